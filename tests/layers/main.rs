@@ -231,7 +231,7 @@ const UNSAFE: &[&str] = &[
     "crates/colored-core/src/sched/guest.rs",
     "crates/colored-core/src/sched/handle.rs",
     "crates/colored-core/src/sched/local.rs",
-    "crates/colored-core/src/sched/parked_sections.rs",
+    "crates/colored-core/src/lane/section/parked.rs",
     "crates/colored-core/src/sched/pinned.rs",
     "crates/colored-core/src/sched/remote.rs",
     "crates/colored-core/src/sched/retire.rs",

@@ -14,7 +14,6 @@
 use crate::color::Color;
 use crate::deadlock::{Claim, find_deadlocks};
 use crate::lane::LaneRef;
-use crate::lane::snapshot::asked::HasSnapshot;
 use crate::lane::snapshot::{View, view_kept};
 use crate::sched::snapshot::sheet::Place;
 use crate::sched::{RunningSlice, Scheduler};
@@ -115,9 +114,9 @@ impl<'a> Dumping<'a> {
         self.asked.retain(|lane| scheduler.is_asked(lane));
         for lane in &self.asked {
             // If it has become idle: a page at a time. If not, its holder, or the next look, comes to it.
-            while scheduler.is_asked(lane) && lane.view_idle(|view| scheduler.show(view)).is_some()
-            {
-            }
+            while scheduler.is_asked(lane)
+                && lane.view_idle(|view| scheduler.show_asked(view)).is_some()
+            {}
         }
         self.visit_sections();
         self.asked.retain(|lane| scheduler.is_asked(lane));
@@ -138,7 +137,7 @@ impl<'a> Dumping<'a> {
             let lane = task.task().lane();
             if self.asked.iter().any(|asked| asked.ptr() == lane) {
                 // SAFETY: the claim above is of the task that keeps the lane, and is dropped after the view.
-                unsafe { view_kept(task.task(), |view| self.scheduler.show(view)) };
+                unsafe { view_kept(task.task(), |view| self.scheduler.show_asked(view)) };
             }
         }
     }

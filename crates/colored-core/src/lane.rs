@@ -53,10 +53,11 @@ mod at_once;
 pub(crate) mod behavior;
 pub(crate) mod callback;
 mod color_address;
+pub(crate) mod common;
 mod count;
 pub(crate) mod current;
 mod dispatch;
-mod held;
+pub(crate) mod held;
 pub(crate) mod locals;
 pub(crate) mod priority;
 pub(crate) mod readers;
@@ -77,7 +78,7 @@ pub(crate) use self::count::GivenBack;
 pub(crate) use self::dispatch::{Dispatch, Observe, Owner};
 pub(crate) use self::record::Recorder;
 pub(crate) use self::refs::LaneRef;
-pub(crate) use self::section::key::{Closing, SectionKey};
+pub(crate) use self::section::parked::SectionKey;
 pub(crate) use self::slice::{Runner, Slice, Turn};
 pub(crate) use self::ticket::Ticket;
 
@@ -224,6 +225,11 @@ impl Lane {
     /// Whether this is a lane of that scheduler.
     pub(crate) fn is_of<D: Dispatch + ?Sized>(&self, scheduler: &D) -> bool {
         ptr::addr_eq(&raw const *self.port, scheduler)
+    }
+
+    /// Whether everything is to be cancelled.
+    pub(crate) fn is_closing(&self) -> bool {
+        self.port.common().is_closing()
     }
 
     pub(crate) fn is_published(&self) -> bool {

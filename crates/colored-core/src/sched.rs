@@ -32,7 +32,6 @@ mod local;
 mod local_tasks;
 mod options;
 mod pace;
-mod parked_sections;
 mod pinned;
 mod policy;
 mod profile;
@@ -61,20 +60,18 @@ pub use self::guest::{Nested, spawn_local};
 pub use self::handle::{SchedulerHandle, spawn_here};
 
 pub(crate) use self::enter::with_handle_of_task;
-pub(crate) use self::local::count_wait;
 
 use self::classes::Classes;
 use self::guests::Guests;
 use self::idle::Idle;
-use self::parked_sections::ParkedSections;
 use self::policy::{Since, TicketPlace};
 use self::remote::{Remote, index_of};
 use self::snapshot::SnapshotRequests;
 use self::spare_lanes::Batch;
 use self::task_counts::TaskCounts;
-use crate::lane::{LanePtr, LaneRef, Order, ReadyLane};
+use crate::lane::common::Common;
+use crate::lane::{LanePtr, LaneRef, ReadyLane};
 use crate::memory;
-use crate::meter::Switch;
 use crate::queue::{Deque, Injector};
 use crate::sync::{Arc, AtomicBool, AtomicUsize, Ordering};
 use crate::table::{Cursor, Table};
@@ -126,7 +123,8 @@ pub struct Rest {
 /// A runtime's scheduler, as all its threads see it.
 pub struct Scheduler {
     table: Table,
-    parked_sections: ParkedSections,
+    /// The state that lanes reach.
+    common: Common,
     /// Whether a section has been entered or announced.
     sections: AtomicBool,
     injector: Injector<ReadyLane>,
@@ -138,13 +136,10 @@ pub struct Scheduler {
     /// How many spare workers are wanted.
     wanted_spares: AtomicUsize,
     guests: Guests,
-    order: Order,
     park: Box<dyn Park>,
     depot: memory::Depot,
     /// Lanes that no worker has room for, in batches.
     spare_lanes: memory::Shelves<Batch>,
-    /// A shutdown has begun: all tasks are to be cancelled.
-    closing: AtomicBool,
     /// Every lane has a request to cancel its tasks.
     told: AtomicBool,
     /// All workers have stopped, or are about to.
@@ -157,8 +152,6 @@ pub struct Scheduler {
     /// Whether workers take lanes from each other.
     steals: bool,
     classes: Classes,
-    /// What is recorded.
-    switch: Switch,
     /// The flight recorder of all threads that are no workers.
     outside: SharedRing,
     /// The tasks that such threads have spawned, and have run to the end.
@@ -195,9 +188,10 @@ impl Scheduler {
         let deques: Vec<Deque<ReadyLane>> = (0..all).map(|_| Deque::new()).collect();
         let remote = |deque: &Deque<_>| Remote::new(deque.stealer(), options.trace_bytes);
         let remotes = deques.iter().map(|deque| CachePadded::new(remote(deque)));
+        let steals = options.policy.is_none_or(|policy| policy.steals());
         let scheduler = Arc::new(Self {
             table: Table::new(seed),
-            parked_sections: ParkedSections::new(all),
+            common: Common::new(all, if steals { workers } else { usize::MAX }),
             sections: AtomicBool::new(false),
             injector: Injector::new(),
             idle: Idle::new(workers),
@@ -205,19 +199,16 @@ impl Scheduler {
             workers,
             wanted_spares: AtomicUsize::new(0),
             guests: Guests::new(all),
-            order: Order::default(),
             park,
             depot: memory::Depot::new(all),
             spare_lanes: memory::Shelves::new(all),
-            closing: AtomicBool::new(false),
             told: AtomicBool::new(false),
             stopped: AtomicBool::new(false),
             slice_weight: options.slice_weight(),
             slice_nanos: options.slice_nanos,
             policy: options.policy,
-            steals: options.policy.is_none_or(|policy| policy.steals()),
+            steals,
             classes: Classes::new(all),
-            switch: Switch::default(),
             outside: SharedRing::new(options.trace_bytes),
             tasks_outside: TaskCounts::default(),
             snapshot: SnapshotRequests::default(),
@@ -260,7 +251,7 @@ impl Scheduler {
     /// How many tasks have waited in a section and not left their lanes since. Takes locks: meant for tests.
     #[must_use]
     pub fn waiting_sections(&self) -> usize {
-        self.parked_sections.len()
+        self.common.sections.len()
     }
 
     /// The counters of a worker, or of a spare one.
@@ -345,7 +336,7 @@ impl Scheduler {
 
     /// The tasks that have waited in a section and not left their lanes since.
     pub(crate) fn parked_sections(&self) -> Vec<Abort<LanePtr>> {
-        self.parked_sections.all()
+        self.common.sections.all()
     }
 
     /// To be called by a thread that may be no worker, after it has changed the target of a wait in a way that may have
@@ -364,8 +355,7 @@ impl Scheduler {
     }
 
     pub(crate) fn is_closing(&self) -> bool {
-        // Ordering: the close nodes and the table's locks give the order that matters.
-        self.closing.load(Ordering::Relaxed)
+        self.common.is_closing()
     }
 
     /// Sends a lane to the thread to which its next task is pinned.
@@ -389,20 +379,12 @@ impl Scheduler {
             self.cancel(lane);
             return;
         }
-        if self.classes.are_used() {
+        if self.common.has_classes() {
             self.rank(None, lane, Since::Scheduled, TicketPlace::Last);
         } else if let Some(lane) = self.route(None, lane, Since::Scheduled) {
             self.injector.push(lane);
             self.notify();
         }
         self.drain_if_stopped();
-    }
-
-    /// The shard that this thread uses in structures that are sharded by worker.
-    fn shard(&self) -> usize {
-        local::with(|local| match local {
-            Some(local) if std::ptr::eq(local.scheduler(), self) => local.index(),
-            _ => 0,
-        })
     }
 }

@@ -28,7 +28,7 @@ impl Held<'_> {
         }
         if !self.is_published() {
             self.publish(ptr);
-            closing = self.port.is_closing();
+            closing = self.is_closing();
         }
         if closing {
             self.abort_waiting();

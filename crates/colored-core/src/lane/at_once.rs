@@ -58,7 +58,7 @@ impl Recorded {
     {
         // SAFETY: the caller promises that the lane is alive.
         let first = unsafe { lanes.clone().next()?.get() };
-        let since = first.port.recorded_now()?;
+        let since = first.recorded_now()?;
         // SAFETY: the caller promises that this thread has taken the lanes, which are alive.
         unsafe { each_beside(first, lanes.clone()) }.for_each(|lane| lane.record_call_begin(since));
         let caller = current::lane().filter(|caller| lanes.clone().all(|lane| lane != *caller));
@@ -73,7 +73,7 @@ impl Recorded {
         let Some(first) = lanes.clone().next() else { return };
         // SAFETY: the caller promises that this thread has the lanes, which are alive therefore.
         let first = unsafe { first.get() };
-        let Some(at) = first.port.recorded_now() else { return };
+        let Some(at) = first.recorded_now() else { return };
         // SAFETY: as above.
         unsafe { each_beside(first, lanes) }.for_each(|lane| lane.record_call_end(at));
         if let Some(caller) = self.caller {

@@ -295,7 +295,7 @@ impl Complete {
             match mode {
                 _ if kept == Some(lane) => {}
                 Mode::Exclusive => {
-                    let closing = claim.lane().port.is_closing();
+                    let closing = claim.lane().is_closing();
                     // SAFETY: this thread has the lane, with the claim, whose turn is over, at its head; the run's
                     // reference keeps the behavior, and so the lane.
                     unsafe { lane.end_hold(After::Claim, Hold::begin(lane), Some(closing)) };
@@ -336,7 +336,7 @@ pub(in crate::lane) unsafe fn grant(
     };
     if let Some(waker) = complete.run(Some(ready.0), closing) {
         // The lanes that the behavior has given back come first, or their lines would never end.
-        ready.lane().port.wake_behind(waker);
+        current::wake_behind(waker);
     }
     Some(ready)
 }
@@ -385,13 +385,13 @@ unsafe fn admit(node: NonNull<Node>) {
         // The admitter has other readers to admit, so another thread may run the behavior. SAFETY: the behavior keeps
         // the lane.
         let spare = unsafe { lane.get() }.spare();
-        let complete = Posted(Some(complete), spare.clone());
+        let complete = Posted(Some(complete));
         callback::post_urged(&spare, urgent, move || complete.run());
     }
 }
 
 /// A complete behavior that another thread runs. It is cancelled if this is dropped.
-struct Posted(Option<Complete>, LaneRef);
+struct Posted(Option<Complete>);
 
 impl Posted {
     fn run(mut self) {
@@ -401,7 +401,7 @@ impl Posted {
     fn finish(&mut self, cancel: bool) {
         let Some(complete) = self.0.take() else { return };
         if let Some(waker) = complete.run(None, cancel) {
-            self.1.port.wake_behind(waker);
+            current::wake_behind(waker);
         }
     }
 }

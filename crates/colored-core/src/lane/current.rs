@@ -1,6 +1,7 @@
 //! The lane that this thread holds, and the task that it polls.
 
 use crate::color::Color;
+use crate::contain::contain;
 use crate::lane::LanePtr;
 use crate::meter;
 use crate::sync::thread_slot;
@@ -17,6 +18,8 @@ pub(super) struct Current {
     hop: Cell<Option<LanePtr>>,
     /// The task wants to run again.
     yielded: Cell<bool>,
+    /// Lanes that become runnable here run behind the others ([`wake_behind`]).
+    behind: Cell<bool>,
     /// Tasks that have completed on this thread and are not counted yet.
     completed: Cell<u32>,
     /// The task whose poll is over, and which wakes others or itself, while that is recorded.
@@ -29,6 +32,7 @@ thread_slot!(static CURRENT: Current = Current {
     owed: Cell::new(0),
     hop: Cell::new(None),
     yielded: Cell::new(false),
+    behind: Cell::new(false),
     completed: Cell::new(0),
     completing: Cell::new(None),
 });
@@ -125,6 +129,19 @@ pub(super) fn waker() -> Option<Id> {
 #[inline]
 pub(super) fn count_completed() {
     CURRENT.with(|current| current.completed.set(current.completed.get() + 1));
+}
+
+/// Wakes a task that has waited in a line: on a worker, the tasks that are runnable here come before it.
+pub(super) fn wake_behind(waker: Waker) {
+    let before = CURRENT.with(|current| current.behind.replace(true));
+    contain(|| waker.wake());
+    CURRENT.with(|current| current.behind.set(before));
+}
+
+/// Whether this thread is inside [`wake_behind`].
+#[inline]
+pub(crate) fn is_waking_behind() -> bool {
+    CURRENT.with(|current| current.behind.get())
 }
 
 /// How many tasks have completed in slices of this thread since the last call.

@@ -9,7 +9,7 @@ use std::ptr::NonNull;
 
 /// A lane that this thread holds for `'a`. Only the holder reaches the lane's inner part.
 #[derive(Clone, Copy)]
-pub(super) struct Held<'a> {
+pub(crate) struct Held<'a> {
     lane: &'a Lane,
     _this_thread: PhantomData<*const ()>,
 }

@@ -18,7 +18,6 @@
 //! that takes that ticket out clears the bit and takes the right in one exchange. That exchange comes either before,
 //! and then the bit was clear, or after, and then it gets the right.
 
-pub(crate) mod classes;
 pub(crate) mod inherit;
 
 use crate::sync::{AtomicU32, Ordering};

@@ -39,8 +39,6 @@ pub(in crate::lane) mod admit;
 pub(in crate::lane) mod batch;
 pub(in crate::lane) mod count;
 pub(crate) mod queued;
-pub(crate) mod workers;
-
 use crate::lane::current::Hold;
 use crate::lane::try_take::{READERS_LOOKS, give_way};
 use crate::lane::turn_end::after::After;
@@ -114,7 +112,7 @@ pub(in crate::lane) unsafe fn leave(ptr: LanePtr) {
     // SAFETY: the caller keeps the lane alive up to the end of this call.
     let lane = unsafe { ptr.get() };
     if lane.readers.leave() {
-        let closing = lane.port.is_closing();
+        let closing = lane.is_closing();
         // SAFETY: no reader is inside any more, so the lane is this thread's, with its own node at the head. The caller
         // keeps it alive.
         unsafe { ptr.end_hold(After::Inline, Hold::begin(ptr), Some(closing)) };

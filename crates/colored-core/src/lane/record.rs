@@ -78,6 +78,26 @@ impl Lane {
         });
     }
 
+    /// The time of an event that is to be recorded; `None` if the scheduler records nothing. Below [`Level::Tasks`] it is
+    /// the [`noted_time`](super::Observe::noted_time).
+    #[cold]
+    fn recorded(&self) -> Option<At> {
+        let switch = &self.port.common().switch;
+        let now = match switch.level() {
+            Level::Off => return None,
+            Level::Slices => self.port.noted_time(),
+            _ => self.port.now(),
+        };
+        Some(switch.at(now))
+    }
+
+    /// As [`recorded`](Self::recorded), with the present time at every level.
+    #[cold]
+    pub(in crate::lane) fn recorded_now(&self) -> Option<At> {
+        let switch = &self.port.common().switch;
+        (switch.level() != Level::Off).then(|| switch.at(self.port.now()))
+    }
+
     fn meter(&self) -> &Meter {
         self.meter.get_or_make()
     }
@@ -109,7 +129,7 @@ impl Lane {
     #[inline(always)]
     pub(in crate::lane) fn record_push(&self, node: &Node) {
         if_on(|| {
-            if let Some(at) = self.port.recorded() {
+            if let Some(at) = self.recorded() {
                 self.meter().record_push(&node.counted, at);
             }
         });
@@ -119,7 +139,7 @@ impl Lane {
     #[inline(always)]
     pub(in crate::lane) fn record_queued(&self) {
         if_on(|| {
-            if let Some(at) = self.port.recorded() {
+            if let Some(at) = self.recorded() {
                 self.record_queued_at(at);
             }
         });
@@ -162,7 +182,7 @@ impl Lane {
     pub(in crate::lane) fn record_granted(&self, node: &Node) {
         if_on(|| {
             self.record_admitted(node);
-            if let Some(at) = self.port.recorded() {
+            if let Some(at) = self.recorded() {
                 self.record_taken(at);
             }
         });
@@ -217,7 +237,7 @@ impl Lane {
     #[inline(always)]
     pub(in crate::lane) fn record_idle(&self) {
         if_on(|| {
-            if let Some(at) = self.port.recorded() {
+            if let Some(at) = self.recorded() {
                 self.record_idle_at(at);
             }
         });

@@ -18,11 +18,11 @@
 //! so the next section begins in any case. A section beside, or inside, an open one takes nothing.
 
 pub(crate) mod inside;
-pub(crate) mod key;
+pub(crate) mod parked;
 
 use crate::lane::current::Hold;
 use crate::lane::held::Held;
-use crate::lane::section::key::Closing;
+use crate::lane::section::parked::Closing;
 use crate::lane::{Inner, LanePtr};
 use crate::task::{Kept, TaskRef};
 
@@ -112,7 +112,7 @@ impl Held<'_> {
         if self.inner(|inner| inner.section.is_some()) {
             return;
         }
-        match self.port.enter_section(task) {
+        match self.port.common().sections.enter(self.home().unwrap_or(0), task) {
             Ok(section) => self.inner(|inner| inner.section = Some(section)),
             Err(Closing) => task.abort(),
         }
@@ -126,7 +126,7 @@ impl Held<'_> {
             inner.section.take()
         };
         if let Some(section) = self.inner(end) {
-            self.port.remove_section(section);
+            self.port.common().sections.remove(section);
         }
     }
 }

@@ -95,7 +95,7 @@ impl ReadyLane {
         // the lane alive. The lane is not used after the right is gone.
         let lane = unsafe { Held::new(self.0) };
         runner.observe(|recorder| lane.record_begin(recorder));
-        lane.show_if_asked(self.0);
+        lane.show_if_asked();
         loop {
             let stalled = lane.take_stalled();
             // The turn of a stalled head has been recorded.

@@ -21,8 +21,6 @@
 //! which the holder takes out under a lock. The thread that dumps also tries the lane again and again, so a flag that is
 //! seen late, or never, delays the dump only.
 
-pub(crate) mod asked;
-
 use crate::color::Color;
 use crate::lane::held::Held;
 use crate::lane::try_take::try_take;
@@ -36,7 +34,6 @@ use std::ptr::NonNull;
 #[derive(Clone, Copy)]
 pub(crate) struct View<'a> {
     lane: Held<'a>,
-    ptr: LanePtr,
     /// The task that keeps the lane, which the visitor has claimed: it waits, although the claim makes it look scheduled.
     claimed: Option<TaskRef<LanePtr>>,
 }
@@ -59,7 +56,7 @@ impl LaneRef {
         }
         // SAFETY: this thread has just taken the lane by its own node, and `self` keeps it alive.
         let lane = unsafe { Held::new(self.ptr()) };
-        let result = f(View { lane, ptr: self.ptr(), claimed: None });
+        let result = f(View::of(lane));
         // SAFETY: the lane's own node is at its head since `try_take`, nothing has run under the color, and `self`
         // keeps the lane.
         unsafe { self.ptr().end_unused() };
@@ -73,7 +70,7 @@ impl LaneRef {
         }
         // SAFETY: this thread holds the lane up to the end of a turn that is further up the stack.
         let lane = unsafe { Held::new(self.ptr()) };
-        Some(f(View { lane, ptr: self.ptr(), claimed: None }))
+        Some(f(View::of(lane)))
     }
 }
 
@@ -87,7 +84,7 @@ pub(crate) unsafe fn view_kept<R>(task: TaskRef<LanePtr>, f: impl FnOnce(View<'_
     // SAFETY: the right to run a kept lane goes with the right to move its task, which the caller has claimed; the
     // task's node is in the chain, and keeps the lane.
     let lane = unsafe { Held::new(ptr) };
-    f(View { lane, ptr, claimed: Some(task) })
+    f(View { claimed: Some(task), ..View::of(lane) })
 }
 
 impl Lane {
@@ -101,22 +98,27 @@ impl Lane {
 impl Held<'_> {
     /// To be called when a slice begins: shows the lane to the scheduler, if it has asked.
     #[inline]
-    pub(super) fn show_if_asked(self, ptr: LanePtr) {
+    pub(super) fn show_if_asked(self) {
         // Ordering: a hint (module documentation).
         if self.asked.load(Ordering::Relaxed) {
-            self.show(ptr);
+            self.show();
         }
     }
 
     #[cold]
-    fn show(self, ptr: LanePtr) {
-        self.port.show(View { lane: self, ptr, claimed: None });
+    fn show(self) {
+        self.port.show(self);
     }
 }
 
-impl View<'_> {
+impl<'a> View<'a> {
+    pub(crate) fn of(lane: Held<'a>) -> Self {
+        Self { lane, claimed: None }
+    }
+
+    /// The lane's address, to compare it.
     pub(crate) fn ptr(self) -> LanePtr {
-        self.ptr
+        LanePtr(NonNull::from(&*self.lane))
     }
 
     pub(crate) fn color(self) -> Color {
@@ -139,7 +141,7 @@ impl View<'_> {
         // A task whose lane is another one may be on that lane's list, which this thread must not read. Only the holder
         // of a lane moves a task away from it; a task that comes has left its last list before.
         // SAFETY: this thread holds the lane, whose task it is; the maker of the view promised that it is alive.
-        task.lane() == self.ptr && self.lane.inner(|inner| unsafe { inner.live.has(task) })
+        task.lane() == self.ptr() && self.lane.inner(|inner| unsafe { inner.live.has(task) })
     }
 
     /// The task behind `last` on that list, or the first one. `last` is on the list.

@@ -1,18 +1,15 @@
 //! Doubles for the rest of the world: a scheduler that only collects, a future that waits.
 
 use crate::color::Color;
-use crate::lane::behavior::order::HasOrder;
-use crate::lane::priority::classes::HasClasses;
-use crate::lane::readers::workers::HasWorkers;
-use crate::lane::section::key::HasSections;
-use crate::lane::snapshot::asked::HasSnapshot;
+use crate::lane::common::Common;
+use crate::lane::held::Held;
 use crate::lane::{
-    Closing, Dispatch, GivenBack, Lane, LanePtr, LaneRef, Observe, Order, Owner, ReadyLane, Runner,
-    SectionKey, Slice, Tenure, Turn,
+    Dispatch, GivenBack, Lane, LanePtr, LaneRef, Observe, Owner, Priority, ReadyLane, Runner,
+    Slice, Tenure, Turn,
 };
-use crate::meter::{At, Level};
+use crate::meter::Level;
 use crate::sync::{Arc, Mutex, UnsafeCell, arc_dyn};
-use crate::task::{Cell, Join, TaskPanic, TaskRef};
+use crate::task::{Cell, Join, TaskPanic};
 use crate::trace::Event;
 use crate::usage::Usage;
 use std::collections::VecDeque;
@@ -23,17 +20,12 @@ use std::task::{Context, Poll, Waker};
 /// A scheduler that collects the lanes that became runnable.
 pub(crate) struct Port {
     ready: Mutex<VecDeque<ReadyLane>>,
-    order: Order,
-    parked_sections: Mutex<u32>,
+    common: Common,
 }
 
 impl Port {
     pub(crate) fn new() -> Arc<Self> {
-        Arc::new(Self {
-            ready: Mutex::new(VecDeque::new()),
-            order: Order::default(),
-            parked_sections: Mutex::new(0),
-        })
+        Arc::new(Self { ready: Mutex::new(VecDeque::new()), common: Common::new(1, 2) })
     }
 
     pub(crate) fn take(&self) -> Option<ReadyLane> {
@@ -41,8 +33,8 @@ impl Port {
     }
 
     /// How many tasks have waited with their lanes and not left them.
-    pub(crate) fn waiting_sections(&self) -> u32 {
-        *self.parked_sections.lock()
+    pub(crate) fn waiting_sections(&self) -> usize {
+        self.common.sections.len()
     }
 
     /// Runs one slice of one lane, if there is one.
@@ -65,6 +57,10 @@ impl Port {
 }
 
 impl Dispatch for Port {
+    fn common(&self) -> &Common {
+        &self.common
+    }
+
     fn accept(&self, lane: ReadyLane, _pin: u32, owner: Owner) -> Result<(), ReadyLane> {
         if owner == Owner::Worker {
             return Err(lane);
@@ -97,8 +93,8 @@ impl Dispatch for Port {
         None
     }
 
-    fn is_closing(&self) -> bool {
-        false
+    fn rise(&self, _lane: LanePtr, _to: Priority) {
+        unreachable!("no color has a priority")
     }
 }
 
@@ -111,49 +107,18 @@ impl Observe for Port {
         0
     }
 
-    fn recorded(&self) -> Option<At> {
-        None
-    }
-
-    fn recorded_now(&self) -> Option<At> {
-        None
-    }
-
     fn keep_usage(&self, _color: Color, _usage: Usage) {}
 
     fn record(&self, _level: Level, _event: Event) {}
 
     fn count_spawn(&self) {}
 
+    fn count_wait(&self) {}
+
     fn panicked(&self, _panic: &TaskPanic<'_>) {}
+
+    fn show(&self, _lane: Held<'_>) {}
 }
-
-impl HasOrder for Port {
-    fn order(&self) -> &Order {
-        &self.order
-    }
-}
-
-impl HasWorkers for Port {
-    fn lanes_at_once(&self) -> usize {
-        2
-    }
-}
-
-impl HasSections for Port {
-    fn enter_section(&self, _task: TaskRef<LanePtr>) -> Result<SectionKey, Closing> {
-        *self.parked_sections.lock() += 1;
-        Ok(SectionKey::new(0))
-    }
-
-    fn remove_section(&self, _section: SectionKey) {
-        *self.parked_sections.lock() -= 1;
-    }
-}
-
-impl HasClasses for Port {}
-
-impl HasSnapshot for Port {}
 
 /// A lane of `port`.
 pub(crate) fn lane(port: &Arc<Port>) -> LaneRef {

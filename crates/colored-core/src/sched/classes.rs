@@ -32,7 +32,7 @@ use super::Scheduler;
 use super::policy::{Destination, Since, TicketPlace};
 use crate::color::Color;
 use crate::lane::{Lane, LaneRef, Priority, ReadyLane, Ticket};
-use crate::sync::{AtomicBool, AtomicUsize, Mutex, Ordering};
+use crate::sync::{AtomicUsize, Mutex, Ordering};
 use crossbeam_utils::CachePadded;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -42,7 +42,6 @@ const CLASSES: usize = 3;
 pub(super) const DOWN: [Priority; CLASSES] = [Priority::High, Priority::Normal, Priority::Low];
 
 pub(super) struct Classes {
-    used: AtomicBool,
     /// One for each worker, and one that all workers share.
     queues: Box<[CachePadded<RankQueue>]>,
     /// Tickets of the highest class, anywhere.
@@ -129,16 +128,10 @@ impl RankQueue {
 impl Classes {
     pub(super) fn new(workers: usize) -> Self {
         Self {
-            used: AtomicBool::new(false),
             queues: (0..=workers).map(|_| CachePadded::new(RankQueue::new())).collect(),
             high: AtomicUsize::new(0),
             bases: Mutex::new(BTreeMap::new()),
         }
-    }
-
-    pub(super) fn are_used(&self) -> bool {
-        // Ordering: see the module; a thread that has yet to see it works as before.
-        self.used.load(Ordering::Relaxed)
     }
 
     /// The place of the shared queues.

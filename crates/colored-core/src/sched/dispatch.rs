@@ -1,23 +1,23 @@
-//! The scheduler's side of the ports through which lanes call it.
+//! The scheduler's side of the port through which lanes call it.
 
 use super::{Scheduler, local};
 use crate::color::Color;
 use crate::contain::contain;
-use crate::lane::behavior::order::HasOrder;
-use crate::lane::priority::classes::HasClasses;
-use crate::lane::readers::workers::HasWorkers;
-use crate::lane::section::key::HasSections;
-use crate::lane::{
-    Closing, Dispatch, Lane, LanePtr, LaneRef, Observe, Order, Owner, Priority, ReadyLane,
-    SectionKey,
-};
-use crate::meter::{At, Level};
-use crate::task::{TaskPanic, TaskRef};
+use crate::lane::common::Common;
+use crate::lane::held::Held;
+use crate::lane::snapshot::View;
+use crate::lane::{Dispatch, Lane, LanePtr, LaneRef, Observe, Owner, Priority, ReadyLane};
+use crate::meter::Level;
+use crate::task::TaskPanic;
 use crate::trace::Event;
 use crate::usage::Usage;
-use std::task::Waker;
 
 impl Dispatch for Scheduler {
+    #[inline]
+    fn common(&self) -> &Common {
+        &self.common
+    }
+
     #[inline]
     fn accept(&self, lane: ReadyLane, pin: u32, owner: Owner) -> Result<(), ReadyLane> {
         if owner == Owner::Caller {
@@ -53,17 +53,10 @@ impl Dispatch for Scheduler {
         })
     }
 
-    fn is_closing(&self) -> bool {
-        Scheduler::is_closing(self)
-    }
-
-    fn wake_behind(&self, waker: Waker) {
-        local::with(|local| match local {
-            Some(local) if std::ptr::eq(local.scheduler(), self) => {
-                local.behind(|| contain(|| waker.wake()));
-            }
-            _ => contain(|| waker.wake()),
-        });
+    fn rise(&self, lane: LanePtr, to: Priority) {
+        // SAFETY: the caller gives a reference.
+        let lane = unsafe { LaneRef::from_counted(lane) };
+        Scheduler::rise(self, local::index_in(self), lane, to);
     }
 }
 
@@ -92,21 +85,6 @@ impl Observe for Scheduler {
         })
     }
 
-    #[cold]
-    fn recorded(&self) -> Option<At> {
-        let now = match self.switch.level() {
-            Level::Off => return None,
-            Level::Slices => self.noted_time(),
-            _ => self.now(),
-        };
-        Some(self.switch.at(now))
-    }
-
-    #[cold]
-    fn recorded_now(&self) -> Option<At> {
-        (self.switch.level() != Level::Off).then(|| self.switch.at(self.now()))
-    }
-
     fn keep_usage(&self, color: Color, usage: Usage) {
         Scheduler::keep_usage(self, color, usage);
     }
@@ -122,41 +100,18 @@ impl Observe for Scheduler {
         Self::count_spawn(self);
     }
 
+    fn count_wait(&self) {
+        local::with(|local| match local {
+            Some(local) => local.count_wait(),
+            None => self.stir(),
+        });
+    }
+
+    fn show(&self, lane: Held<'_>) {
+        self.show_asked(View::of(lane));
+    }
+
     fn panicked(&self, panic: &TaskPanic<'_>) {
         contain(|| self.park.panicked(self, panic));
-    }
-}
-
-impl HasOrder for Scheduler {
-    fn order(&self) -> &Order {
-        &self.order
-    }
-}
-
-impl HasWorkers for Scheduler {
-    fn lanes_at_once(&self) -> usize {
-        if self.steals { self.workers() } else { usize::MAX }
-    }
-}
-
-impl HasSections for Scheduler {
-    fn enter_section(&self, task: TaskRef<LanePtr>) -> Result<SectionKey, Closing> {
-        self.parked_sections.enter(self.shard(), task)
-    }
-
-    fn remove_section(&self, section: SectionKey) {
-        self.parked_sections.remove(section);
-    }
-}
-
-impl HasClasses for Scheduler {
-    fn has_classes(&self) -> bool {
-        self.classes.are_used()
-    }
-
-    fn rise(&self, lane: LanePtr, to: Priority) {
-        // SAFETY: the caller gives a reference.
-        let lane = unsafe { LaneRef::from_counted(lane) };
-        Scheduler::rise(self, local::index_in(self), lane, to);
     }
 }

@@ -212,11 +212,11 @@ impl Runner for RecordedGuest<'_> {
 
 impl Recorder for RecordedGuest<'_> {
     fn look(&mut self) -> At {
-        self.turn.scheduler.switch.at(self.turn.scheduler.now())
+        self.turn.scheduler.common.switch.at(self.turn.scheduler.now())
     }
 
     fn last(&self) -> At {
-        self.turn.scheduler.switch.at(self.turn.scheduler.now())
+        self.turn.scheduler.common.switch.at(self.turn.scheduler.now())
     }
 
     fn begin(&mut self) -> At {

@@ -8,11 +8,10 @@ use super::remote::{Remote, pin_of};
 use super::spare_lanes::SpareLanes;
 use super::{Scheduler, SchedulerHandle};
 use crate::color::Color;
-use crate::lane::{Lane, LaneRef, ReadyLane};
+use crate::lane::{Lane, ReadyLane, current};
 use crate::memory;
 use crate::queue::Deque;
 use crate::sync::{ThreadId, this_thread, thread_slot};
-use std::any::Any;
 use std::cell::Cell;
 use std::ptr;
 
@@ -21,8 +20,6 @@ use std::ptr;
 enum Toward {
     /// Into the `next` slot.
     Next,
-    /// Into the home queue of this worker.
-    Behind,
     /// To the worker that ran it last: the batch has many events.
     Home,
 }
@@ -63,20 +60,6 @@ pub(super) fn with<R>(f: impl FnOnce(Option<&Local>) -> R) -> R {
 pub(super) fn address() -> Option<usize> {
     let local = LOCAL.with(Cell::get);
     (!local.is_null()).then(|| local.addr())
-}
-
-/// Counts a wait of a `when` that is polled on this thread and does not wait as a call does. `lane` is
-/// one of its lanes, which the caller keeps alive.
-pub(crate) fn count_wait(lane: &LaneRef) {
-    with(|local| match local {
-        Some(local) => local.waits.set(local.waits.get() + 1),
-        None => {
-            let port: &dyn Any = &**lane.port();
-            if let Some(scheduler) = port.downcast_ref::<Scheduler>() {
-                scheduler.stir();
-            }
-        }
-    });
 }
 
 /// The worker of that scheduler that this thread is, if it is one.
@@ -186,13 +169,15 @@ impl Local {
             return;
         }
         let Some(lane) = self.route(lane, Since::Scheduled) else { return };
+        if current::is_waking_behind() {
+            return self.put_behind(lane);
+        }
         match self.toward.get() {
             Toward::Next => {
                 if let Some(displaced) = self.remote().swap_next(Some(lane)) {
                     self.deque.push(displaced);
                 }
             }
-            Toward::Behind => return self.put_behind(lane),
             Toward::Home => return self.collect(lane),
         }
         self.offer();
@@ -228,9 +213,9 @@ impl Local {
     #[cold]
     fn route_unusual(&self, lane: ReadyLane, since: Since) -> Option<ReadyLane> {
         let scheduler = self.scheduler();
-        if scheduler.classes.are_used() {
-            let behind = matches!(self.toward.get(), Toward::Behind);
-            let how = if behind { TicketPlace::Behind } else { TicketPlace::Last };
+        if scheduler.common.has_classes() {
+            let how =
+                if current::is_waking_behind() { TicketPlace::Behind } else { TicketPlace::Last };
             scheduler.rank(Some(self.index), lane, since, how);
             return None;
         }
@@ -276,17 +261,9 @@ impl Local {
         self.enter(f)
     }
 
-    /// Runs `f`. The lanes that it makes runnable run when nothing else is runnable here, or after some
-    /// time.
-    pub(super) fn behind(&self, f: impl FnOnce()) {
-        struct Restore<'a>(&'a Local, Toward);
-        impl Drop for Restore<'_> {
-            fn drop(&mut self) {
-                self.0.toward.set(self.1);
-            }
-        }
-        let _restore = Restore(self, self.toward.replace(Toward::Behind));
-        f();
+    /// Counts a wait of a `when` that is polled on this thread and does not wait as a call does.
+    pub(super) fn count_wait(&self) {
+        self.waits.set(self.waits.get() + 1);
     }
 
     /// Takes a spare lane, and renews it.

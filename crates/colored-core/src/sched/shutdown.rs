@@ -4,7 +4,7 @@
 //!    lane that becomes idle with waiting tasks aborts them.
 //! 2. Every lane of the table gets a node that aborts its waiting tasks; a lane with waiting tasks is in the table.
 //!    Aborting puts each task on its lane, where its turn comes. A task that keeps its lane would never let that
-//!    node have its turn, so each such task is aborted directly (`sched/parked_sections.rs`).
+//!    node have its turn, so each such task is aborted directly (`lane/section/parked.rs`).
 //! 3. `told` is set: when all workers are parked there is nothing left, and they stop. The exception is a
 //!    task that only one worker may drop, and that waits for a thread that is no worker: `local_tasks.rs`.
 //! 4. From then on another thread itself runs the lanes that it makes runnable, by a late spawn or a dropped
@@ -22,8 +22,7 @@ impl Scheduler {
     /// Cancels all tasks and lets the workers stop. They may need any time for it: a poll is not
     /// interrupted. A second call does nothing.
     pub fn shut_down(&self) {
-        // Ordering: the lanes' queues and the table's locks carry the flag to the holders.
-        if self.closing.swap(true, Ordering::SeqCst) {
+        if !self.common.close() {
             return;
         }
         // A lane that is not in the table has no waiting task: it is queued, and its tasks will be cancelled,
@@ -36,7 +35,7 @@ impl Scheduler {
             callback::close(&lane);
         }
         // A task that is in no list is in a poll, and will find the list closed, or its lane is queued.
-        for task in self.parked_sections.close() {
+        for task in self.common.sections.close() {
             task.abort();
         }
         // Ordering: pairs with the Acquire in `may_stop`.

@@ -10,7 +10,6 @@ pub(crate) mod sheet;
 use self::sheet::{Place, Sheet};
 use super::Scheduler;
 use crate::lane::snapshot::View;
-use crate::lane::snapshot::asked::HasSnapshot;
 use crate::lane::{LanePtr, LaneRef};
 use crate::sync::{AtomicBool, Mutex, Ordering};
 use std::collections::HashMap;
@@ -68,8 +67,9 @@ impl Scheduler {
     }
 }
 
-impl HasSnapshot for Scheduler {
-    fn show(&self, view: View<'_>) {
+impl Scheduler {
+    /// Writes down a page of a lane that this thread has the right to run, if the dump has asked for it.
+    pub(crate) fn show_asked(&self, view: View<'_>) {
         let mut requests = self.snapshot.requests.lock();
         let place = requests.places.get_mut(&view.ptr()).and_then(Option::take);
         let Some(mut place) = place else {

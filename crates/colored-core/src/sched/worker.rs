@@ -190,7 +190,7 @@ impl Worker {
 
     #[cold]
     fn find_unusual(&mut self) -> Option<ReadyLane> {
-        if self.local.scheduler().classes.are_used() {
+        if self.local.scheduler().common.has_classes() {
             self.find_ranked()
         } else {
             self.find_plain()

@@ -32,12 +32,6 @@ const LOCKS: usize = 2;
 #[derive(Debug)]
 pub(crate) struct Order([CachePadded<Mutex<()>>; LOCKS]);
 
-/// The scheduler of lanes that a behavior can take together.
-pub(crate) trait HasOrder {
-    /// The scheduler's locks.
-    fn order(&self) -> &Order;
-}
-
 impl Default for Order {
     fn default() -> Self {
         Self(std::array::from_fn(|_| CachePadded::default()))
@@ -80,7 +74,7 @@ where
     let locks = lanes.clone().map(|lane| {
         // SAFETY: the caller promises that the lanes are alive.
         let lane = unsafe { lane.get() };
-        lane.port.order().lock_of(lane.number)
+        lane.port.common().order.lock_of(lane.number)
     });
     let next =
         locks.filter(|lock| ptr::from_ref(*lock) > below).min_by_key(|lock| ptr::from_ref(*lock));

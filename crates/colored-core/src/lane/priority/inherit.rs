@@ -23,7 +23,7 @@ use std::ptr::NonNull;
 /// Whether this thread holds a lane that lends urgency to a node that it makes now, and is going to wait for.
 pub(crate) fn lends_urgency() -> bool {
     Held::with_current(|own| {
-        own.is_some_and(|own| own.priority.is_high() && own.port.has_classes())
+        own.is_some_and(|own| own.priority.is_high() && own.port.common().has_classes())
     })
 }
 
@@ -45,7 +45,7 @@ impl LanePtr {
     /// The lane is alive.
     pub(in crate::lane) unsafe fn takes_urgency(self) -> bool {
         // SAFETY: the caller promises that the lane is alive.
-        unsafe { self.get() }.port.has_classes()
+        unsafe { self.get() }.port.common().has_classes()
     }
 
     /// Adds an urgent node, and sees to it that it runs.

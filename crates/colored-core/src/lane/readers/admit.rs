@@ -275,7 +275,7 @@ impl Admitter {
     fn go(mut self) {
         let mut last = NonNull::from(&self.lane.inline);
         for _ in 0..GROUP {
-            if self.lane.port.is_closing() || self.lane.readers.is_full() {
+            if self.lane.is_closing() || self.lane.readers.is_full() {
                 return;
             }
             match self.next(&mut last) {

@@ -14,7 +14,7 @@
 //! first lane drops all readers that no lane has taken: a reader that runs may wait for one of them.
 
 use crate::lane::held::Held;
-use crate::lane::{Lane, LaneRef, callback};
+use crate::lane::{Lane, LaneRef, callback, current};
 use crate::queue::Node;
 use crate::sync::{Arc, AtomicUsize, Ordering};
 use std::mem::{self, ManuallyDrop};
@@ -53,20 +53,18 @@ impl Admitted {
     }
 
     /// Reads, and leaves. The task that waits for it is woken behind the tasks that are in the line.
-    fn read(self, here: &Lane) {
+    fn read(self) {
         let Self { node, read } = self;
         mem::forget(self);
         // SAFETY: `new` was given a node that `read` takes, and this is its only use, since the `Drop` is forgotten.
         if let Some(waker) = unsafe { read(node, false) } {
-            here.port.wake_behind(waker);
+            current::wake_behind(waker);
         }
     }
 
     /// Sends the reader to a fresh lane of the same scheduler.
     pub(in crate::lane) fn read_elsewhere(self, lane: &Lane, urgent: bool) {
-        let spare = lane.spare();
-        let here = spare.clone();
-        callback::post_urged(&spare, urgent, move || self.read(&here));
+        callback::post_urged(&lane.spare(), urgent, move || self.read());
     }
 }
 
@@ -110,7 +108,7 @@ impl ReadBatch {
             }
             return;
         }
-        let lanes = self.readers.len().min(lane.port.lanes_at_once());
+        let lanes = self.readers.len().min(lane.port.common().lanes_at_once);
         let batch = Arc::new(self);
         for _ in 1..lanes {
             BatchTurn(Some(Arc::clone(&batch))).read_elsewhere(lane);
@@ -158,11 +156,11 @@ impl BatchTurn {
         let Some(batch) = self.0.take() else { return };
         let (start, callback) = (here.port.now(), here.chain.last());
         for _ in 0..TURNS {
-            if here.port.is_closing() {
+            if here.is_closing() {
                 return batch.drop_all();
             }
             let Some(admitted) = batch.take() else { return };
-            admitted.read(here);
+            admitted.read();
             // This runs in a callback under `here`.
             let has_locals = Held::with_current(|lane| lane.is_some_and(Held::has_locals));
             let is_known = has_locals || here.is_published() || here.chain.last() != callback;

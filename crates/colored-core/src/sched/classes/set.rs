@@ -4,7 +4,6 @@ use super::Classes;
 use crate::color::Color;
 use crate::lane::{LaneRef, Priority};
 use crate::sched::{Scheduler, SchedulerHandle, local};
-use crate::sync::Ordering;
 use std::collections::btree_map::Entry;
 
 impl SchedulerHandle {
@@ -55,8 +54,7 @@ impl SchedulerHandle {
 impl Scheduler {
     /// Priorities are used from now on.
     pub(in crate::sched) fn use_classes(&self) {
-        // Ordering: hints; see the module above.
-        if !self.classes.used.swap(true, Ordering::Relaxed) {
+        if self.common.use_classes() {
             self.remotes.iter().for_each(|remote| remote.set_unusual());
         }
     }

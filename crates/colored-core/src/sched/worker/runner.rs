@@ -154,11 +154,11 @@ impl Recorder for RecordedSlice<'_> {
         let slice = &mut self.slice;
         slice.pace.look(slice.scheduler);
         self.local.note(slice.pace.now);
-        slice.scheduler.switch.at(slice.pace.now)
+        slice.scheduler.common.switch.at(slice.pace.now)
     }
 
     fn last(&self) -> At {
-        self.slice.scheduler.switch.at(self.slice.pace.now)
+        self.slice.scheduler.common.switch.at(self.slice.pace.now)
     }
 
     fn begin(&mut self) -> At {

@@ -5,13 +5,33 @@
 //! section may never end. The holder of a lane enters the task when it waits with its lane for the
 //! first time, and removes it before it leaves the lane. So an entered task is alive.
 
-use crate::lane::{Closing, LanePtr, SectionKey};
+use crate::lane::LanePtr;
 use crate::sync::Mutex;
 use crate::task::{Abort, TaskRef};
 use crossbeam_utils::CachePadded;
+use std::num::NonZeroU32;
 
-/// One list per worker, so that workers share no lock in normal operation.
-pub(super) struct ParkedSections {
+/// Where a task that keeps its lane is entered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SectionKey(NonZeroU32);
+
+impl SectionKey {
+    fn new(index: usize) -> Self {
+        let number = u32::try_from(index + 1).ok().and_then(NonZeroU32::new);
+        Self(number.expect("fewer than 2³² tasks keep their lanes"))
+    }
+
+    fn index(self) -> usize {
+        self.0.get() as usize - 1
+    }
+}
+
+/// The scheduler is shutting down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Closing;
+
+/// The tasks of one scheduler. One list per worker, so that workers share no lock in normal operation.
+pub(crate) struct ParkedSections {
     shards: Box<[CachePadded<Mutex<Slots>>]>,
 }
 
@@ -27,17 +47,19 @@ struct Slots {
 unsafe impl Send for Slots {}
 
 impl ParkedSections {
-    pub(super) fn new(shards: usize) -> Self {
+    pub(crate) fn new(shards: usize) -> Self {
         let shard = |_| CachePadded::new(Mutex::new(Slots::default()));
         Self { shards: (0..shards).map(shard).collect() }
     }
 
-    pub(super) fn enter(
+    /// Enters a task, which is about to wait and keeps its lane, in the list of a worker. Fails if the scheduler is
+    /// closing.
+    pub(crate) fn enter(
         &self,
-        shard: usize,
+        worker: usize,
         task: TaskRef<LanePtr>,
     ) -> Result<SectionKey, Closing> {
-        let mut slots = self.shards[shard].lock();
+        let mut slots = self.shards[worker].lock();
         if slots.closed {
             return Err(Closing);
         }
@@ -46,12 +68,13 @@ impl ParkedSections {
             slots.tasks.push(None);
         }
         slots.tasks[slot] = Some(task);
-        let index = slot * self.shards.len() + shard;
-        Ok(SectionKey::new(u32::try_from(index).expect("fewer than 2³² tasks keep their lanes")))
+        let index = slot * self.shards.len() + worker;
+        Ok(SectionKey::new(index))
     }
 
-    pub(super) fn remove(&self, section: SectionKey) {
-        let (shards, index) = (self.shards.len(), section.index() as usize);
+    /// Removes a task, before it leaves the lane.
+    pub(crate) fn remove(&self, section: SectionKey) {
+        let (shards, index) = (self.shards.len(), section.index());
         let mut slots = self.shards[index % shards].lock();
         let slot = index / shards;
         slots.tasks[slot] = None;
@@ -60,18 +83,18 @@ impl ParkedSections {
     }
 
     /// How many tasks are entered.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         let count = |slots: &Slots| slots.tasks.len() - slots.free.len();
         self.shards.iter().map(|shard| count(&shard.lock())).sum()
     }
 
     /// Closes the list to further tasks, and returns references to all entered ones.
-    pub(super) fn close(&self) -> Vec<Abort<LanePtr>> {
+    pub(crate) fn close(&self) -> Vec<Abort<LanePtr>> {
         self.all_and(|slots| slots.closed = true)
     }
 
     /// References to all entered tasks.
-    pub(super) fn all(&self) -> Vec<Abort<LanePtr>> {
+    pub(crate) fn all(&self) -> Vec<Abort<LanePtr>> {
         self.all_and(|_| ())
     }
 
