@@ -1,9 +1,9 @@
 //! Random operations on a file, beside the same operations of `std::fs`.
 
 use super::in_all_modes;
-use crate::support::scratch::Scratch;
 use colored::fs::File;
 use colored::io::{AsyncWrite, AsyncWriteExt};
+use colored_tests::scratch::Scratch;
 use fastrand::Rng;
 use std::io::{IoSlice, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsRawFd;

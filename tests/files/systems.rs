@@ -5,8 +5,8 @@
 //! mounts, or lacks a program, the test prints the reason and checks nothing.
 
 use super::in_all_modes;
-use crate::support::scratch::Scratch;
 use colored::fs::File;
+use colored_tests::scratch::Scratch;
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter};
 use std::env;
 use std::io::ErrorKind;
@@ -20,14 +20,13 @@ const FORBIDDEN: &str = "COLORED_TESTS_FORBIDDEN";
 const FULL: &str = "COLORED_TESTS_FULL";
 
 /// A test that counts attempts which succeed.
-const INLINE: &str = "files::inline::a_cached_read_is_one_poll_and_no_submission";
+const INLINE: &str = "inline::a_cached_read_is_one_poll_and_no_submission";
 
 /// The arguments for all tests of files but these.
-const SUITE: [&str; 3] = ["files::", "--skip", "files::systems::"];
+const SUITE: [&str; 2] = ["--skip", "systems::"];
 
 /// The arguments for those of them that hold without attempts.
-const WITHOUT_ATTEMPTS: [&str; 5] =
-    ["files::", "--skip", "files::systems::", "--skip", "files::inline::"];
+const WITHOUT_ATTEMPTS: [&str; 4] = ["--skip", "systems::", "--skip", "inline::"];
 
 fn this_binary() -> Command {
     Command::new(env::current_exe().expect("the path of this binary"))
@@ -72,7 +71,7 @@ fn where_the_system_forbids_calls() {
     for error in [EPERM, ENOSYS] {
         let run = |arguments: &[&str]| {
             this_binary()
-                .args(["--exact", "files::systems::where_the_system_forbids_calls"])
+                .args(["--exact", "systems::where_the_system_forbids_calls"])
                 .env(FORBIDDEN, error.to_string())
                 .env("COLORED_TESTS_WORDS", arguments.join(" "))
                 .output()
@@ -199,7 +198,7 @@ fn a_full_file_system_is_an_error_and_keeps_what_was_written() {
     if env::var(FULL).is_ok() {
         return in_all_modes(fill);
     }
-    const THIS: &str = "files::systems::a_full_file_system_is_an_error_and_keeps_what_was_written";
+    const THIS: &str = "systems::a_full_file_system_is_an_error_and_keeps_what_was_written";
     for mount in [SMALL_TMPFS, SMALL_EXT4] {
         if let Some(output) = mount.run(this_binary().args(["--exact", THIS]).env(FULL, "1")) {
             passed(mount.name, &output);

@@ -1,10 +1,10 @@
 //! G10: no stuck worker delays sockets or timers.
 
-use crate::support::attempts::{percentile, within};
-use crate::support::{alone, block, echo, runtime};
 use colored::Runtime;
 use colored::net::TcpStream;
 use colored::time::{Instant, sleep};
+use colored_tests::attempts::{percentile, within};
+use colored_tests::{alone, block, echo, runtime};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier};
 use std::thread;

@@ -26,7 +26,7 @@ const FAR: u32 = 10;
 ///
 /// If no attempt achieves this.
 #[track_caller]
-pub(crate) fn within(bound: Duration, mut measure: impl FnMut() -> Duration) {
+pub fn within(bound: Duration, mut measure: impl FnMut() -> Duration) {
     let (mut seen, mut spoiled) = (Vec::new(), Vec::new());
     while seen.len() < ATTEMPTS {
         let (time, is_disturbed) = neighbours::beside(&mut measure);
@@ -58,7 +58,7 @@ fn median(seen: &[Duration]) -> Duration {
 }
 
 /// The value that `percent` of the samples do not exceed.
-pub(crate) fn percentile(mut samples: Vec<Duration>, percent: usize) -> Duration {
+pub fn percentile(mut samples: Vec<Duration>, percent: usize) -> Duration {
     assert!(!samples.is_empty(), "no samples");
     samples.sort_unstable();
     samples[(samples.len() * percent).div_ceil(100).saturating_sub(1)]
@@ -88,7 +88,7 @@ fn one_lucky_attempt_does_not_keep_a_bound() {
 ///
 /// If no attempt achieves this.
 #[track_caller]
-pub(crate) fn some(mut is_met: impl FnMut() -> bool) {
+pub fn some(mut is_met: impl FnMut() -> bool) {
     let (mut failed, mut spoiled) = (0, 0);
     while failed < ATTEMPTS {
         match neighbours::beside(&mut is_met) {

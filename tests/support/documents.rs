@@ -2,14 +2,14 @@
 //! reads a file that it does not contain.
 
 #[cfg(doctest)]
-#[doc = include_str!("../README.md")]
+#[doc = include_str!("../../README.md")]
 struct Readme;
 
 #[cfg(doctest)]
-#[doc = include_str!("../docs/colors.md")]
+#[doc = include_str!("../../docs/colors.md")]
 struct Guide;
 
 // Its server waits for Ctrl-C.
 #[cfg(all(doctest, unix))]
-#[doc = include_str!("../docs/from-tokio.md")]
+#[doc = include_str!("../../docs/from-tokio.md")]
 struct FromTokio;

@@ -24,9 +24,9 @@ mod waits;
 #[cfg(target_os = "linux")]
 mod write_targets;
 
-use crate::support::shared;
 use colored::Runtime;
 use colored::metrics::FileMetrics;
+use colored_tests::shared;
 
 /// Runs a future on one worker: with attempts, with attempts and no io_uring, and without attempts.
 #[track_caller]
