@@ -3,18 +3,17 @@
 
 mod cancel;
 mod copies;
-mod cycles;
 mod extremes;
-mod impls;
 mod layering;
 mod links;
-mod names;
 mod source;
 
 use layering::Crate;
 use source::Source;
+use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::LazyLock;
 
 /// By crate, its modules from bottom to top. A module imports from layers below its own; two of one
 /// layer do not know each other. The root of a crate, where all come together, may import everything.
@@ -41,9 +40,6 @@ const CRATES: [Crate; 7] = [
             &["port"],
             &["model"],
         ],
-        exceptions: &[],
-        // `Color::current` is the color of the lane that the thread holds, and an `Address` is made by a scheduler.
-        impls: &[("spawn", "Color"), ("sched", "Address")],
     },
     Crate {
         sources: "crates/colored/src",
@@ -71,9 +67,6 @@ const CRATES: [Crate; 7] = [
             &["runtime"],
             &["__private", "metrics"],
         ],
-        exceptions: &[],
-        // Names of tokio's that take a `Handle` or a `Runtime`.
-        impls: &[("runtime", "JoinSet"), ("runtime", "LocalSet")],
     },
     Crate {
         sources: "crates/colored-hyper/src",
@@ -82,26 +75,15 @@ const CRATES: [Crate; 7] = [
             &["client", "serve"],
             &["axum_listener", "tls", "websocket"],
         ],
-        exceptions: &[],
-        impls: &[],
     },
-    Crate {
-        sources: "crates/colored-lab/src",
-        layers: &[&["flat", "places"]],
-        exceptions: &[],
-        impls: &[],
-    },
+    Crate { sources: "crates/colored-lab/src", layers: &[&["flat", "places"]] },
     Crate {
         sources: "crates/colored-limit/src",
         layers: &[&["delay", "error", "wait_queue"], &["semaphore"], &["limit"], &["model"]],
-        exceptions: &[],
-        impls: &[],
     },
     Crate {
         sources: "crates/colored-macros/src",
         layers: &[&["errors", "nearest"], &["function", "options"], &["entry"]],
-        exceptions: &[],
-        impls: &[],
     },
     Crate {
         sources: "crates/colored-top/src",
@@ -111,22 +93,14 @@ const CRATES: [Crate; 7] = [
             &["screen"],
             &["terminal"],
         ],
-        exceptions: &[],
-        impls: &[],
     },
 ];
 
 /// The crates that run in a model checker, in simulations, and in any shell.
 const WITHOUT_A_SYSTEM: [&str; 2] = ["crates/colored-core/src", "crates/colored-limit/src"];
 
-/// Names that these crates must not use.
-const NOT_IN_THE_CORE: [&str; 19] = [
-    "colored",
-    "core_affinity",
-    "libc",
-    "mio",
-    "rustix",
-    "socket2",
+/// Names of the standard library that these crates must not use. Their manifests name no crate that has a system.
+const NOT_IN_THE_CORE: [&str; 12] = [
     "std::env",
     "std::fs",
     "std::net",
@@ -139,7 +113,6 @@ const NOT_IN_THE_CORE: [&str; 19] = [
     "std::thread::spawn",
     "std::time::Instant",
     "std::time::SystemTime",
-    "tokio",
 ];
 
 /// Names that these crates must take from the core's `sync`, so that the models see them, and the exempt files.
@@ -287,10 +260,13 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace is the directory above")
 }
 
-/// The Rust files below a folder of the workspace, by their paths from there.
-fn sources(folder: &str) -> Vec<(String, Source)> {
-    let mut found = Vec::new();
-    let mut folders = vec![root().join(folder)];
+/// The folders with code.
+const FOLDERS: [&str; 4] = ["crates", "benches", "examples", "tests"];
+
+/// All Rust files, by their paths in the workspace. Each is read once.
+static FILES: LazyLock<BTreeMap<String, Source>> = LazyLock::new(|| {
+    let mut found = BTreeMap::new();
+    let mut folders = FOLDERS.map(|folder| root().join(folder)).to_vec();
     while let Some(folder) = folders.pop() {
         let entries = fs::read_dir(&folder)
             .unwrap_or_else(|error| panic!("cannot list {}: {error}", folder.display()));
@@ -299,22 +275,24 @@ fn sources(folder: &str) -> Vec<(String, Source)> {
             if path.is_dir() && !path.ends_with("target") {
                 folders.push(path);
             } else if path.extension().is_some_and(|extension| extension == "rs") {
-                found.push(path);
+                let name = path.strip_prefix(root()).expect("it was found there").to_str();
+                let name = name.expect("a name in UTF-8").replace('\\', "/");
+                let text = fs::read_to_string(&path).expect("the file can be read");
+                found.insert(name, Source::parse(&text));
             }
         }
     }
+    found
+});
+
+/// The Rust files below a folder of the workspace, by their paths from there.
+fn sources(folder: &str) -> Vec<(&'static str, &'static Source)> {
+    let inside = |(file, source): (&'static String, _)| {
+        Some((file.strip_prefix(folder)?.strip_prefix('/')?, source))
+    };
+    let found: Vec<_> = FILES.iter().filter_map(inside).collect();
     assert!(!found.is_empty(), "there is no Rust file below {folder}");
-    found.sort();
-    found.into_iter().map(|path| (relative(&path, folder), read(&path))).collect()
-}
-
-fn relative(path: &Path, folder: &str) -> String {
-    let path: PathBuf = path.strip_prefix(root().join(folder)).expect("it was found there").into();
-    path.to_str().expect("a name in UTF-8").replace('\\', "/")
-}
-
-fn read(path: &Path) -> Source {
-    Source::parse(&fs::read_to_string(path).expect("the file can be read"))
+    found
 }
 
 #[track_caller]
@@ -325,18 +303,6 @@ fn assert_none(faults: Vec<String>) {
 #[test]
 fn imports_point_down() {
     let check = |of: &Crate| layering::faults(of, &sources(of.sources));
-    assert_none(CRATES.iter().flat_map(check).collect());
-}
-
-#[test]
-fn no_files_need_one_another() {
-    let check = |of: &Crate| cycles::faults(of, &sources(of.sources));
-    assert_none(CRATES.iter().flat_map(check).collect());
-}
-
-#[test]
-fn methods_stand_in_the_layer_of_their_type() {
-    let check = |of: &Crate| impls::faults(of, &sources(of.sources));
     assert_none(CRATES.iter().flat_map(check).collect());
 }
 
@@ -359,8 +325,7 @@ fn the_core_knows_no_operating_system() {
             let names = |prefix: &&str| path.starts_with(prefix);
             // This only identifies the thread; the models have their own.
             let doors = ["sync/real.rs", "sync/watched.rs"];
-            let is_door =
-                doors.contains(&file.as_ref()) && path.starts_with("std::thread::current");
+            let is_door = doors.contains(&file) && path.starts_with("std::thread::current");
             if !is_door && NOT_IN_THE_CORE.iter().any(names) {
                 faults.push(format!("{file}:{}: `{path}` is for the shell", path.line));
             }
@@ -388,7 +353,7 @@ fn one_file_reads_the_systems_clock() {
         for path in &paths {
             let reads = path.starts_with("std::time::Instant::now")
                 || path.starts_with("std::time::SystemTime")
-                || (std && path.import.is_none() && path.starts_with("Instant::now"));
+                || (std && !path.is_import && path.starts_with("Instant::now"));
             // Tests beside the code may.
             if reads && !path.inside.iter().any(|module| module == "tests") {
                 faults.push(format!(
@@ -430,7 +395,7 @@ fn one_type_ends_registrations() {
     let mut faults = Vec::new();
     for (file, source) in sources("crates/colored/src") {
         for (name, files) in REGISTERS {
-            let is_listed = files.contains(&file.as_str()) || file == "driver/reactor/tests.rs";
+            let is_listed = files.contains(&file) || file == "driver/reactor/tests.rs";
             match (source.first(name), is_listed) {
                 (Some(line), false) => faults.push(format!(
                     "{file}:{line}: `{name}`: a `Registered` owns what it registers, and ends it"
@@ -448,7 +413,7 @@ fn one_type_ends_registrations() {
 #[test]
 fn unsafe_stays_where_it_is() {
     let mut faults = Vec::new();
-    for folder in ["crates", "benches", "examples", "tests"] {
+    for folder in FOLDERS {
         for (file, source) in sources(folder) {
             let file = format!("{folder}/{file}");
             if file.starts_with("tests/ui/macros/") {
