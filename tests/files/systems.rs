@@ -7,6 +7,7 @@
 use super::in_all_modes;
 use colored::fs::File;
 use colored_tests::scratch::Scratch;
+use colored_tests::soak;
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter};
 use std::env;
 use std::io::ErrorKind;
@@ -22,11 +23,18 @@ const FULL: &str = "COLORED_TESTS_FULL";
 /// A test that counts attempts which succeed.
 const INLINE: &str = "inline::a_cached_read_is_one_poll_and_no_submission";
 
-/// The arguments for all tests of files but these.
-const SUITE: [&str; 2] = ["--skip", "systems::"];
-
-/// The arguments for those of them that hold without attempts.
-const WITHOUT_ATTEMPTS: [&str; 4] = ["--skip", "systems::", "--skip", "inline::"];
+/// The arguments for the tests of files that hold with attempts or without. At home these are some of them: each system and
+/// each setting takes as long as all tests of files do by themselves.
+fn suite(with_attempts: bool) -> Vec<&'static str> {
+    let mut arguments = vec!["--skip", "systems::"];
+    if !with_attempts {
+        arguments.extend(["--skip", "inline::"]);
+    }
+    if !soak::is_long() {
+        arguments.extend(["identical::", "inline::", "paths::", "pipes::"]);
+    }
+    arguments
+}
 
 fn this_binary() -> Command {
     Command::new(env::current_exe().expect("the path of this binary"))
@@ -47,14 +55,14 @@ fn without_attempts_by_the_environment() {
     let run = |arguments: &[&str]| {
         this_binary().args(arguments).env("COLORED_LAZY_FILES", "0").output().unwrap()
     };
-    passed("COLORED_LAZY_FILES=0", &run(&WITHOUT_ATTEMPTS));
+    passed("COLORED_LAZY_FILES=0", &run(&suite(false)));
     // The variable has an effect.
     assert!(!run(&["--exact", INLINE]).status.success());
 }
 
 #[test]
 fn without_io_uring_by_the_environment() {
-    let run = this_binary().args(SUITE).env("COLORED_IO_URING", "0").output().unwrap();
+    let run = this_binary().args(suite(true)).env("COLORED_IO_URING", "0").output().unwrap();
     passed("COLORED_IO_URING=0", &run);
 }
 
@@ -77,7 +85,7 @@ fn where_the_system_forbids_calls() {
                 .output()
                 .unwrap()
         };
-        passed(&format!("calls fail with error {error}"), &run(&WITHOUT_ATTEMPTS));
+        passed(&format!("calls fail with error {error}"), &run(&suite(false)));
     }
 }
 
@@ -167,7 +175,7 @@ impl Mount {
     }
 
     fn passes(&self) {
-        if let Some(output) = self.run(this_binary().args(SUITE)) {
+        if let Some(output) = self.run(this_binary().args(suite(true))) {
             passed(self.name, &output);
         }
     }
