@@ -8,6 +8,7 @@ mod layering;
 mod links;
 mod questions;
 mod source;
+mod unsafe_code;
 
 use layering::Crate;
 use source::Source;
@@ -138,108 +139,6 @@ const UNSEEN_BY_THE_MODELS: [&str; 14] = [
     "queue/deque_watched.rs",
     "sync/",
     "model",
-];
-
-/// The only files with `unsafe` in them.
-const UNSAFE: &[&str] = &[
-    "benches/src/counting.rs",
-    "crates/colored-core/src/cell.rs",
-    "crates/colored-core/src/cell/exclusive.rs",
-    "crates/colored-core/src/cell/inner.rs",
-    "crates/colored-core/src/cell/queued.rs",
-    "crates/colored-core/src/cell/read.rs",
-    "crates/colored-core/src/cell/set.rs",
-    "crates/colored-core/src/cell/set/element.rs",
-    "crates/colored-core/src/cell/set/tuple.rs",
-    "crates/colored-core/src/cell/several.rs",
-    "crates/colored-core/src/cell/several/shared.rs",
-    "crates/colored-core/src/cell/slot.rs",
-    "crates/colored-core/src/cell/when.rs",
-    "crates/colored-core/src/cell/when/behavior.rs",
-    "crates/colored-core/src/deadlock.rs",
-    "crates/colored-core/src/deadlock/records.rs",
-    "crates/colored-core/src/dump.rs",
-    "crates/colored-core/src/exclusive.rs",
-    "crates/colored-core/src/join.rs",
-    "crates/colored-core/src/lane.rs",
-    "crates/colored-core/src/lane/try_take.rs",
-    "crates/colored-core/src/lane/behavior.rs",
-    "crates/colored-core/src/lane/behavior/line.rs",
-    "crates/colored-core/src/lane/behavior/order.rs",
-    "crates/colored-core/src/lane/behavior/request.rs",
-    "crates/colored-core/src/lane/callback.rs",
-    "crates/colored-core/src/lane/current.rs",
-    "crates/colored-core/src/lane/held.rs",
-    "crates/colored-core/src/lane/record.rs",
-    "crates/colored-core/src/lane/at_once.rs",
-    "crates/colored-core/src/lane/locals.rs",
-    "crates/colored-core/src/lane/priority/inherit.rs",
-    "crates/colored-core/src/lane/readers.rs",
-    "crates/colored-core/src/lane/readers/admit.rs",
-    "crates/colored-core/src/lane/readers/batch.rs",
-    "crates/colored-core/src/lane/readers/queued.rs",
-    "crates/colored-core/src/lane/refs.rs",
-    "crates/colored-core/src/lane/turn_end/hold.rs",
-    "crates/colored-core/src/lane/section.rs",
-    "crates/colored-core/src/lane/slice.rs",
-    "crates/colored-core/src/lane/ticket.rs",
-    "crates/colored-core/src/lane/turn_end.rs",
-    "crates/colored-core/src/lane/snapshot.rs",
-    "crates/colored-core/src/lane/wake.rs",
-    "crates/colored-core/src/lane/abort_waiting.rs",
-    "crates/colored-core/src/memory/boxed.rs",
-    "crates/colored-core/src/memory/cache.rs",
-    "crates/colored-core/src/memory/chunk.rs",
-    "crates/colored-core/src/memory/plain.rs",
-    "crates/colored-core/src/model/canary.rs",
-    "crates/colored-core/src/model/chain.rs",
-    "crates/colored-core/src/model/doubles.rs",
-    "crates/colored-core/src/model/readers.rs",
-    "crates/colored-core/src/model/record.rs",
-    "crates/colored-core/src/model/task.rs",
-    "crates/colored-core/src/queue/chain.rs",
-    "crates/colored-core/src/queue/chain/line.rs",
-    "crates/colored-core/src/sched/dispatch.rs",
-    "crates/colored-core/src/sched/enter.rs",
-    "crates/colored-core/src/sched/guest.rs",
-    "crates/colored-core/src/sched/handle.rs",
-    "crates/colored-core/src/sched/local.rs",
-    "crates/colored-core/src/sched/parked_sections.rs",
-    "crates/colored-core/src/sched/pinned.rs",
-    "crates/colored-core/src/sched/remote.rs",
-    "crates/colored-core/src/sched/retire.rs",
-    "crates/colored-core/src/sched/running.rs",
-    "crates/colored-core/src/sched/snapshot/sheet.rs",
-    "crates/colored-core/src/spawn/blocking.rs",
-    "crates/colored-core/src/sync/model.rs",
-    "crates/colored-core/src/sync/watched/arc.rs",
-    "crates/colored-core/src/table.rs",
-    "crates/colored-core/src/table/page.rs",
-    "crates/colored-core/src/task.rs",
-    "crates/colored-core/src/task/cell.rs",
-    "crates/colored-core/src/task/error.rs",
-    "crates/colored-core/src/task/header.rs",
-    "crates/colored-core/src/task/join.rs",
-    "crates/colored-core/src/task/live.rs",
-    "crates/colored-core/src/task/record.rs",
-    "crates/colored-core/src/task/section.rs",
-    "crates/colored-core/src/task/shown.rs",
-    "crates/colored-core/src/task/waker.rs",
-    "crates/colored-core/src/wait.rs",
-    "crates/colored-core/src/wait/leaf.rs",
-    "crates/colored-core/src/wait/room.rs",
-    "crates/colored-core/src/wait/seen.rs",
-    "crates/colored-core/tests/programs/witness.rs",
-    "crates/colored-core/tests/reuse.rs",
-    "crates/colored-core/tests/storm.rs",
-    "crates/colored/src/driver/ring/uring.rs",
-    "crates/colored/src/dump/addresses/unix.rs",
-    "crates/colored/src/dump/native/linux/copy.rs",
-    "crates/colored/src/fs/system/linux/resident.rs",
-    "crates/colored/src/net/uninit.rs",
-    "crates/colored/src/sync/arc.rs",
-    "crates/colored/src/net/unix/credentials/system.rs",
-    "crates/colored-hyper/src/serve/preface/seen.rs",
 ];
 
 /// The folders of the tests of the whole runtime.
@@ -405,28 +304,6 @@ fn one_type_ends_registrations() {
                 (None, true) if file != "driver/reactor/tests.rs" => {
                     faults.push(format!("{file}: no longer `{name}`: off the list"));
                 }
-                _ => {}
-            }
-        }
-    }
-    assert_none(faults);
-}
-
-#[test]
-fn unsafe_stays_where_it_is() {
-    let mut faults = Vec::new();
-    for folder in FOLDERS {
-        for (file, source) in sources(folder) {
-            let file = format!("{folder}/{file}");
-            if file.starts_with("tests/ui/macros/") {
-                // Mistakes, which are to be refused.
-                continue;
-            }
-            match (source.first("unsafe"), UNSAFE.contains(&file.as_str())) {
-                (Some(line), false) => faults.push(format!(
-                    "{file}:{line}: `unsafe` in a file that is not in the list of tests/layers"
-                )),
-                (None, true) => faults.push(format!("{file}: no longer `unsafe`: off the list")),
                 _ => {}
             }
         }
