@@ -1,12 +1,12 @@
 //! The functions that take a time.
 
 use super::{Done, after, has_passed, on, once, paused};
-use crate::support::runtime;
 use colored::admission::Admission;
 use colored::net::{ConnectOptions, KeepAlive, TcpListener, TcpSocket, TcpStream};
 use colored::task::JoinSet;
 use colored::time::{self, Duration, Instant};
 use colored::{Builder, Runtime};
+use colored_tests::runtime;
 use std::future::pending;
 use std::pin::pin;
 
