@@ -7,6 +7,7 @@ use colored::time::Duration;
 use colored::{Runtime, spawn_unique};
 use std::sync::Arc;
 
+/// Shows G13.
 #[test]
 fn a_shutdown_in_the_middle_of_a_thousand_operations_ends() {
     shared(|| {

@@ -22,6 +22,7 @@ fn bytes(random: &mut Rng) -> Vec<u8> {
     (0..len as usize).map(|i| (first + i / 3) as u8).collect()
 }
 
+/// Shows G13.
 #[test]
 fn random_operations_have_the_results_of_the_standard_library() {
     for seed in 0..20 {
@@ -115,6 +116,7 @@ fn read_fully(file: &mut std::fs::File, buf: &mut [u8]) -> usize {
     done
 }
 
+/// Shows G13.
 #[test]
 fn append_mode_writes_at_the_end_and_keeps_the_position() {
     in_all_modes(|| async {
@@ -156,6 +158,7 @@ fn slices_are_written_as_one() {
     });
 }
 
+/// Shows G13.
 #[test]
 fn a_file_of_the_standard_library_keeps_its_position_there_and_back() {
     in_all_modes(|| async {
@@ -179,6 +182,7 @@ fn a_file_of_the_standard_library_keeps_its_position_there_and_back() {
 }
 
 /// The kernel tells no length of them.
+/// Shows G13.
 #[test]
 fn files_without_a_length_are_read_to_their_end() {
     in_all_modes(|| async {

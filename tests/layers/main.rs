@@ -5,6 +5,7 @@ mod cancel;
 mod copies;
 mod cycles;
 mod extremes;
+mod guarantees;
 mod impls;
 mod layering;
 mod links;
@@ -13,6 +14,7 @@ mod source;
 
 use layering::Crate;
 use source::Source;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -267,22 +269,6 @@ const UNSAFE: &[&str] = &[
     "crates/colored-hyper/src/serve/preface/seen.rs",
 ];
 
-/// The folders of the tests of the whole runtime.
-const TESTS: [&str; 12] = [
-    "cells",
-    "deadlock",
-    "diagnosis",
-    "dump",
-    "files",
-    "flow",
-    "guarantees",
-    "lab",
-    "net",
-    "shell",
-    "tasks",
-    "when",
-];
-
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace is the directory above")
 }
@@ -467,40 +453,42 @@ fn unsafe_stays_where_it_is() {
     assert_none(faults);
 }
 
-/// The page of guarantees names tests and models: they exist, and no guarantee is without.
+/// Prints each guarantee with its tests.
 #[test]
-fn the_tests_that_the_docs_name_exist() {
-    let text = fs::read_to_string(root().join("docs/guarantees.md")).expect("the page is there");
-    let (mut faults, mut named) = (Vec::new(), 0);
-    for section in text.split("\n## G").skip(1) {
-        let title = section.lines().next().expect("a title");
-        let names = section.split('`').skip(1).step_by(2).filter_map(|name| name.split_once("::"));
-        // Such as `Color::DEFAULT`.
-        let names =
-            names.filter(|(file, _)| file.starts_with(char::is_lowercase) && *file != "colored");
-        let before = named;
-        for (file, function) in names {
-            named += 1;
-            let in_tests = TESTS.map(|folder| format!("tests/{folder}/{file}.rs"));
-            let elsewhere = [
-                format!("crates/colored-core/src/model/{file}.rs"),
-                format!("crates/colored-{file}/src/model.rs"),
-                format!("crates/colored-core/tests/{file}/main.rs"),
-                format!("crates/colored-core/tests/{file}.rs"),
-                format!("crates/colored-core/tests/stepped/{file}.rs"),
-            ];
-            let has = |place: &String| {
-                let source = fs::read_to_string(root().join(place)).unwrap_or_default();
-                source.contains(&format!("#[test]\nfn {function}()"))
-                    || source.contains(&format!("\")]\nfn {function}()"))
-            };
-            if !in_tests.iter().chain(&elsewhere).any(has) {
-                faults.push(format!("G{title}: there is no test `{file}::{function}`"));
+fn all_guarantees_have_tests() {
+    let page = fs::read_to_string(root().join("docs/guarantees.md")).expect("the page is there");
+    let titles = guarantees::titles(&page);
+    let mut tests = vec![String::new(); titles.len()];
+    let mut faults = Vec::new();
+    for folder in ["benches", "crates", "tests"] {
+        for (file, _) in sources(folder) {
+            let file = format!("{folder}/{file}");
+            let text = fs::read_to_string(root().join(&file)).expect("the file can be read");
+            for (guarantee, names) in guarantees::shown(&text).unwrap_or_else(|fault| {
+                faults.push(format!("{file}, {fault}"));
+                BTreeMap::new()
+            }) {
+                match tests.get_mut(guarantee.wrapping_sub(1)) {
+                    Some(lines) => lines.push_str(&format!("  {file}: {}\n", names.join(", "))),
+                    None => faults.push(format!("{file}: there is no G{guarantee}")),
+                }
             }
         }
-        assert!(named > before, "G{title} names no test");
     }
-    assert!(named > 60, "{named} names: the page has another form now");
+    for (index, (title, tests)) in titles.iter().zip(&tests).enumerate() {
+        println!("{title}\n{tests}");
+        if !title.starts_with(&format!("G{} ", index + 1)) {
+            faults.push(format!("{title}: it is number {}", index + 1));
+        }
+        if tests.is_empty() {
+            faults.push(format!("{title}: no test shows it"));
+        }
+    }
+    for page in links::pages() {
+        let text = fs::read_to_string(&page).expect("the page can be read");
+        let wrong = guarantees::miscounted(&text, titles.len());
+        faults.extend(wrong.iter().map(|fault| format!("{}: {fault}", page.display())));
+    }
     assert_none(faults);
 }
 
