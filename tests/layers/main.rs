@@ -492,17 +492,17 @@ fn all_guarantees_have_tests() {
     assert_none(faults);
 }
 
-/// The page of what is there names its tests by file.
+/// The page of what is there names the files of its tests.
 #[test]
 fn the_tests_that_the_page_of_coverage_names_exist() {
     let text = fs::read_to_string(root().join("docs/coverage.md")).expect("the page is there");
-    let names = text.split('`').skip(1).step_by(2).filter_map(|name| name.split_once(".rs::"));
+    let names = text.split('`').skip(1).step_by(2).filter(|name| name.ends_with(".rs"));
     let (mut faults, mut named) = (Vec::new(), 0);
-    for (file, function) in names {
+    for file in names {
         named += 1;
-        let source = fs::read_to_string(root().join(format!("{file}.rs"))).unwrap_or_default();
-        if !source.contains(&format!("fn {function}(")) {
-            faults.push(format!("there is no test `{file}.rs::{function}`"));
+        let source = fs::read_to_string(root().join(file)).unwrap_or_default();
+        if !source.contains("#[test]") && !source.contains("#[colored::test") {
+            faults.push(format!("there is no test in `{file}`"));
         }
     }
     assert!(named > 30, "{named} names: the page has another form now");
