@@ -1,9 +1,11 @@
 //! The guarantees of `docs/guarantees.md`, and the tests that show them: a line `/// Shows G1, G7.` above a test.
 
+use super::{assert_none, links, root, sources};
 use std::collections::BTreeMap;
+use std::fs;
 
 /// The titles of the guarantees, such as `G1 Exclusion`, in the order of the page.
-pub(crate) fn titles(page: &str) -> Vec<&str> {
+fn titles(page: &str) -> Vec<&str> {
     page.lines()
         .filter_map(|line| line.strip_prefix("## "))
         .filter(|t| number(t).is_some())
@@ -11,7 +13,7 @@ pub(crate) fn titles(page: &str) -> Vec<&str> {
 }
 
 /// By guarantee, the tests of this file that show it.
-pub(crate) fn shown(text: &str) -> Result<BTreeMap<usize, Vec<&str>>, String> {
+fn shown(text: &str) -> Result<BTreeMap<usize, Vec<&str>>, String> {
     let mut found = BTreeMap::<_, Vec<_>>::new();
     let lines: Vec<_> = text.lines().map(str::trim).collect();
     for (index, line) in lines.iter().enumerate() {
@@ -43,7 +45,7 @@ fn test_below<'a>(lines: &[&'a str]) -> Option<&'a str> {
 }
 
 /// The guarantees that a page of prose counts or names, and that are not there.
-pub(crate) fn miscounted(page: &str, count: usize) -> Vec<String> {
+fn miscounted(page: &str, count: usize) -> Vec<String> {
     const WORDS: [&str; 8] =
         ["ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen"];
     let mut faults = Vec::new();
@@ -64,6 +66,45 @@ pub(crate) fn miscounted(page: &str, count: usize) -> Vec<String> {
         }
     }
     faults
+}
+
+/// Prints each guarantee with its tests.
+#[test]
+fn all_guarantees_have_tests() {
+    let page = fs::read_to_string(root().join("docs/guarantees.md")).expect("the page is there");
+    let titles = titles(&page);
+    let mut tests = vec![String::new(); titles.len()];
+    let mut faults = Vec::new();
+    for folder in ["benches", "crates", "tests"] {
+        for (file, _) in sources(folder) {
+            let file = format!("{folder}/{file}");
+            let text = fs::read_to_string(root().join(&file)).expect("the file can be read");
+            for (guarantee, names) in shown(&text).unwrap_or_else(|fault| {
+                faults.push(format!("{file}, {fault}"));
+                BTreeMap::new()
+            }) {
+                match tests.get_mut(guarantee.wrapping_sub(1)) {
+                    Some(lines) => lines.push_str(&format!("  {file}: {}\n", names.join(", "))),
+                    None => faults.push(format!("{file}: there is no G{guarantee}")),
+                }
+            }
+        }
+    }
+    for (index, (title, tests)) in titles.iter().zip(&tests).enumerate() {
+        println!("{title}\n{tests}");
+        if !title.starts_with(&format!("G{} ", index + 1)) {
+            faults.push(format!("{title}: it is number {}", index + 1));
+        }
+        if tests.is_empty() {
+            faults.push(format!("{title}: no test shows it"));
+        }
+    }
+    for page in links::pages() {
+        let text = fs::read_to_string(&page).expect("the page can be read");
+        let wrong = miscounted(&text, titles.len());
+        faults.extend(wrong.iter().map(|fault| format!("{}: {fault}", page.display())));
+    }
+    assert_none(faults);
 }
 
 #[test]

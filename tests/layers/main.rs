@@ -10,11 +10,11 @@ mod impls;
 mod layering;
 mod links;
 mod names;
+mod pages;
 mod source;
 
 use layering::Crate;
 use source::Source;
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -450,62 +450,6 @@ fn unsafe_stays_where_it_is() {
             }
         }
     }
-    assert_none(faults);
-}
-
-/// Prints each guarantee with its tests.
-#[test]
-fn all_guarantees_have_tests() {
-    let page = fs::read_to_string(root().join("docs/guarantees.md")).expect("the page is there");
-    let titles = guarantees::titles(&page);
-    let mut tests = vec![String::new(); titles.len()];
-    let mut faults = Vec::new();
-    for folder in ["benches", "crates", "tests"] {
-        for (file, _) in sources(folder) {
-            let file = format!("{folder}/{file}");
-            let text = fs::read_to_string(root().join(&file)).expect("the file can be read");
-            for (guarantee, names) in guarantees::shown(&text).unwrap_or_else(|fault| {
-                faults.push(format!("{file}, {fault}"));
-                BTreeMap::new()
-            }) {
-                match tests.get_mut(guarantee.wrapping_sub(1)) {
-                    Some(lines) => lines.push_str(&format!("  {file}: {}\n", names.join(", "))),
-                    None => faults.push(format!("{file}: there is no G{guarantee}")),
-                }
-            }
-        }
-    }
-    for (index, (title, tests)) in titles.iter().zip(&tests).enumerate() {
-        println!("{title}\n{tests}");
-        if !title.starts_with(&format!("G{} ", index + 1)) {
-            faults.push(format!("{title}: it is number {}", index + 1));
-        }
-        if tests.is_empty() {
-            faults.push(format!("{title}: no test shows it"));
-        }
-    }
-    for page in links::pages() {
-        let text = fs::read_to_string(&page).expect("the page can be read");
-        let wrong = guarantees::miscounted(&text, titles.len());
-        faults.extend(wrong.iter().map(|fault| format!("{}: {fault}", page.display())));
-    }
-    assert_none(faults);
-}
-
-/// The page of what is there names the files of its tests.
-#[test]
-fn the_tests_that_the_page_of_coverage_names_exist() {
-    let text = fs::read_to_string(root().join("docs/coverage.md")).expect("the page is there");
-    let names = text.split('`').skip(1).step_by(2).filter(|name| name.ends_with(".rs"));
-    let (mut faults, mut named) = (Vec::new(), 0);
-    for file in names {
-        named += 1;
-        let source = fs::read_to_string(root().join(file)).unwrap_or_default();
-        if !source.contains("#[test]") && !source.contains("#[colored::test") {
-            faults.push(format!("there is no test in `{file}`"));
-        }
-    }
-    assert!(named > 30, "{named} names: the page has another form now");
     assert_none(faults);
 }
 
