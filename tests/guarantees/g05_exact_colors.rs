@@ -28,8 +28,9 @@ fn millions_of_colors() {
     let before = process::resident();
     visit(&runtime, WARM_UP..WARM_UP + colors);
     let grown = process::resident().saturating_sub(before);
-    // One lane for each color would take a hundred million bytes at the least.
-    assert!(grown < 4 << 20, "{colors} colors left {grown} bytes behind");
+    // One lane for each color would take a hundred million bytes at the least. The allocator keeps more while a worker
+    // has no CPU: 4.1 MiB were seen beside eight busy threads.
+    assert!(grown < 16 << 20, "{colors} colors left {grown} bytes behind");
     // The default color stays; the last of the others retires when its slice ends.
     wait_until(|| runtime.metrics().colors == 1);
 }
