@@ -4,8 +4,10 @@
 mod cancel;
 mod copies;
 mod extremes;
+mod guarantees;
 mod layering;
 mod links;
+mod pages;
 mod questions;
 mod source;
 mod unsafe_code;
@@ -139,22 +141,6 @@ const UNSEEN_BY_THE_MODELS: [&str; 14] = [
     "queue/deque_watched.rs",
     "sync/",
     "model",
-];
-
-/// The folders of the tests of the whole runtime.
-const TESTS: [&str; 12] = [
-    "cells",
-    "deadlock",
-    "diagnosis",
-    "dump",
-    "files",
-    "flow",
-    "guarantees",
-    "lab",
-    "net",
-    "shell",
-    "tasks",
-    "when",
 ];
 
 fn root() -> &'static Path {
@@ -308,60 +294,6 @@ fn one_type_ends_registrations() {
             }
         }
     }
-    assert_none(faults);
-}
-
-/// The page of guarantees names tests and models: they exist, and no guarantee is without.
-#[test]
-fn the_tests_that_the_docs_name_exist() {
-    let text = fs::read_to_string(root().join("docs/guarantees.md")).expect("the page is there");
-    let (mut faults, mut named) = (Vec::new(), 0);
-    for section in text.split("\n## G").skip(1) {
-        let title = section.lines().next().expect("a title");
-        let names = section.split('`').skip(1).step_by(2).filter_map(|name| name.split_once("::"));
-        // Such as `Color::DEFAULT`.
-        let names =
-            names.filter(|(file, _)| file.starts_with(char::is_lowercase) && *file != "colored");
-        let before = named;
-        for (file, function) in names {
-            named += 1;
-            let in_tests = TESTS.map(|folder| format!("tests/{folder}/{file}.rs"));
-            let elsewhere = [
-                format!("crates/colored-core/src/model/{file}.rs"),
-                format!("crates/colored-{file}/src/model.rs"),
-                format!("crates/colored-core/tests/{file}/main.rs"),
-                format!("crates/colored-core/tests/{file}.rs"),
-                format!("crates/colored-core/tests/stepped/{file}.rs"),
-            ];
-            let has = |place: &String| {
-                let source = fs::read_to_string(root().join(place)).unwrap_or_default();
-                source.contains(&format!("#[test]\nfn {function}()"))
-                    || source.contains(&format!("\")]\nfn {function}()"))
-            };
-            if !in_tests.iter().chain(&elsewhere).any(has) {
-                faults.push(format!("G{title}: there is no test `{file}::{function}`"));
-            }
-        }
-        assert!(named > before, "G{title} names no test");
-    }
-    assert!(named > 60, "{named} names: the page has another form now");
-    assert_none(faults);
-}
-
-/// The page of what is there names its tests by file.
-#[test]
-fn the_tests_that_the_page_of_coverage_names_exist() {
-    let text = fs::read_to_string(root().join("docs/coverage.md")).expect("the page is there");
-    let names = text.split('`').skip(1).step_by(2).filter_map(|name| name.split_once(".rs::"));
-    let (mut faults, mut named) = (Vec::new(), 0);
-    for (file, function) in names {
-        named += 1;
-        let source = fs::read_to_string(root().join(format!("{file}.rs"))).unwrap_or_default();
-        if !source.contains(&format!("fn {function}(")) {
-            faults.push(format!("there is no test `{file}.rs::{function}`"));
-        }
-    }
-    assert!(named > 30, "{named} names: the page has another form now");
     assert_none(faults);
 }
 
