@@ -160,7 +160,7 @@ impl<E: Send + 'static> Builder<E> {
         for task in tasks {
             drop(match self.color {
                 Some(color) => handle.spawn_colored(color, task),
-                None => handle.spawn_alone(task),
+                None => handle.spawn_unique(task),
             });
         }
         Stage::new(shared)
