@@ -92,8 +92,6 @@ const CRATES: [Crate; 8] = [
     Crate {
         sources: "crates/colored-stage/src",
         layers: &[&["wall"], &["admission", "stage"]],
-        exceptions: &[],
-        impls: &[],
     },
     Crate {
         sources: "crates/colored-top/src",
