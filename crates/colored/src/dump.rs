@@ -133,7 +133,7 @@ pub struct CallDump {
 }
 
 impl Dump {
-    /// The tasks, by color: plain colors by their numbers, then the unique ones. Tasks that only their workers tell of come
+    /// The tasks, by color: the default one, those of numbers, then the unique ones. Tasks that only their workers tell of come
     /// last.
     pub fn tasks(&self) -> impl ExactSizeIterator<Item = TaskDump<'_>> {
         self.seen.sheet.tasks().iter().map(|task| TaskDump::new(self, task))

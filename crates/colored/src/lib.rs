@@ -208,7 +208,7 @@
 //! | `park`, `unpark` | worker | a worker goes to sleep; it has slept, or begins |
 //! | `long_poll` | number of the color, number of the task or 0, nanoseconds | the reactor thread has seen a long poll, which may go on |
 //!
-//! So `bpftrace -e 'usdt:./server:colored:slice_begin { @[arg1] = count(); }'` counts the slices of each color, and a script can join them with
+//! The number of a color is [`Color::number`], which is 0 for the default color. So `bpftrace -e 'usdt:./server:colored:slice_begin { @[arg1] = count(); }'` counts the slices of each color, and a script can join them with
 //! the system's own events, such as `sched_switch`.
 //!
 //! ## Spans

@@ -8,6 +8,7 @@ mod backoff;
 mod batch;
 mod classes;
 mod clock;
+mod default_color;
 mod doubles;
 mod drop_order;
 mod dump;
