@@ -99,7 +99,7 @@ impl<T: Send + 'static> ColorCell<T> {
     #[must_use]
     #[track_caller]
     pub fn new(
-        color: impl Into<Color>, // a key of another type: `Color::of(&key)`
+        color: impl Into<Color>, // a key of another type: `Color::of(key)`
         value: T,
     ) -> Self {
         let color = color.into();

@@ -84,21 +84,37 @@ impl Color {
     }
 
     /// The color of a value: equal values have equal colors, in this process and in every other
-    /// that runs the same build.
+    /// that runs the same build. Say what kind of thing the value names, so that account 7 and room 7
+    /// have two colors:
+    ///
+    /// ```
+    /// # use colored_core::Color;
+    /// let (account, room) = (Color::of(("account", 7)), Color::of(("room", 7)));
+    /// assert_ne!(account, room);
+    /// assert_ne!(account, Color::of(("account", 7_u64)), "7 is an i32 above");
+    /// let name = String::from("ann");
+    /// assert_eq!(Color::of(("user", &name)), Color::of(("user", "ann")), "as their hashes are");
+    /// ```
+    ///
+    /// What counts is what the value's `Hash` writes: a reference is like what it refers to, and an
+    /// integer of another type is another value.
+    ///
+    /// # Collisions
     ///
     /// The value is hashed to 64 bits (SipHash, fixed keys). Two of `n` different values get the
-    /// same color with a probability of about `n²/2⁶⁵` (one in 37 million for a million values);
-    /// the only effect is that they are needlessly serialized. If that matters, number the values
-    /// and use [`Color::new`]; if keys come from an adversary, use [`Color::unique`] and keep the
-    /// color beside the value.
+    /// same color with a probability of about `n²/2⁶⁵` (one in 37 million for a million values). Then
+    /// their tasks are needlessly serialized, and an `exclusive` section under one of them that waits
+    /// for a task of the other one waits for itself: the wait ends with a deadlock error. If that
+    /// matters, number the values and use [`Color::new`]; if keys come from an adversary, use
+    /// [`Color::unique`] and keep the color beside the value.
     ///
     /// In debug builds, texts show the value, as far as its `Hash` tells, in place of the number: see
     /// [`remember_keys`](Self::remember_keys).
     #[must_use]
-    pub fn of<T: Hash + ?Sized>(value: &T) -> Self {
-        let color = Self::hashed(value);
+    pub fn of<T: Hash>(value: T) -> Self {
+        let color = Self::hashed(&value);
         if keys::is_on() {
-            keys::remember(color, value);
+            keys::remember(color, &value);
         }
         color
     }
@@ -117,7 +133,7 @@ impl Color {
     /// ```
     /// # use colored_core::Color;
     /// Color::remember_keys(true);
-    /// assert_eq!(Color::of(&("shop", 3)).to_string(), "color of (\"shop\", 3)");
+    /// assert_eq!(Color::of(("shop", 3)).to_string(), "color of (\"shop\", 3)");
     /// ```
     pub fn remember_keys(on: bool) {
         keys::switch(on);
@@ -275,7 +291,9 @@ mod tests {
         assert_eq!(Color::from(7u32), Color::new(7));
         assert_eq!(Color::from(usize::MAX), Color::new(usize::MAX as u64));
         assert_eq!(Color::from(-1i32), Color::new(u64::MAX));
-        assert_eq!(Color::of("a"), Color::of(&String::from("a")));
+        assert_eq!(Color::of("a"), Color::of(String::from("a")));
+        assert_eq!(Color::of(("a", 7)), Color::of(("a", &7)));
+        assert_ne!(Color::of(("a", 7)), Color::of(("b", 7)));
         assert_ne!(Color::of("a"), Color::of("b"));
         let unique = Color::unique();
         assert_ne!(unique, Color::unique());

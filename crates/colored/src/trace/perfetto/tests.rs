@@ -148,7 +148,7 @@ fn a_slice_takes_at_most_40_bytes() {
     let records = |thread: u64| {
         let slice = move |number: u64| {
             let event = Event::Slice {
-                color: Color::of(&(number % 60)),
+                color: Color::of(number % 60),
                 ran: 2_000 + number % 7_000,
                 queued: 500,
                 polls: 3,
