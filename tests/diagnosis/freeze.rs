@@ -96,7 +96,7 @@ fn a_deadlock_freezes() {
             let other = colored::ColorCell::new(ORDERS, ());
             // The section holds the color for which it waits, through a task of that color.
             let within = exclusive(async move {
-                spawn_colored(ORDERS, async move { other.try_call(|()| ()).await }).await
+                spawn_colored(ORDERS, async move { other.checked_call(|()| ()).await }).await
             });
             spawn_colored(ORDERS, within).await
         });

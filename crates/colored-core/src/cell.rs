@@ -21,7 +21,7 @@ pub use self::read::Read;
 pub use self::remote_call::RemoteCallWait;
 pub use self::set::{Cells, Shared};
 pub use self::several::{AllShared, Several, SeveralShared, shared};
-pub use self::when::{When, try_when, when};
+pub use self::when::{When, checked_when, when};
 
 /// The parts of sets of cells; not for users. The parts of sets of cells. Other crates cannot
 /// implement them:
@@ -194,7 +194,7 @@ impl<T: Send + 'static> ColorCell<T> {
     ///
     /// # Panics
     ///
-    /// With the panic of `f`; and where [`try_call`](Self::try_call) returns an error: the text
+    /// With the panic of `f`; and where [`checked_call`](Self::checked_call) returns an error: the text
     /// names the line of the call.
     #[track_caller]
     pub fn call<R, F>(&self, f: F) -> Call<T, F, R>
@@ -227,7 +227,7 @@ impl<T: Send + 'static> ColorCell<T> {
     ///
     /// With the panic of `f`.
     #[track_caller]
-    pub fn try_call<R, F>(&self, f: F) -> Call<T, F, R, OrError>
+    pub fn checked_call<R, F>(&self, f: F) -> Call<T, F, R, OrError>
     where
         F: FnOnce(&mut T) -> R + Send + 'static,
         R: Send + 'static,

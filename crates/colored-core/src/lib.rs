@@ -253,7 +253,7 @@ mod wait;
 pub use self::cell::sets;
 pub use self::cell::{
     AccessError, AllShared, Call, CallError, Cells, ColorCell, OnError, OrError, OrPanic, Read,
-    RemoteCall, RemoteCallWait, Several, SeveralShared, Shared, When, shared, try_when, when,
+    RemoteCall, RemoteCallWait, Several, SeveralShared, Shared, When, checked_when, shared, when,
 };
 pub use self::color::Color;
 pub use self::contain::contain;

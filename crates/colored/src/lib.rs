@@ -108,6 +108,21 @@
 //! [`JoinHandle`] is cancel safe: its task goes on. Where a task is aborted, all futures in it are dropped, under
 //! its color.
 //!
+//! # Panic or error
+//!
+//! A wait can fail although the program did nothing wrong in that line: the runtime shuts down, or the wait would never
+//! end (a deadlock around a section). One rule says what then happens, for cells, pinned cells, `when`, limits and joins:
+//!
+//! | the name | waits? | if it fails |
+//! |---|---|---|
+//! | `call`, `read`, `when`, `reserve`, `spawn` of a `Limit` | yes | it panics, and the text names the line |
+//! | `checked_call`, `checked_read`, [`checked_when`], `checked_reserve` | yes | it returns the error, as `checked_add` does |
+//! | `try_call` of a `LimitedCell`, `try_send`, `try_reserve`, `try_with`, .. | no | it returns an error if it would have to wait |
+//!
+//! A join is a wait too. It returns a `Result` in any case, because its task may have panicked: [`task::JoinError`] has
+//! the panic, the cancellation (also by the shutdown), and the deadlock. A limit or a stage that the program closes itself
+//! is part of its protocol, and so always an error that returns the item: [`Closed`](limit::Closed).
+//!
 //! # Cells and hops
 //!
 //! A [`ColorCell`] is a value that one color owns. There are two ways to use the state of another
@@ -288,7 +303,7 @@ mod wall;
 #[doc(inline)]
 pub use colored_core::{
     AccessError, CallError, Color, ColorCell, ColorLocal, ColorLocalError, Deadlock, Priority,
-    exclusive, shared, try_when, when,
+    checked_when, exclusive, shared, when,
 };
 
 #[doc(inline)]

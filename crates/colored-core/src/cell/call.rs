@@ -14,7 +14,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 /// The future of [`ColorCell::call`], and with [`OrError`](super::OrError) of
-/// [`ColorCell::try_call`].
+/// [`ColorCell::checked_call`].
 #[must_use = "futures do nothing unless awaited"]
 pub struct Call<T: Send + 'static, F, R, E = OrPanic> {
     cell: ColorCell<T>,

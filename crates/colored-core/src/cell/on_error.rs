@@ -19,7 +19,7 @@ pub trait OnError {
 #[derive(Clone, Copy, Debug)]
 pub enum OrPanic {}
 
-/// The future gives a [`CallError`]: `try_call`, `try_read` and `try_when`.
+/// The future gives a [`CallError`]: `checked_call`, `checked_read` and `checked_when`.
 #[derive(Clone, Copy, Debug)]
 pub enum OrError {}
 

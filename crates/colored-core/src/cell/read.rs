@@ -1,4 +1,4 @@
-//! [`ColorCell::read`] and [`ColorCell::try_read`]: reading a value in parallel with other readers.
+//! [`ColorCell::read`] and [`ColorCell::checked_read`]: reading a value in parallel with other readers.
 
 use super::access::CallError;
 use super::on_error::{OnError, OrError, OrPanic};
@@ -19,7 +19,7 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
 
-/// The future of [`ColorCell::read`], and with [`OrError`] of [`ColorCell::try_read`].
+/// The future of [`ColorCell::read`], and with [`OrError`] of [`ColorCell::checked_read`].
 #[must_use = "futures do nothing unless awaited"]
 pub struct Read<'a, T: Send + 'static, F, R, E = OrPanic> {
     cell: &'a ColorCell<T>,
@@ -60,7 +60,7 @@ impl<T: Send + Sync + 'static> ColorCell<T> {
     ///
     /// # Panics
     ///
-    /// With the panic of `f`; and where [`try_read`](Self::try_read) returns an error: the text
+    /// With the panic of `f`; and where [`checked_read`](Self::checked_read) returns an error: the text
     /// names the line of the read.
     ///
     /// # Examples
@@ -93,7 +93,7 @@ impl<T: Send + Sync + 'static> ColorCell<T> {
     ///
     /// With the panic of `f`.
     #[track_caller]
-    pub fn try_read<R, F>(&self, f: F) -> Read<'_, T, F, R, OrError>
+    pub fn checked_read<R, F>(&self, f: F) -> Read<'_, T, F, R, OrError>
     where
         F: FnOnce(&T) -> R + Send + 'static,
         R: Send + 'static,

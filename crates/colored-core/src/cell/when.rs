@@ -1,4 +1,4 @@
-//! [`when()`] and [`try_when()`]: a closure with access to several cells at once.
+//! [`when()`] and [`checked_when()`]: a closure with access to several cells at once.
 
 mod behavior;
 
@@ -75,7 +75,7 @@ use std::task::{Context, Poll, Waker, ready};
 /// # Panics
 ///
 /// At this call, if a tuple has the same cell twice and not both times shared. Later with the panic
-/// of `f`, after which the colors go on; and where [`try_when()`] returns an error: the text names
+/// of `f`, after which the colors go on; and where [`checked_when()`] returns an error: the text names
 /// the line of the `when`.
 #[track_caller]
 pub fn when<S, F, R>(cells: S, f: F) -> When<S::Set, F, R>
@@ -102,7 +102,7 @@ where
 /// At this call, if a tuple has the same cell twice and not both times shared. Later with the panic
 /// of `f`.
 #[track_caller]
-pub fn try_when<S, F, R>(cells: S, f: F) -> When<S::Set, F, R, OrError>
+pub fn checked_when<S, F, R>(cells: S, f: F) -> When<S::Set, F, R, OrError>
 where
     S: Cells<F, R>,
     F: Send + 'static,
@@ -126,7 +126,7 @@ where
     When { progress: Progress::Unstarted(set, f), site: Location::caller(), on_error: PhantomData }
 }
 
-/// The future of [`when()`], and with [`OrError`] of [`try_when()`].
+/// The future of [`when()`], and with [`OrError`] of [`checked_when()`].
 #[must_use = "futures do nothing unless awaited"]
 pub struct When<S, F, R, E = OrPanic> {
     progress: Progress<S, F, R>,
