@@ -2,7 +2,7 @@
 //! runs, shuts down or has ended. The table of `colored::runtime` says the same.
 
 use crate::support::{block, message, panic_of, runtime, shared, wait_until};
-use colored::cell::SeveralShared;
+use colored::cell::Several;
 use colored::net::TcpListener;
 use colored::stage::{self, Stage, each};
 use colored::time::{Duration, interval, sleep, timeout};
@@ -232,9 +232,8 @@ fn whens() {
             let some = checked_when((cell.shared(), &own), |n: &i32, own: &mut i32| *own - *n);
             assert_eq!(some.await.unwrap(), 9);
             let cells = [own.clone(), cell.clone()];
-            let all = when(colored::shared(&cells), |all: SeveralShared<'_, i32>| {
-                all.iter().sum::<i32>()
-            });
+            let all =
+                when(colored::shared(&cells), |all: &Several<'_, i32>| all.iter().sum::<i32>());
             assert_eq!(all.await, 11);
         }
         // Also in a section of the caller's.
@@ -650,7 +649,7 @@ fn transfers_between_runtimes_are_exact() {
                         if round % 11 == 0 {
                             let all = when(
                                 colored::shared(accounts.as_slice()),
-                                |all: SeveralShared<'_, i64>| all.iter().sum::<i64>(),
+                                |all: &Several<'_, i64>| all.iter().sum::<i64>(),
                             );
                             assert_eq!(all.await, 1000 * ACCOUNTS as i64);
                         }

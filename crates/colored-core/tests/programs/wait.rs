@@ -9,8 +9,8 @@ use crate::value::Value;
 use crate::visit::{Place, Visit};
 use crate::world::{Cell, Hands, Later, Thing};
 use colored_core::{
-    Address, RemoteCall, RemoteCallWait, Several, SeveralShared, blocking, checked_when, exclusive,
-    hop, shared, when, yield_now,
+    Address, RemoteCall, RemoteCallWait, Several, blocking, checked_when, exclusive, hop, shared,
+    when, yield_now,
 };
 use colored_limit::Closed;
 use std::future::poll_fn;
@@ -318,7 +318,7 @@ async fn row(cells: &[Cell], visit: Visit, tries: bool) {
 }
 
 async fn shared_row(cells: &[Cell], visit: Visit, tries: bool) {
-    let f = move |values: SeveralShared<'_, Value>| {
+    let f = move |values: &Several<'_, Value>| {
         let mut seen: Vec<_> = values.iter().map(Place::Seen).collect();
         visit.change_all(&mut seen);
     };
