@@ -3,6 +3,7 @@
 use crate::support::scratch::Scratch;
 use crate::support::{ON_PURPOSE, runtime, shared, wait_until};
 use colored::admission::Admission;
+use colored::runtime::Tuning;
 use colored::trace::{Event, Level, Trigger};
 use colored::{Builder, Color, Handle, Runtime, exclusive, spawn_colored};
 use std::time::{Duration, Instant};
@@ -11,7 +12,8 @@ use std::{fs, thread};
 const ORDERS: Color = Color::new(7);
 
 fn freezes_on(trigger: Trigger) -> Runtime {
-    let builder = Builder::new().workers(1).spare_workers(0).trace_level(Level::Tasks);
+    let builder =
+        Builder::new().workers(1).tuning(Tuning::new().spare_workers(0)).trace_level(Level::Tasks);
     builder.freeze_on([trigger]).build().expect("the runtime starts")
 }
 

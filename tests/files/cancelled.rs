@@ -6,6 +6,7 @@ use crate::support::shared;
 use colored::Runtime;
 use colored::fs::File;
 use colored::io::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt};
+use colored::runtime::Tuning;
 use std::future::poll_fn;
 use std::io::SeekFrom;
 use std::pin::pin;
@@ -22,7 +23,7 @@ async fn polled_once<F: Future>(future: F) -> Option<F::Output> {
 }
 
 fn deferring() -> Runtime {
-    Runtime::builder().workers(1).lazy_files(false).build().unwrap()
+    Runtime::builder().workers(1).tuning(Tuning::new().lazy_files(false)).build().unwrap()
 }
 
 #[test]

@@ -5,6 +5,7 @@ use crate::support::scratch::Scratch;
 use crate::support::{run, shared};
 use colored::fs::{self, File};
 use colored::metrics::FileMetrics;
+use colored::runtime::Tuning;
 use colored::{Color, Runtime};
 use std::future::poll_fn;
 use std::path::Path;
@@ -90,7 +91,8 @@ fn without_attempts_every_operation_is_deferred() {
     shared(|| {
         let scratch = Scratch::new();
         let path = scratch.file("file", "bytes");
-        let runtime = Runtime::builder().workers(1).lazy_files(false).build().unwrap();
+        let runtime =
+            Runtime::builder().workers(1).tuning(Tuning::new().lazy_files(false)).build().unwrap();
         runtime.run(async move {
             let file = File::open(&path).await.unwrap();
             file.read_at(&mut [0; 5], 0).await.unwrap();

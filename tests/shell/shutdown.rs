@@ -6,6 +6,7 @@ use crate::support::drops::Drops;
 use crate::support::{alone, block, message, panic_of, runtime, shared, wait_until};
 use colored::io::AsyncReadExt;
 use colored::net::TcpStream;
+use colored::runtime::Tuning;
 use colored::time::{Duration, Instant, sleep};
 use colored::{Builder, Color, ColorCell, Runtime, hop, spawn_colored, spawn_unique, yield_now};
 use std::future::pending;
@@ -259,14 +260,17 @@ fn so_may_a_poll_on_a_spare_worker() {
     shared(|| {
         // Ends when the test does, and holds the only worker.
         let (_end, held) = mpsc::channel::<()>();
-        goes_on_to_a_timer(Runtime::builder().workers(1).spare_workers(1), |runtime| {
-            let (begin, begun) = mpsc::channel();
-            let _detached = runtime.handle().spawn_unique(async move {
-                begin.send(()).unwrap();
-                held.recv().unwrap_err();
-            });
-            begun.recv().unwrap();
-        });
+        goes_on_to_a_timer(
+            Runtime::builder().workers(1).tuning(Tuning::new().spare_workers(1)),
+            |runtime| {
+                let (begin, begun) = mpsc::channel();
+                let _detached = runtime.handle().spawn_unique(async move {
+                    begin.send(()).unwrap();
+                    held.recv().unwrap_err();
+                });
+                begun.recv().unwrap();
+            },
+        );
     });
 }
 

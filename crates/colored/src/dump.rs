@@ -107,7 +107,7 @@ pub enum WorkerState {
         color: Color,
         /// The task, and where it was spawned; none for a closure.
         task: Option<(Id, &'static Location<'static>)>,
-        /// How long it has run the color without a break: longer than a slice ([`Builder::slice`](crate::Builder::slice)) only
+        /// How long it has run the color without a break: longer than a slice ([`Tuning::slice`](crate::runtime::Tuning::slice)) only
         /// in one poll.
         time: Duration,
     },

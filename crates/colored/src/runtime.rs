@@ -97,7 +97,7 @@ mod tokio_threads;
 mod warnings;
 mod worker_hooks;
 
-pub use self::builder::Builder;
+pub use self::builder::{Builder, Tuning};
 pub use self::embedded::EmbeddedRuntime;
 pub use self::handle::{EnterGuard, Handle};
 pub use self::metrics::{Metrics, WorkerMetrics};

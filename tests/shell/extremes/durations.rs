@@ -4,6 +4,7 @@ use super::{Done, after, has_passed, on, once, paused};
 use crate::support::runtime;
 use colored::admission::Admission;
 use colored::net::{ConnectOptions, KeepAlive, TcpListener, TcpSocket, TcpStream};
+use colored::runtime::Tuning;
 use colored::task::JoinSet;
 use colored::time::{self, Duration, Instant};
 use colored::{Builder, Runtime};
@@ -12,7 +13,7 @@ use std::pin::pin;
 
 /// Builds a runtime, and lets it do something of everything.
 fn works(builder: Builder) -> Done {
-    let runtime = builder.spare_workers(1).workers(1).build()?;
+    let runtime = builder.tuning(Tuning::new().spare_workers(1)).workers(1).build()?;
     runtime.run(async {
         colored::exclusive(async { time::sleep(Duration::from_micros(1)).await }).await;
         colored::spawn_blocking(|| ()).await.unwrap();
@@ -202,11 +203,15 @@ pub(super) const ROWS: &[Row] = &[
         Ok(())
     }),
     ("runtime/builder.rs::thread_keep_alive", |of| works(Runtime::builder().thread_keep_alive(of))),
-    ("runtime/builder.rs::timer_resolution", |of| works(Runtime::builder().timer_resolution(of))),
+    ("runtime/builder/tuning.rs::timer_resolution", |of| {
+        works(Runtime::builder().tuning(Tuning::new().timer_resolution(of)))
+    }),
     ("runtime/builder.rs::deadlock_after", |of| works(Runtime::builder().deadlock_after(of))),
     ("runtime/builder.rs::long_poll", |of| works(Runtime::builder().long_poll(of))),
     ("runtime/builder.rs::warning_pace", |of| works(Runtime::builder().warning_pace(of, of, of))),
-    ("runtime/builder.rs::slice", |of| works(Runtime::builder().slice(64, of))),
+    ("runtime/builder/tuning.rs::slice", |of| {
+        works(Runtime::builder().tuning(Tuning::new().slice(64, of)))
+    }),
     ("runtime/builder/dumps.rs::dump_on_stall", |of| {
         works(Runtime::builder().dump_on_stall(of).on_dump(|_| ()))
     }),
