@@ -7,7 +7,6 @@ mod cold;
 mod convert;
 mod identical;
 mod inline;
-mod lazy;
 #[cfg(target_os = "linux")]
 mod path_targets;
 mod paths;

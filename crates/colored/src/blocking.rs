@@ -75,55 +75,6 @@ pub fn block_in_place<R>(f: impl FnOnce() -> R) -> R {
     colored_core::block_in_place(f)
 }
 
-/// Tries an operation without blocking, and runs it on a thread that may block only if the attempt
-/// would have blocked.
-///
-/// `attempt` runs at once, in this poll, under the task's color. It returns `Some` with the result,
-/// or `None` if it would have to wait. Then `otherwise` runs on a thread of [`spawn_blocking`], under
-/// no color, and the task goes on with its result. An attempt that succeeds costs no more than the
-/// call of a closure: no allocation, no thread switch.
-///
-/// Cancel safe: if the future is dropped, `otherwise` does not begin; if it has begun, it goes on, and
-/// its result is dropped.
-///
-/// # Errors
-///
-/// [`JoinError`] if the runtime shuts down before `otherwise` begins, or `otherwise`
-/// panics. A panic of `attempt` goes to the caller.
-///
-/// # Panics
-///
-/// As [`spawn_blocking`], if `attempt` returns `None`.
-///
-/// # Examples
-///
-/// ```
-/// use std::sync::{Arc, Mutex};
-///
-/// # #[colored::main]
-/// # async fn main() {
-/// let counter = Arc::new(Mutex::new(0));
-/// let same = Arc::clone(&counter);
-/// let increment = |counter: &mut u64| { *counter += 1; *counter };
-/// let value = colored::lazy(
-///     || counter.try_lock().ok().map(|mut counter| increment(&mut counter)),
-///     move || increment(&mut same.lock().unwrap()),
-/// );
-/// assert_eq!(value.await.unwrap(), 1);
-/// # }
-/// ```
-pub async fn lazy<T, A, F>(attempt: A, otherwise: F) -> Result<T, JoinError>
-where
-    A: FnOnce() -> Option<T>,
-    F: FnOnce() -> T + Send + 'static,
-    T: Send + 'static,
-{
-    match attempt() {
-        Some(result) => Ok(result),
-        None => AbortOnDrop(spawn_blocking(otherwise)).await,
-    }
-}
-
 /// A handle whose call is cancelled if nobody waits for it any more.
 #[derive(Debug)]
 struct AbortOnDrop<T>(JoinHandle<T>);

@@ -79,8 +79,8 @@
 //! | [`spawn_pinned`] | the one named | any, made there | the worker named |
 //! | [`spawn_blocking`] | none, and no order | a closure, `Send` | a thread that may block |
 //!
-//! For files, [`fs`] is cheaper than `spawn_blocking`: what is in memory is read on the worker.
-//! [`lazy`] does the same for any operation that has an attempt which does not block.
+//! For files, [`fs`] is cheaper than `spawn_blocking`: what is in memory is read on the worker. A value that
+//! stays on one thread, and that other tasks use, is a [`PinnedCell`].
 //!
 //! A task does not inherit a color: a future that a colored task passes to [`spawn`] runs under the
 //! default color. Dropping a [`JoinHandle`] detaches its task. An abort, a panic and the end of the
@@ -316,8 +316,8 @@ pub use self::pinned::{PinnedCell, spawn_pinned};
 pub use self::runtime::{Builder, Handle, Runtime};
 #[doc(inline)]
 pub use self::task::{
-    AbortHandle, JoinError, JoinHandle, block_in_place, hop, lazy, spawn, spawn_blocking,
-    spawn_colored, spawn_here, spawn_local, spawn_unique, yield_now,
+    AbortHandle, JoinError, JoinHandle, block_in_place, hop, spawn, spawn_blocking, spawn_colored,
+    spawn_here, spawn_local, spawn_unique, yield_now,
 };
 
 #[cfg(feature = "macros")]

@@ -62,7 +62,7 @@ pub use self::local_set::{LocalEnterGuard, LocalSet};
 pub use self::tracker::{TaskTracker, TrackedFuture, TrackerToken};
 pub use self::unconstrained::{Unconstrained, unconstrained};
 #[doc(inline)]
-pub use crate::blocking::{BlockingClass, block_in_place, lazy, spawn_blocking};
+pub use crate::blocking::{BlockingClass, block_in_place, spawn_blocking};
 #[doc(inline)]
 pub use colored_core::budget::has_remaining as has_budget_remaining;
 #[doc(inline)]
