@@ -82,6 +82,9 @@
 //! For files, [`fs`] is cheaper than `spawn_blocking`: what is in memory is read on the worker. A value that
 //! stays on one thread, and that other tasks use, is a [`PinnedCell`].
 //!
+//! A color is a value: `Color::of(("account", 7))` for a thing with a key, [`Color::named`] for a thing that exists once,
+//! [`Color::unique`] for one that nobody names, and [`Color::new`] where only one kind of thing has numbers.
+//!
 //! A task does not inherit a color: a future that a colored task passes to [`spawn`] runs under the
 //! default color. Dropping a [`JoinHandle`] detaches its task. An abort, a panic and the end of the
 //! runtime drop the task's future under its color.
