@@ -3,6 +3,7 @@
 mod file;
 mod readers;
 
+use colored::runtime::Tuning;
 use colored::{Builder, Runtime};
 use colored_tests::scratch::Scratch;
 use std::io::{BufRead, BufReader, Write};
@@ -15,7 +16,7 @@ fn inspected(path: &Path) -> Runtime {
 }
 
 fn settings(path: &Path) -> Builder {
-    Runtime::builder().workers(1).spare_workers(0).inspect(path)
+    Runtime::builder().workers(1).tuning(Tuning::new().spare_workers(0)).inspect(path)
 }
 
 fn place() -> (Scratch, PathBuf) {

@@ -257,8 +257,8 @@ mod wait;
 #[doc(hidden)]
 pub use self::cell::sets;
 pub use self::cell::{
-    AccessError, AllShared, Call, CallError, Cells, ColorCell, OnError, OrError, OrPanic, Read,
-    RemoteCall, RemoteCallWait, Several, SeveralShared, Shared, When, shared, try_when, when,
+    AccessError, Call, CallError, Cells, Checked, ColorCell, Read, RemoteCall, RemoteCallWait,
+    Several, Shared, When, checked_when, shared, when,
 };
 pub use self::color::Color;
 pub use self::contain::contain;

@@ -97,7 +97,7 @@ mod unstarted;
 mod warnings;
 mod worker_hooks;
 
-pub use self::builder::Builder;
+pub use self::builder::{Builder, Tuning};
 pub use self::embedded::EmbeddedRuntime;
 pub use self::handle::{EnterGuard, Handle};
 pub use self::metrics::{Metrics, WorkerMetrics};

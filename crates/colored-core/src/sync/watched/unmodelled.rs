@@ -1,3 +1,3 @@
 //! Atomics that the models do not see, and the watcher does.
 
-pub(crate) use crate::sync::imp::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64};
+pub(crate) use crate::sync::imp::{AtomicPtr, AtomicU8, AtomicU64};
