@@ -60,7 +60,6 @@ use self::access::Made;
 use self::inner::Owner;
 use crate::color::Color;
 use crate::lane::{LaneRef, callback};
-use crate::meter;
 use crate::sched::SchedulerHandle;
 use std::fmt;
 use std::panic::{Location, RefUnwindSafe, UnwindSafe};
@@ -253,9 +252,7 @@ impl<T: Send + 'static> ColorCell<T> {
     where
         F: FnOnce(&mut T) -> R,
     {
-        if meter::is_on() {
-            self.inner.lane().record_call();
-        }
+        self.inner.lane().record_call();
         if self.inner.lane().is_free_here() {
             // SAFETY: `is_free_here` says that this thread holds the lane.
             return Ok(unsafe { self.inner.with(f) });

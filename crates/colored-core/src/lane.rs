@@ -75,9 +75,10 @@ pub(crate) use self::behavior::line::Wanted;
 pub(crate) use self::behavior::order::Order;
 pub(crate) use self::count::GivenBack;
 pub(crate) use self::dispatch::{Dispatch, Observe, Owner};
+pub(crate) use self::record::Recorder;
 pub(crate) use self::refs::LaneRef;
 pub(crate) use self::section::key::{Closing, SectionKey};
-pub(crate) use self::slice::{NoRecorder, Recorder, Runner, Slice, Turn};
+pub(crate) use self::slice::{Runner, Slice, Turn};
 pub(crate) use self::ticket::Ticket;
 
 pub use self::color_address::Address;

@@ -9,7 +9,6 @@ use crate::budget;
 use crate::contain::contain;
 use crate::lane::readers;
 use crate::lane::readers::queued::{self, QueuedRead};
-use crate::meter;
 use crate::sync::Arc;
 use crate::task::How;
 use crate::wait::AwaitedTurn;
@@ -101,9 +100,7 @@ impl<T: Send + Sync + 'static> ColorCell<T> {
 
     /// Runs `f` at once if it need not wait; returns `f` otherwise.
     fn read_now<R, F: FnOnce(&T) -> R>(&self, f: F) -> Result<Result<R, InUse>, F> {
-        if meter::is_on() {
-            self.inner.lane().record_call();
-        }
+        self.inner.lane().record_call();
         if self.inner.lane().is_free_here() {
             // SAFETY: `is_free_here` says that this thread holds the lane.
             return Ok(unsafe { self.inner.with(|value| f(value)) });

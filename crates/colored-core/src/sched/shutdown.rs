@@ -14,7 +14,7 @@
 
 use super::Scheduler;
 use super::remote::{CANCELLED_ANYWHERE, Remote, index_of};
-use crate::lane::{NoRecorder, ReadyLane, Runner, Slice, Turn, callback};
+use crate::lane::{ReadyLane, Runner, Slice, Turn, callback};
 use crate::sync::{Ordering, fence};
 use crossbeam_utils::CachePadded;
 
@@ -127,12 +127,6 @@ struct Cancel {
 }
 
 impl Runner for Cancel {
-    type Recorder = NoRecorder;
-
-    fn recorder(&mut self) -> Option<&mut NoRecorder> {
-        None
-    }
-
     fn may_run(&self, pin: u32) -> bool {
         pin == 0 || self.all_gone && pin & CANCELLED_ANYWHERE != 0
     }
