@@ -144,7 +144,7 @@ const NOT_IN_THE_CORE: [&str; 19] = [
 
 /// Names that these crates must take from the core's `sync`, so that the models see them, and the exempt files.
 const FOR_THE_MODELS: [&str; 2] = ["std::sync", "std::cell::UnsafeCell"];
-const UNSEEN_BY_THE_MODELS: [&str; 14] = [
+const UNSEEN_BY_THE_MODELS: [&str; 13] = [
     // Counters that only have to count, names that only texts show.
     "color.rs",
     "color/",
@@ -160,8 +160,6 @@ const UNSEEN_BY_THE_MODELS: [&str; 14] = [
     // What only a trace shows. A model checks the ring, with loom's atomics in place of these.
     "trace.rs",
     "trace/",
-    // The double for virtual cores.
-    "queue/deque_watched.rs",
     "sync/",
     "model",
 ];
@@ -237,7 +235,6 @@ const UNSAFE: &[&str] = &[
     "crates/colored-core/src/sched/visits/sheet.rs",
     "crates/colored-core/src/spawn/blocking.rs",
     "crates/colored-core/src/sync/model.rs",
-    "crates/colored-core/src/sync/watched/arc.rs",
     "crates/colored-core/src/table.rs",
     "crates/colored-core/src/table/page.rs",
     "crates/colored-core/src/task.rs",
@@ -358,9 +355,7 @@ fn the_core_knows_no_operating_system() {
         for path in source.paths() {
             let names = |prefix: &&str| path.starts_with(prefix);
             // This only identifies the thread; the models have their own.
-            let doors = ["sync/real.rs", "sync/watched.rs"];
-            let is_door =
-                doors.contains(&file.as_ref()) && path.starts_with("std::thread::current");
+            let is_door = file == "sync/real.rs" && path.starts_with("std::thread::current");
             if !is_door && NOT_IN_THE_CORE.iter().any(names) {
                 faults.push(format!("{file}:{}: `{path}` is for the shell", path.line));
             }

@@ -271,8 +271,5 @@ pub use self::sched::{
 };
 pub use self::span::Origin;
 pub use self::spawn::{Hop, Job, YieldNow, blocking, current_task, hop, yield_now};
-#[cfg(colored_watched)]
-#[doc(hidden)]
-pub use self::sync::watch;
 pub use self::task::{Deadlock, Id, JoinError, Leaf, NameFor, TaskName, TaskPanic, task_name};
 pub use self::usage::Usage;

@@ -2,7 +2,7 @@
 
 use super::chunk::{self, Chunk, Front};
 use super::{GRAIN, LARGEST, Shelves, class};
-use crate::sync::{thread_slot, touch};
+use crate::sync::thread_slot;
 use std::alloc::{self, Layout};
 use std::cell::{Cell, RefCell};
 use std::mem;
@@ -233,9 +233,7 @@ fn with<R>(f: impl FnOnce(&Cache) -> R) -> Option<R> {
 pub(crate) fn allocate(layout: Layout) -> NonNull<u8> {
     assert!(layout.size() > 0, "no block is empty");
     let Some((class, rounded)) = class(layout) else { return from_system(layout) };
-    let block = with(|cache| cache.take(class)).flatten().unwrap_or_else(|| from_system(rounded));
-    touch(block.as_ptr(), rounded.size());
-    block
+    with(|cache| cache.take(class)).flatten().unwrap_or_else(|| from_system(rounded))
 }
 
 /// Gives a block back.
@@ -261,9 +259,7 @@ pub(crate) fn allocate_short_lived(layout: Layout) -> Option<NonNull<u8>> {
     if layout.size() > LARGEST || layout.align() > GRAIN {
         return None;
     }
-    let block = with(|cache| cache.take_short_lived(layout)).flatten()?;
-    touch(block.as_ptr(), layout.size());
-    Some(block)
+    with(|cache| cache.take_short_lived(layout)).flatten()
 }
 
 /// Gives a block back.
