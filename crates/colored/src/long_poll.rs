@@ -15,7 +15,7 @@ use std::time::Duration;
 pub struct LongPoll {
     /// The index of the worker, counted from 0. Spare workers have the indices after those of the workers.
     pub worker: usize,
-    /// How long the worker had been in the poll when the reactor thread looked, at most the length of a slice
+    /// How long the worker had been in the poll when the monitor thread looked, at most the length of a slice
     /// ([`Builder::slice`](crate::Builder::slice)) too long.
     pub time: Duration,
     /// The color.
@@ -25,7 +25,7 @@ pub struct LongPoll {
     /// Where the task was spawned.
     pub spawned: Option<&'static Location<'static>>,
     /// The CPU time of the worker's thread in that time: close to [`time`](Self::time) if the poll computes, close to 0 if
-    /// it blocks its thread. The reactor thread measures a part of the poll, from its second look, and takes the rest to
+    /// it blocks its thread. The monitor thread measures a part of the poll, from its second look, and takes the rest to
     /// be like it. None before that, and where the system does not tell: everywhere but on Linux.
     pub cpu: Option<Duration>,
     /// The time that the thread could have run, and the system ran other threads. None as for `cpu`.
@@ -75,11 +75,11 @@ impl fmt::Display for LongPoll {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct LongPollMetrics {
-    /// Polls that were longer than [`Builder::long_poll`](crate::Builder::long_poll). The reactor thread looks every 5
+    /// Polls that were longer than [`Builder::long_poll`](crate::Builder::long_poll). The monitor thread looks every 5
     /// ms, so it misses some that are hardly longer. Polls inside [`block_in_place`](crate::block_in_place) do not
     /// count.
     pub polls: u64,
-    /// The longest of them so far, up to the time when the reactor thread saw it last.
+    /// The longest of them so far, up to the time when the monitor thread saw it last.
     pub longest: Option<LongPoll>,
     /// Times a spare worker was called to take the place of a held one.
     pub hand_offs: u64,
@@ -115,7 +115,7 @@ impl fmt::Debug for Settings {
     }
 }
 
-/// The settings, and the counters, which only the reactor thread changes.
+/// The settings, and the counters, which only the monitor thread changes.
 pub(crate) struct LongPolls {
     pub(crate) settings: Settings,
     polls: AtomicU64,
@@ -141,7 +141,7 @@ impl LongPolls {
         }
     }
 
-    /// The reactor thread has found a poll to be long, for the first time if `is_new`.
+    /// The monitor thread has found a poll to be long, for the first time if `is_new`.
     pub(crate) fn report(&self, poll: LongPoll, is_new: bool) {
         if is_new {
             // Ordering: a figure, not a signal.
@@ -183,15 +183,15 @@ impl LongPolls {
 
     /// Once in a runtime's life.
     fn warn(&self, poll: &LongPoll) {
-        // Ordering: only the reactor thread comes here.
+        // Ordering: only the monitor thread comes here.
         if !self.has_warned.swap(true, Ordering::Relaxed) {
             // A program without a standard error goes on all the same.
             let _ = writeln!(io::stderr(), "colored: {poll}; {ADVICE}");
         }
     }
 
-    /// So many spare workers are wanted from now on; `more` of them were not before.
-    pub(crate) fn wants(&self, spares: usize, more: usize) {
+    /// Sets how many spare workers are wanted; `more` of them were not wanted before.
+    pub(crate) fn set_spares(&self, spares: usize, more: usize) {
         // Ordering: figures, not signals.
         self.spares.store(spares, Ordering::Relaxed);
         self.hand_offs.fetch_add(more as u64, Ordering::Relaxed);

@@ -14,7 +14,7 @@ impl Driver {
     pub(crate) fn freeze(&self, trigger: Trigger, scheduler: &Scheduler) -> bool {
         let Some(snapshot) = self.freezer.freeze(trigger, scheduler) else { return false };
         if let Some(path) = self.freezer.file() {
-            // The file would hold up this thread, which may be a worker or the reactor thread. If the pool has been shut
+            // The file would hold up this thread, which may be a worker or the monitor thread. If the pool has been shut
             // down, or has no thread, there is no file.
             let job = Job::new(move || write_or_tell(&snapshot, &path));
             let _ = self.pool.submit(Class::File, job);

@@ -3,7 +3,7 @@
 use super::native::Stacks;
 use super::{CallDump, Dump, WorkerDump, WorkerState, addresses, keeper, kernel};
 use crate::driver::Driver;
-use crate::leaf::Told;
+use crate::wait_reason::Told;
 use crate::wall;
 use colored_core::dump::{Dumped, Dumping};
 use colored_core::{Scheduler, task_name};

@@ -1,6 +1,6 @@
 //! [`Wait`]: what a task waits for.
 
-use crate::leaf::{Kind, Told};
+use crate::wait_reason::{Kind, Told};
 use colored_core::dump::{TargetSeen, WaitSeen};
 use colored_core::{Color, Id, Leaf};
 use std::collections::HashMap;

@@ -7,12 +7,12 @@ mod trace;
 
 use self::dumps::Dumps;
 use self::trace::Trace;
-use super::port::PanicHook;
+use super::park::PanicHook;
 use super::tokio_threads::Tokio;
 use super::warnings;
 use super::worker_hooks::WorkerHooks;
-use crate::launch::Launch;
 use crate::long_poll::Hook;
+use crate::thread_settings::ThreadSettings;
 use colored_core::{Options, Policy};
 use std::fmt;
 use std::path::PathBuf;
@@ -57,7 +57,7 @@ pub struct Builder {
     blocking_threads: Option<usize>,
     thread_name: String,
     keep_alive: Duration,
-    launch: Launch,
+    thread_settings: ThreadSettings,
     seed: Option<u64>,
     timer_resolution: Duration,
     deadlock_after: Duration,
@@ -95,7 +95,7 @@ impl Builder {
             blocking_threads: None,
             thread_name: String::from("colored"),
             keep_alive: KEEP_ALIVE,
-            launch: Launch::default(),
+            thread_settings: ThreadSettings::default(),
             seed: None,
             timer_resolution: RESOLUTION,
             deadlock_after: DEADLOCK_AFTER,
@@ -162,7 +162,7 @@ impl Builder {
     /// The stack of each thread of the runtime, in bytes, 65,536 to 2³⁰. Default: the standard
     /// library's default, which is 2 MiB unless the variable `RUST_MIN_STACK` sets another.
     pub fn thread_stack_size(mut self, bytes: usize) -> Self {
-        self.launch.stack_size = Some(bytes);
+        self.thread_settings.stack_size = Some(bytes);
         self
     }
 

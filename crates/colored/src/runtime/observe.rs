@@ -25,7 +25,7 @@ const PART_FOR_TASKS: u32 = 20;
 /// Of more tasks an observation does not look at what they wait for: a look takes 0.2 s.
 const MOST_TASKS: u64 = 300_000;
 
-/// The same for the reactor thread, which has other things to do: a look takes 7 ms.
+/// The same for the monitor thread, which has other things to do: a look takes 7 ms.
 const MOST_TASKS_OF_REACTOR: u64 = 10_000;
 
 impl Handle {

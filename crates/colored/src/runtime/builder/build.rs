@@ -1,4 +1,4 @@
-//! From settings to a runtime: the checks, the defaults, and the parts.
+//! From settings to a runtime: the checks, the defaults, and what is started.
 
 use super::{Builder, RESOLUTION};
 use crate::device::Devices;
@@ -9,9 +9,9 @@ use crate::pool::{Limits, Pool};
 use crate::runtime::environment;
 use crate::runtime::handle::Handle;
 use crate::runtime::inspect::Server;
-use crate::runtime::parts::Parts;
-use crate::runtime::port::Port;
+use crate::runtime::park::DriverPark;
 use crate::runtime::threads::{self, Threads};
+use crate::runtime::unstarted::Unstarted;
 use crate::runtime::warnings::Warnings;
 use crate::runtime::{EmbeddedRuntime, Runtime};
 use crate::wall;
@@ -65,10 +65,10 @@ impl Builder {
         };
         let inspect = self.inspected_at()?;
         let dumps = self.dumps.clone();
-        let parts = self.prepare(size, false)?;
-        let (handle, name) = (parts.handle.clone(), parts.name.clone());
-        let started = inspector(inspect, &parts)
-            .and_then(|inspector| Threads::start(parts, threads::pins(pin), inspector));
+        let unstarted = self.prepare(size, false)?;
+        let (handle, name) = (unstarted.handle.clone(), unstarted.name.clone());
+        let started = inspector(inspect, &unstarted)
+            .and_then(|inspector| Threads::start(unstarted, threads::cpus_to_pin(pin), inspector));
         let mut threads = or_end_tokio(&handle, started)?;
         threads.on_signal = match dumps.on_signal(&handle, &name) {
             Ok(on_signal) => on_signal,
@@ -98,9 +98,9 @@ impl Builder {
             ));
         }
         let inspect = self.inspected_at()?;
-        let parts = self.prepare(Size::new(1, 1, 0), true)?;
-        let inspector = or_end_tokio(&parts.handle, inspector(inspect, &parts))?;
-        Ok(EmbeddedRuntime::new(parts, inspector))
+        let unstarted = self.prepare(Size::new(1, 1, 0), true)?;
+        let inspector = or_end_tokio(&unstarted.handle, inspector(inspect, &unstarted))?;
+        Ok(EmbeddedRuntime::new(unstarted, inspector))
     }
 
     fn number_of_workers(&self) -> io::Result<usize> {
@@ -167,7 +167,7 @@ impl Builder {
 
     /// Checks what has a range, and has no other function here.
     fn check(&self) -> io::Result<()> {
-        if let Some(bytes) = self.launch.stack_size {
+        if let Some(bytes) = self.thread_settings.stack_size {
             in_range("thread_stack_size", bytes, MIN_STACK..=MAX_STACK, "the standard library's")?;
         }
         if self.thread_name.contains('\0') {
@@ -184,15 +184,15 @@ impl Builder {
         self.options.check().or_else(|unsuitable| invalid(format_args!("{unsuitable}")))
     }
 
-    /// Makes the parts of a runtime with so many workers and spare ones.
-    fn prepare(self, size: Size, is_embedded: bool) -> io::Result<Parts> {
+    /// Makes a runtime of this size, without its threads.
+    fn prepare(self, size: Size, is_embedded: bool) -> io::Result<Unstarted> {
         self.check()?;
         let (workers, spares) = (size.workers(), size.seats());
         let pool = Pool::new(&Limits {
             max_threads: self.number_of_blocking_threads()?,
             keep_alive: self.keep_alive,
             prefix: self.thread_name.clone(),
-            launch: self.launch.clone(),
+            thread_settings: self.thread_settings.clone(),
         });
         let after = self.time_of_long_poll()?;
         let level = self.trace.level()?;
@@ -217,7 +217,7 @@ impl Builder {
             driver.pause();
         }
         let driver = Arc::new(driver.with_stall(self.dumps.on_stall()));
-        let port = Port {
+        let park = DriverPark {
             driver: Arc::clone(&driver),
             start: wall::now(),
             is_embedded,
@@ -225,16 +225,16 @@ impl Builder {
         };
         let seed = self.seed.unwrap_or_else(random_seed);
         let options = Options { spares, ..self.options };
-        let (core, cores) = Scheduler::with_options(workers, seed, Box::new(port), options);
+        let (core, cores) = Scheduler::with_options(workers, seed, Box::new(park), options);
         core.scheduler().set_level(level);
         let handle = Handle::new(core, driver);
         // Last, because the threads of tokio keep the runtime until they are told to end.
-        self.tokio.start(&handle, &self.thread_name, &self.launch, is_embedded)?;
-        Ok(Parts {
+        self.tokio.start(&handle, &self.thread_name, &self.thread_settings, is_embedded)?;
+        Ok(Unstarted {
             handle,
             workers: cores,
             name: self.thread_name,
-            launch: self.launch,
+            thread_settings: self.thread_settings,
             hooks: self.worker_hooks,
             warnings,
         })
@@ -246,9 +246,10 @@ fn or_end_tokio<T>(handle: &Handle, started: io::Result<T>) -> io::Result<T> {
     started.inspect_err(|_| handle.driver.shut_down_tokio(Some(wall::now())))
 }
 
-fn inspector(path: Option<PathBuf>, parts: &Parts) -> io::Result<Option<Server>> {
-    let start =
-        |path: PathBuf| Server::start(&path, parts.handle.clone(), &parts.launch, &parts.name);
+fn inspector(path: Option<PathBuf>, unstarted: &Unstarted) -> io::Result<Option<Server>> {
+    let start = |path: PathBuf| {
+        Server::start(&path, unstarted.handle.clone(), &unstarted.thread_settings, &unstarted.name)
+    };
     path.map(start).transpose()
 }
 

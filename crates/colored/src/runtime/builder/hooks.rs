@@ -12,12 +12,12 @@ use std::sync::Arc;
 /// reports a panic of a hook, which goes no further.
 impl Builder {
     /// Each thread of the runtime calls `f` when it begins, before it runs anything else: workers, the
-    /// reactor thread, blocking threads. The threads may call `f` at the same time, and some may call
+    /// monitor thread, blocking threads. The threads may call `f` at the same time, and some may call
     /// it after [`build`](Builder::build) has returned. `f` runs outside the runtime, so it cannot
     /// spawn. The panic hook reports a panic of `f`, which goes no further. A second call replaces the
     /// first.
     pub fn on_thread_start(mut self, f: impl Fn() + Send + Sync + 'static) -> Self {
-        self.launch.on_start = Some(Arc::new(f));
+        self.thread_settings.on_start = Some(Arc::new(f));
         self
     }
 
@@ -25,7 +25,7 @@ impl Builder {
     /// as [`on_thread_start`](Builder::on_thread_start). A shutdown that waits for the threads waits
     /// for these calls.
     pub fn on_thread_stop(mut self, f: impl Fn() + Send + Sync + 'static) -> Self {
-        self.launch.on_stop = Some(Arc::new(f));
+        self.thread_settings.on_stop = Some(Arc::new(f));
         self
     }
 
@@ -61,7 +61,7 @@ impl Builder {
         self
     }
 
-    /// The reactor thread calls `f` once for each long poll that it sees, while the poll goes on. `f` must be quick:
+    /// The monitor thread calls `f` once for each long poll that it sees, while the poll goes on. `f` must be quick:
     /// sockets and timers wait for it. The panic hook reports a panic of `f`, which goes no further. A second call
     /// replaces the first. Default: long polls are counted, and a line on the standard error names the first one that
     /// takes a second, with the place of its task's spawn and what to do.
@@ -78,7 +78,7 @@ impl Builder {
         self
     }
 
-    /// The reactor thread calls `f` for each [warning](Builder::warnings). `f` must be quick: sockets and timers wait for
+    /// The monitor thread calls `f` for each [warning](Builder::warnings). `f` must be quick: sockets and timers wait for
     /// it. The panic hook reports a panic of `f`, which goes no further. A second call replaces the first. Default: a line
     /// on the standard error, or with the feature `tracing` an event of the level `WARN`, with the target `colored` and
     /// the fields `fault`, `remedy` and `evidence`.

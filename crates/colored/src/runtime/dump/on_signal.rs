@@ -1,7 +1,7 @@
 //! The thread that makes a dump when a signal comes. It is no worker, so it answers while every worker is stuck.
 
 use crate::dump::{self, DumpHook};
-use crate::explained::explained;
+use crate::error_context::with_context;
 use crate::runtime::Handle;
 use crate::signal::unix::SignalKind;
 use colored_core::contain;
@@ -41,7 +41,7 @@ impl OnSignal {
         };
         let name = format!("{name}-dump");
         let thread = thread::Builder::new().name(name.clone()).spawn(body).map_err(|error| {
-            explained(refused(&format!("cannot start the thread `{name}`: {error}")), error)
+            with_context(refused(&format!("cannot start the thread `{name}`: {error}")), error)
         })?;
         // Without the registration the writer is dropped, and the thread ends.
         let action = pipe::register(kind.as_raw(), writer)

@@ -1,7 +1,7 @@
 //! Systems without Unix sockets.
 
-use crate::launch::Launch;
 use crate::runtime::handle::Handle;
+use crate::thread_settings::ThreadSettings;
 use std::convert::Infallible;
 use std::io;
 use std::path::Path;
@@ -13,7 +13,7 @@ impl Server {
     pub(in crate::runtime) fn start(
         path: &Path,
         _: Handle,
-        _: &Launch,
+        _: &ThreadSettings,
         _: &str,
     ) -> io::Result<Self> {
         let text = format!(

@@ -12,8 +12,8 @@ mod timeline;
 
 use self::serve::{STOP, Service};
 use self::socket_file::SocketFile;
-use crate::launch::Launch;
 use crate::runtime::handle::Handle;
+use crate::thread_settings::ThreadSettings;
 use mio::{Poll, Waker};
 use std::io;
 use std::path::Path;
@@ -31,7 +31,7 @@ impl Server {
     pub(in crate::runtime) fn start(
         path: &Path,
         handle: Handle,
-        launch: &Launch,
+        launch: &ThreadSettings,
         name: &str,
     ) -> io::Result<Self> {
         let (file, listener) = SocketFile::bind(path)
