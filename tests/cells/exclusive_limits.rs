@@ -27,6 +27,7 @@ fn stray(color: u64) -> (colored::JoinHandle<()>, oneshot::Receiver<Pin<Box<Sect
 
 type Section = colored::task::Exclusive<Pin<Box<std::future::Pending<()>>>>;
 
+/// Shows G11.
 #[test]
 fn a_section_that_was_taken_away_ends_where_it_is_dropped() {
     run(2, async {
@@ -52,6 +53,7 @@ fn a_section_that_was_taken_away_ends_where_it_is_dropped() {
 }
 
 /// A section that outlives its task holds nothing any more.
+/// Shows G11.
 #[test]
 fn a_section_that_was_taken_away_ends_with_its_task() {
     run(2, async {
@@ -69,6 +71,7 @@ fn a_section_that_was_taken_away_ends_with_its_task() {
     });
 }
 
+/// Shows G11.
 #[test]
 fn a_section_does_not_go_on_in_another_task() {
     run(2, async {
@@ -83,6 +86,7 @@ fn a_section_does_not_go_on_in_another_task() {
     });
 }
 
+/// Shows G11.
 #[test]
 fn a_section_stays_under_its_color() {
     run(2, async {

@@ -337,6 +337,7 @@ fn the_end_of_block_on_ends_its_cells() {
 
 /// The value and the closures that were sent to it are dropped on its thread, under its color. A caller in another
 /// runtime gets an error.
+/// Shows G8.
 #[test]
 fn shutdown_drops_value_and_closures_on_their_thread() {
     let log = Log::new();
@@ -381,6 +382,7 @@ fn shutdown_drops_value_and_closures_on_their_thread() {
 
 /// A closure that is sent after the end of a runtime, or while it ends, is refused and does not block its
 /// color.
+/// Shows G8.
 #[test]
 fn a_cell_for_a_runtime_that_ends_is_gone() {
     shared(|| {

@@ -51,6 +51,7 @@ fn from_its_own_color_it_runs_at_once_unless_the_cell_is_in_use() {
 }
 
 /// Each reader waits inside until all are inside.
+/// Shows G6.
 #[test]
 fn readers_that_come_at_once_and_readers_that_waited_run_together() {
     const READERS: usize = 4;
@@ -82,6 +83,7 @@ fn readers_that_come_at_once_and_readers_that_waited_run_together() {
     });
 }
 
+/// Shows G1.
 #[test]
 fn writers_are_alone_and_what_readers_see_is_whole() {
     const WRITERS: u64 = 3;
@@ -249,6 +251,7 @@ fn waiting_readers_and_writers_run_in_their_order() {
 
 /// Tasks of the color, calls and behaviors keep apart; readers of all sorts keep apart from all of
 /// them.
+/// Shows G1.
 #[test]
 fn readers_keep_apart_from_everything_else_of_their_color() {
     const ROUNDS: u64 = 1_000;

@@ -14,6 +14,7 @@ use std::task::Poll;
 const RED: Color = Color::new(1);
 const BLUE: Color = Color::new(2);
 
+/// Shows G9.
 #[test]
 fn a_panic_of_a_reader_reaches_its_caller_and_the_others_go_on() {
     shared(|| {
@@ -38,6 +39,7 @@ fn a_panic_of_a_reader_reaches_its_caller_and_the_others_go_on() {
     });
 }
 
+/// Shows G8.
 #[test]
 fn a_read_dropped_before_its_turn_never_runs_and_drops_its_closure_under_the_color() {
     shared(|| {
@@ -92,6 +94,7 @@ fn a_read_dropped_while_it_runs_goes_on() {
     });
 }
 
+/// Shows G8.
 #[test]
 fn shutdown_drops_the_readers_that_wait_and_tells_their_futures() {
     shared(|| {
@@ -125,6 +128,7 @@ fn shutdown_drops_the_readers_that_wait_and_tells_their_futures() {
 
 /// A read does not give its thread a color. If it did, dropping the runtime would wait for a worker that waits for the
 /// color, and so for the read.
+/// Shows G8.
 #[test]
 fn a_runtime_can_be_given_up_inside_a_read() {
     shared(|| {

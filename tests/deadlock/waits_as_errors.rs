@@ -15,6 +15,7 @@ use std::pin::pin;
 
 /// Two sections: one calls a cell of the other's color, and the other one accesses a cell of the first one's color, by
 /// `read` or by `when`.
+/// Shows G12.
 #[test]
 fn a_read_and_a_when_in_a_cycle_are_errors() {
     run(3, async {
@@ -58,6 +59,7 @@ fn a_read_and_a_when_in_a_cycle_are_errors() {
 }
 
 /// Inside a section a `when` over its color and a busy one would have to wait for the section.
+/// Shows G12.
 #[test]
 fn a_when_over_its_own_section_is_an_error() {
     test(|| {
@@ -133,6 +135,7 @@ fn at_shutdown_they_are_errors_too() {
 
 /// All items inside a limit wait behind a section, which waits for the color of a task that wants room in a
 /// section.
+/// Shows G12.
 #[test]
 fn room_that_never_comes_is_an_error() {
     run(3, async {

@@ -20,6 +20,7 @@ async fn wait_for_ever(polls: Arc<AtomicUsize>) {
     pending::<()>().await;
 }
 
+/// Shows G14.
 #[test]
 fn a_dump_of_many_tasks_polls_none_and_delays_others_little() {
     alone(|| {

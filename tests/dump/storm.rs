@@ -29,6 +29,7 @@ async fn busy(n: u64, stop: Arc<AtomicBool>, turns: Arc<AtomicU64>) {
     }
 }
 
+/// Shows G14.
 #[test]
 fn no_task_is_twice_in_a_dump_and_none_is_missing_that_waits_all_the_time() {
     shared(|| {

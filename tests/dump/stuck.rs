@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 /// The aim of a dump while every worker is stuck.
 const SOON: Duration = Duration::from_millis(20);
 
+/// Shows G14.
 #[test]
 fn a_dump_while_every_worker_is_stuck_names_color_task_place_and_worker_in_20_ms() {
     alone(|| {
@@ -61,6 +62,7 @@ fn a_dump_while_every_worker_is_stuck_names_color_task_place_and_worker_in_20_ms
 }
 
 /// A color in which a poll does not end, and one that is queued behind it.
+/// Shows G14.
 #[test]
 fn a_color_that_cannot_be_read_is_named() {
     shared(|| {

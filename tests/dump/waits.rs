@@ -156,6 +156,7 @@ async fn cancel_while_waiting(dropped: impl Future) {
     pending::<()>().await;
 }
 
+/// Shows G14.
 #[test]
 fn a_branch_of_a_select_that_was_dropped_is_not_shown() {
     const OF_ITS_OWN: &str = "waits for something of its own";

@@ -7,6 +7,7 @@ use colored_tests::scratch::Scratch;
 use colored_tests::{panic_of, shared};
 use std::sync::Arc;
 
+/// Shows G13.
 #[test]
 fn a_shutdown_in_the_middle_of_a_thousand_operations_ends() {
     shared(|| {

@@ -209,6 +209,7 @@ fn prepared(parent: &Path, make: Make) -> (Scratch, PathBuf) {
     (scratch, path)
 }
 
+/// Shows G13.
 #[test]
 fn each_look_has_the_result_of_the_standard_library() {
     in_all_modes(|| async {
@@ -230,6 +231,7 @@ fn each_look_has_the_result_of_the_standard_library() {
     });
 }
 
+/// Shows G13.
 #[test]
 fn each_change_has_the_result_and_the_effect_of_the_standard_library() {
     run(1, async {

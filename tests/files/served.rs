@@ -215,6 +215,7 @@ fn with_served(function: &str, body: impl FnOnce(&Path, Served)) {
     });
 }
 
+/// Shows G13.
 #[test]
 fn a_read_returns_one_answer() {
     with_served("a_read_returns_one_answer", |at, served| {
@@ -260,6 +261,7 @@ fn a_read_returns_one_answer() {
     });
 }
 
+/// Shows G13.
 #[test]
 fn reads_that_wait_stop_no_other_file_and_no_end() {
     with_served("reads_that_wait_stop_no_other_file_and_no_end", |at, served| {

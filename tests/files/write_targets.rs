@@ -219,11 +219,13 @@ fn old(path: PathBuf) -> io::Result<PathBuf> {
     Ok(path)
 }
 
+/// Shows G13.
 #[test]
 fn ordinary_targets_are_written_as_by_the_standard_library() {
     compare(rows::ROWS, perform);
 }
 
+/// Shows G13.
 #[test]
 fn special_targets_are_written_as_by_the_standard_library() {
     compare(special::ROWS, perform);

@@ -45,6 +45,7 @@ fn so_many_come_in_and_the_next_one_is_given_back() {
     });
 }
 
+/// Shows G2.
 #[test]
 fn waiting_senders_are_admitted_in_order() {
     run(4, async {

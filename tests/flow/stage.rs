@@ -90,6 +90,7 @@ fn partition_of(key: u32, partitions: usize) -> usize {
     came.recv().unwrap()
 }
 
+/// Shows G2.
 #[test]
 fn events_of_one_key_keep_their_order() {
     run(4, async {
@@ -126,6 +127,7 @@ fn events_of_one_key_keep_their_order() {
     });
 }
 
+/// Shows G2.
 #[test]
 fn no_more_is_queued_than_the_capacity_and_the_rest_waits_in_line() {
     shared(|| {

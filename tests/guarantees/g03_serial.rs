@@ -6,6 +6,7 @@ use colored_tests::{run, runtime, shared};
 use std::sync::Arc;
 use std::thread;
 
+/// Shows G3.
 #[test]
 fn a_hundred_thousand_uncolored_tasks_share_state_without_a_lock() {
     let witness = Arc::new(Witness::default());
@@ -50,6 +51,7 @@ fn a_hundred_thousand_uncolored_tasks_share_state_without_a_lock() {
     assert_eq!(witness.count(), 200_000);
 }
 
+/// Shows G3.
 #[test]
 fn the_main_future_and_the_guest_are_uncolored_too() {
     shared(|| {

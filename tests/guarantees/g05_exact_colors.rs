@@ -8,6 +8,7 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::Duration;
 
+/// Shows G5.
 #[test]
 fn millions_of_colors_one_after_another_leave_memory_flat() {
     shared(|| {
@@ -68,6 +69,7 @@ async fn line(colors: std::ops::Range<u64>) {
 
 /// All tasks are inside their polls at once, so no two share a lane. There are more of them than a
 /// table of up to 128 places can hold apart, so some colors share a place, whatever the hash is.
+/// Shows G5.
 #[test]
 fn colors_that_share_a_hash_overlap_in_time() {
     const COLORS: usize = 129;
@@ -94,6 +96,7 @@ fn colors_that_share_a_hash_overlap_in_time() {
     });
 }
 
+/// Shows G5.
 #[test]
 fn a_color_has_one_lane_for_all_threads_that_name_it() {
     run(4, async {
@@ -116,6 +119,7 @@ fn a_color_has_one_lane_for_all_threads_that_name_it() {
 }
 
 /// A color of its own becomes findable when its task asks for it: from then on others may join.
+/// Shows G5.
 #[test]
 fn a_unique_color_can_be_joined_while_its_task_lives() {
     run(4, async {
@@ -147,6 +151,7 @@ fn a_unique_color_can_be_joined_while_its_task_lives() {
 }
 
 /// iroh#4272: a lane that retires while a thread spawns on its color is revived, not lost.
+/// Shows G5.
 #[test]
 fn a_lane_that_retires_is_revived_by_a_racing_spawn() {
     shared(|| {
@@ -173,6 +178,7 @@ fn a_lane_that_retires_is_revived_by_a_racing_spawn() {
 }
 
 /// asio#147, icinga2#10825: a stuck color delays no color whose key shares a bucket with it.
+/// Shows G5.
 #[test]
 fn a_hundred_thousand_live_colors_do_not_wait_for_a_stuck_one() {
     const COLORS: u64 = 100_000;

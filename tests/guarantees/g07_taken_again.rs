@@ -253,12 +253,14 @@ const fn hot(name: &'static str, round: fn(Arc<Scene>) -> Round) -> Row {
     Row { name, round, in_a_turn: IN_A_POLL, enough: MANY, of: |scene| &scene.hot }
 }
 
+/// Shows G7.
 #[test]
 fn nobody_takes_a_color_again_before_what_is_scheduled() {
     shared(|| WAITS.iter().chain(AT_ONCE).chain(HOT).for_each(check));
 }
 
 /// The four tasks run in parallel, and find the cell idle, or open for readers, again and again.
+/// Shows G7.
 #[test]
 fn nobody_takes_a_hot_cell_again_before_what_is_scheduled() {
     shared(|| {
@@ -277,6 +279,7 @@ fn nobody_takes_a_hot_cell_again_before_what_is_scheduled() {
 }
 
 /// The main future of a thread inside `block_on` is a task of the default color, which only that thread may poll.
+/// Shows G7.
 #[test]
 fn sections_beside_the_loop_of_a_guest() {
     shared(|| {

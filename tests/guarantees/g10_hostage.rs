@@ -59,31 +59,37 @@ fn beside_busy_polls(workers: usize, busy: usize, poll: fn(Duration)) {
     });
 }
 
+/// Shows G10.
 #[test]
 fn echoes_beside_one_of_two_workers_blocked() {
     beside_busy_polls(2, 1, block);
 }
 
+/// Shows G10.
 #[test]
 fn echoes_beside_one_of_two_workers_spinning() {
     beside_busy_polls(2, 1, spin);
 }
 
+/// Shows G10.
 #[test]
 fn echoes_beside_all_workers_but_one_blocked() {
     beside_busy_polls(8, 7, block);
 }
 
+/// Shows G10.
 #[test]
 fn echoes_beside_all_workers_but_one_spinning() {
     beside_busy_polls(8, 7, spin);
 }
 
+/// Shows G10.
 #[test]
 fn echoes_beside_a_whole_shard_blocked() {
     beside_a_busy_shard(block);
 }
 
+/// Shows G10.
 #[test]
 fn echoes_beside_a_whole_shard_spinning() {
     beside_a_busy_shard(spin);
@@ -128,6 +134,7 @@ fn number_of_this_worker() -> usize {
 }
 
 /// The timer lies in the wheel of a worker that then gets stuck.
+/// Shows G10.
 #[test]
 fn a_timer_fires_while_its_worker_is_stuck() {
     alone(|| {
@@ -166,6 +173,7 @@ fn a_timer_fires_while_its_worker_is_stuck() {
     });
 }
 
+/// Shows G10.
 #[test]
 fn all_is_delivered_when_all_workers_have_been_stuck() {
     alone(|| {

@@ -42,6 +42,7 @@ fn g5_colors_come_and_go_and_leave_nothing() {
     });
 }
 
+/// Shows G6.
 #[test]
 fn g6_every_worker_comes_where_it_may() {
     of_all(|choice| {
@@ -56,6 +57,7 @@ fn g6_every_worker_comes_where_it_may() {
     });
 }
 
+/// Shows G6.
 #[test]
 fn no_wake_up_is_lost_between_threads_and_workers() {
     of_all(|choice| {
@@ -149,6 +151,7 @@ fn guests_and_local_tasks_take_their_turns() {
     });
 }
 
+/// Shows G6.
 #[test]
 fn idle_threads_sleep() {
     of_all(|choice| {

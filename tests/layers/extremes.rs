@@ -5,8 +5,11 @@ use super::{root, sources};
 use std::fs;
 
 /// The sources that users call, and how a row names them.
-const SOURCES: [(&str, &str); 2] =
-    [("crates/colored/src", ""), ("crates/colored-limit/src", "colored-limit/")];
+const SOURCES: [(&str, &str); 3] = [
+    ("crates/colored/src", ""),
+    ("crates/colored-limit/src", "colored-limit/"),
+    ("crates/colored-stage/src", "colored-stage/"),
+];
 
 /// A wrapper hands the number on.
 const OF_TOKIO: &str = "tokio's function refuses it, and says what is allowed";

@@ -277,6 +277,7 @@ fn every_registration_ends_before_its_descriptor() {
 }
 
 /// A read of a clone waits as that of the first handle does. What is waited for is registered, so no thread waits.
+/// Shows G13.
 #[test]
 fn clones_are_registered_again_and_again() {
     child::run(module_path!(), "clones_are_registered_again_and_again", || {
@@ -298,6 +299,7 @@ fn clones_are_registered_again_and_again() {
 }
 
 /// What the system refuses to watch, a thread waits for; the next wait asks the system again.
+/// Shows G13.
 #[test]
 fn a_refused_registration_is_tried_again() {
     child::run(module_path!(), "a_refused_registration_is_tried_again", || {

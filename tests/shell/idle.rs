@@ -56,6 +56,7 @@ fn settled() -> (Runtime, Vec<Box<dyn Send>>) {
 /// Ticks of the monitor thread until it sleeps, and then some.
 const SETTLE: Duration = Duration::from_millis(200);
 
+/// Shows G10.
 #[test]
 fn an_idle_process_makes_no_system_call_for_five_seconds() {
     let body = || {

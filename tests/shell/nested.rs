@@ -95,6 +95,7 @@ fn a_task_must_not_block_on_a_runtime_of_its_own() {
 }
 
 /// A task drops its own runtime: waits for the runtime end with an error, and its other tasks are cancelled.
+/// Shows G8.
 #[test]
 fn a_runtime_is_dropped_inside_its_own_task() {
     shared(|| {

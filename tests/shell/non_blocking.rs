@@ -88,16 +88,19 @@ fn all_bytes_go_through(function: &str, ends: Ends) {
     assert!(cried.ends_with(&pattern()), "{} bytes", cried.len());
 }
 
+/// Shows G13.
 #[test]
 fn all_bytes_go_through_pipes() {
     all_bytes_go_through("all_bytes_go_through_pipes", of_pipe);
 }
 
+/// Shows G13.
 #[test]
 fn all_bytes_go_through_sockets() {
     all_bytes_go_through("all_bytes_go_through_sockets", of_sockets);
 }
 
+/// Shows G13.
 #[test]
 fn all_bytes_go_through_terminals() {
     all_bytes_go_through("all_bytes_go_through_terminals", of_terminal);

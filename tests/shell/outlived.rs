@@ -115,6 +115,7 @@ fn a_waker_outlives_its_task() {
     });
 }
 
+/// Shows G8.
 #[test]
 fn a_waker_outlives_its_runtime() {
     shared(|| {

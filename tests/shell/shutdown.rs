@@ -34,6 +34,7 @@ fn a_runtime_that_did_nothing_ends() {
 
 /// A shutdown must miss no task, whatever the workers are doing: with known and unique colors, and tasks that hop,
 /// spawn and post.
+/// Shows G8.
 #[test]
 fn shutdown_in_the_middle_of_everything_drops_each_future_once() {
     async fn roam(drops: Drops, seed: u64) {
@@ -68,6 +69,7 @@ fn shutdown_in_the_middle_of_everything_drops_each_future_once() {
     });
 }
 
+/// Shows G8.
 #[test]
 fn tasks_that_foreign_threads_spawn_during_shutdown_are_dropped_too() {
     shared(|| {

@@ -238,6 +238,7 @@ impl Future for Says {
     }
 }
 
+/// Shows G8.
 #[test]
 fn pending_in_a_task_while_the_runtime_ends() {
     each(&both(), |mut case| {

@@ -194,6 +194,7 @@ async fn ends(one: impl Future<Output = ()> + Send + 'static) -> bool {
     timeout(Duration::from_secs(10), task).await.is_ok_and(|ended| ended.is_ok())
 }
 
+/// Shows G2.
 #[test]
 fn a_hop_arrives_inside_a_combinator_with_wakers_of_its_own() {
     let hops = async {
@@ -205,6 +206,7 @@ fn a_hop_arrives_inside_a_combinator_with_wakers_of_its_own() {
     assert!(run(2, ends(hops)));
 }
 
+/// Shows G2.
 #[test]
 fn a_yield_goes_on_inside_a_combinator_with_wakers_of_its_own() {
     let yields = async {

@@ -54,6 +54,7 @@ fn an_endless_local_task_does_not_keep_a_guest() {
 
 /// Futures of two workers under one color, and the first to be cancelled is slow: the other worker has nothing to do
 /// meanwhile, and must not count as ended.
+/// Shows G8.
 #[test]
 fn local_tasks_of_two_workers_are_dropped_at_shutdown() {
     shared(|| {

@@ -43,6 +43,7 @@ fn end(runtime: Runtime, gate: Gate) {
     println!("the caller has waited for {:?}", begin.elapsed());
 }
 
+/// Shows G8.
 #[test]
 fn a_million_tasks_are_dropped_at_shutdown() {
     shared(|| {

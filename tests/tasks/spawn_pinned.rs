@@ -63,6 +63,7 @@ fn it_is_made_polled_and_dropped_on_its_worker_under_its_color() {
     });
 }
 
+/// Shows G2.
 #[test]
 fn it_has_its_place_in_the_order_of_the_color() {
     shared(|| {
@@ -89,6 +90,7 @@ fn it_has_its_place_in_the_order_of_the_color() {
     });
 }
 
+/// Shows G8.
 #[test]
 fn aborts_panics_and_shutdown_end_it_on_its_worker() {
     shared(|| {
@@ -210,6 +212,7 @@ fn settle(runtime: &colored::Runtime, dropped: &Trace<(ThreadId, Option<Color>)>
 }
 
 /// A foreign thread holds the color when the runtime cancels its tasks.
+/// Shows G8.
 #[test]
 fn its_worker_stays_until_its_color_comes() {
     shared(|| {
@@ -236,6 +239,7 @@ fn its_worker_stays_until_its_color_comes() {
 }
 
 /// The thread that holds the color drops the runtime: the drop waits for no thread, and the worker ends by itself.
+/// Shows G8.
 #[test]
 fn a_runtime_that_is_dropped_under_the_color_does_not_wait_for_it() {
     shared(|| {

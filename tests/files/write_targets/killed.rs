@@ -23,6 +23,7 @@ const LEN: usize = 500_000;
 const CHILDREN: usize = 10;
 const ROUNDS: u64 = 5;
 
+/// Shows G13.
 #[test]
 fn the_file_is_whole_and_the_next_write_removes_what_is_left() {
     if let Ok(path) = env::var(PATH) {

@@ -6,9 +6,8 @@ use super::handler::Handler;
 use super::partition::Partition;
 use super::run;
 use super::shared::{Route, Shared};
-use crate::drain::Finish;
-use crate::driver::current;
 use crate::wall;
+use colored_core::port::Finish;
 use colored_core::{Color, SchedulerHandle};
 use std::fmt;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash};
@@ -85,10 +84,14 @@ impl<E: Send + 'static> Builder<E> {
     /// was built. The stage goes on as if the event had not been sent.
     ///
     /// ```
+    /// # use colored_core::{Color, Park, Scheduler, Step};
+    /// # use colored_stage as colored;
     /// use colored::stage::{Builder, each};
     ///
-    /// # #[colored::main(workers = 2)]
-    /// # async fn main() {
+    /// # struct NoPark;
+    /// # impl Park for NoPark { fn unpark(&self, _: usize) {} fn now(&self) -> u64 { 0 } }
+    /// # let (handle, mut workers) = Scheduler::with_workers(1, 1, Box::new(NoPark));
+    /// # let mut main = handle.spawn_colored(Color::DEFAULT, async {
     /// // All four shards have work; a hash of their numbers might leave some without.
     /// let shards = Builder::new()
     ///     .parallel_by(4, |(shard, _): &(usize, &str)| *shard)
@@ -99,7 +102,9 @@ impl<E: Send + 'static> Builder<E> {
     /// # shards.close();
     /// # shards.drained().await;
     /// # assert_eq!(shards.metrics().handled, 4);
-    /// # }
+    /// # });
+    /// # while workers[0].step() == Step::Ran {}
+    /// # assert!(main.is_finished());
     /// ```
     pub fn parallel_by<F>(mut self, partitions: usize, index: F) -> Self
     where
@@ -150,8 +155,8 @@ impl<E: Send + 'static> Builder<E> {
         // All handlers exist before the first task begins: a panic of `make` leaves nothing behind.
         let tasks: Vec<_> =
             tasks.map(|(index, handler)| run::task(&shared, index, handler)).collect();
-        let finisher: Arc<dyn Finish> = Arc::clone(&shared) as _;
-        current::try_with(|context| context.driver.finishers.add(Arc::downgrade(&finisher)));
+        let part: Arc<dyn Finish> = Arc::clone(&shared) as _;
+        handle.scheduler().finish_first(Arc::downgrade(&part));
         for task in tasks {
             drop(match self.color {
                 Some(color) => handle.spawn_colored(color, task),

@@ -9,6 +9,7 @@ use std::fmt;
 /// used across awaits, a type of your own:
 ///
 /// ```
+/// # mod colored { pub use colored_core::yield_now; pub use colored_stage::stage; }
 /// use colored::stage::{Events, Handler};
 ///
 /// struct Totals {

@@ -6,8 +6,8 @@ pub use self::run::Run;
 
 use super::overloaded::{Check, Overloaded};
 use super::shared::Shared;
-use crate::driver::frozen::freeze_on_overload;
 use crate::wall;
+use colored_core::port::report_overload;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -37,7 +37,7 @@ impl Admitted {
         let begins = control.turn(self.arrived, now);
         drop(control);
         if !begins {
-            freeze_on_overload();
+            report_overload();
             return Err(Overloaded::new(Check::AgeAtTurn, now.saturating_sub(self.arrived)));
         }
         // Ordering: a figure, not a signal.
@@ -51,7 +51,7 @@ impl Admitted {
     ///
     /// Refused work is dropped with everything that `future` owns: a connection that was moved in
     /// is closed without an answer. To answer refused requests, call [`begin`](Self::begin) inside
-    /// the task instead; see [the module](super#where-requests-come-in).
+    /// the task instead; see "Where requests come in" of `colored::admission`.
     ///
     /// Cancel safe: dropped before its first poll, it abandons the work.
     pub fn run<F: Future>(self, future: F) -> Run<F> {

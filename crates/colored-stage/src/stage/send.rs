@@ -3,7 +3,7 @@
 use super::Stage;
 use super::partition::Refused;
 use super::run::is_inside;
-use crate::budget;
+use colored_core::budget;
 use colored_limit::{Closed, WaiterId};
 use std::fmt;
 use std::pin::Pin;

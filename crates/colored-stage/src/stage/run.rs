@@ -3,7 +3,7 @@
 use super::handler::{Events, Handler};
 use super::partition::Outcome;
 use super::shared::Shared;
-use crate::task::yield_now;
+use colored_core::yield_now;
 use pin_project_lite::pin_project;
 use std::cell::Cell;
 use std::future::poll_fn;
