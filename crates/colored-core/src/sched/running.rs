@@ -9,11 +9,10 @@
 
 use super::Scheduler;
 use crate::color::{Color, ColorKind};
-use crate::sync::unmodelled::{AtomicPtr, AtomicU8, AtomicU64};
 use crate::task::{Id, Named};
 use std::panic::Location;
 use std::ptr;
-use std::sync::atomic::{Ordering, fence};
+use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU64, Ordering, fence};
 
 /// A slice that a worker is inside of, as another thread sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
