@@ -3,7 +3,7 @@
 use crate::sync::{AtomicUsize, Mutex, Ordering};
 use crossbeam_utils::CachePadded;
 
-/// Workers that share a shelf: see `docs/benchmarks.md`, *Many cores, in virtual time*.
+/// Workers that share a shelf: see `benches/results/papers.md`, *Many cores, in virtual time*.
 const SHARERS: usize = 8;
 
 /// A shelf for each eight workers. Where its own is empty, a worker takes from the others.
