@@ -1,13 +1,13 @@
 //! `ColorCell`: state that belongs to a color, used from inside it and from anywhere.
 
-use crate::support::drops::Drops;
-use crate::support::gate::Gate;
-use crate::support::polls::poll_once;
-use crate::support::witness::Witness;
-use crate::support::{ON_PURPOSE, Trace, panic_of, run, runtime, settle, shared};
 use colored::{
     AccessError, CallError, Color, ColorCell, hop, spawn_colored, spawn_unique, yield_now,
 };
+use colored_tests::drops::Drops;
+use colored_tests::gate::Gate;
+use colored_tests::polls::poll_once;
+use colored_tests::witness::Witness;
+use colored_tests::{ON_PURPOSE, Trace, panic_of, run, runtime, settle, shared};
 use std::cell::Cell;
 use std::pin::pin;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! Values of colors at their end: dropped once, under their color, when it is idle or the runtime ends.
 
-use crate::support::{ON_PURPOSE, Trace, runtime, shared, wait_until};
 use colored::sync::oneshot;
 use colored::{Color, ColorCell, Handle, spawn_colored, spawn_unique, yield_now};
+use colored_tests::{ON_PURPOSE, Trace, runtime, shared, wait_until};
 use std::cell::{Cell, RefCell};
 use std::future::pending;
 use std::sync::Arc;

@@ -1,14 +1,14 @@
 //! `exclusive`: a color that is held across awaits.
 
-use crate::support::drops::Drops;
-use crate::support::gate::Gate;
-use crate::support::polls::both;
-use crate::support::witness::Witness;
-use crate::support::{Dice, ON_PURPOSE, Trace, run, runtime, shared, wait_until};
 use colored::time::{Duration, sleep, timeout};
 use colored::{
     Color, ColorCell, exclusive, spawn_colored, spawn_here, spawn_local, spawn_unique, yield_now,
 };
+use colored_tests::drops::Drops;
+use colored_tests::gate::Gate;
+use colored_tests::polls::both;
+use colored_tests::witness::Witness;
+use colored_tests::{Dice, ON_PURPOSE, Trace, run, runtime, shared, wait_until};
 use std::future::pending;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -1,10 +1,10 @@
 //! `ColorCell::exclusive`: `&mut T` across awaits.
 
-use crate::support::polls::{once, panic_of_task};
-use crate::support::run;
 use colored::sync::oneshot;
 use colored::time::{Duration, sleep, timeout};
 use colored::{AccessError, Color, ColorCell, spawn_colored};
+use colored_tests::polls::{once, panic_of_task};
+use colored_tests::run;
 use std::future::{Future, pending};
 use std::pin::Pin;
 use std::thread;

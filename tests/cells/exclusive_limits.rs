@@ -1,10 +1,10 @@
 //! The end of a section that was taken out of its task, and operations that a section refuses.
 
-use crate::support::polls::{both, once, panic_of_task};
-use crate::support::{run, watched};
 use colored::sync::oneshot;
 use colored::time::{Duration, sleep};
 use colored::{Color, exclusive, hop, spawn_colored, yield_now};
+use colored_tests::polls::{both, once, panic_of_task};
+use colored_tests::{run, watched};
 use std::future::{Future, pending};
 use std::pin::{Pin, pin};
 use std::task::{Context, Waker};
@@ -123,7 +123,7 @@ fn a_misused_section_says_so() {
     watched(|| {
         let mut section = pin!(exclusive(async {}));
         let poll = || section.as_mut().poll(&mut Context::from_waker(Waker::noop()));
-        let said = crate::support::panic_of(poll);
+        let said = colored_tests::panic_of(poll);
         assert!(said.contains("outside a task"), "{said}");
     });
     run(1, async {

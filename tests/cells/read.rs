@@ -1,10 +1,10 @@
 //! `ColorCell::read` and `shared`: readers beside each other, writers alone and in order.
 
-use crate::support::gate::Gate;
-use crate::support::polls::poll_once;
-use crate::support::witness::Witness;
-use crate::support::{Dice, Trace, panic_of, run, runtime, settle, shared, wait_until};
 use colored::{AccessError, Color, ColorCell, hop, spawn_colored, spawn_unique, when, yield_now};
+use colored_tests::gate::Gate;
+use colored_tests::polls::poll_once;
+use colored_tests::witness::Witness;
+use colored_tests::{Dice, Trace, panic_of, run, runtime, settle, shared, wait_until};
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Barrier};

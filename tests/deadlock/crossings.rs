@@ -1,16 +1,16 @@
 //! Sections against `when`s that have some of their colors and wait for others: a wait behind such a `when`, in
 //! a section over a missing color, gets the error; a wait before it does not.
 
-use crate::support::cells::{add, cells};
-use crate::support::keeper::Keeper;
-use crate::support::polls::waits;
-use crate::support::{message, run};
 use colored::sync::oneshot;
 use colored::time::{Duration, sleep};
 use colored::{
     CallError, Color, ColorCell, JoinError, JoinHandle, exclusive, hop, spawn_colored,
     spawn_unique, when,
 };
+use colored_tests::cells::{add, cells};
+use colored_tests::keeper::Keeper;
+use colored_tests::polls::waits;
+use colored_tests::{message, run};
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::sync::mpsc;

@@ -1,10 +1,6 @@
 //! Waits that cannot end, because they wait for a section that waits for them: errors after a delay, of the
 //! youngest wait of the cycle that is inside a section.
 
-use crate::support::drops::Drops;
-use crate::support::keeper::Keeper;
-use crate::support::polls::{Child, once, panic_of_task};
-use crate::support::{message, run, runtime, shared};
 use colored::pinned::{PinnedCell, PinnedError};
 use colored::sync::oneshot;
 use colored::time::{Duration, Instant, sleep, timeout};
@@ -12,6 +8,10 @@ use colored::{
     CallError, Color, ColorCell, JoinHandle, Runtime, exclusive, hop, spawn_colored, spawn_here,
     spawn_unique, when, yield_now,
 };
+use colored_tests::drops::Drops;
+use colored_tests::keeper::Keeper;
+use colored_tests::polls::{Child, once, panic_of_task};
+use colored_tests::{message, run, runtime, shared};
 use std::cell::Cell;
 use std::future::{pending, poll_fn};
 use std::pin::{Pin, pin};

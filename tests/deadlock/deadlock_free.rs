@@ -1,13 +1,13 @@
 //! A wait that can end is not reported as a deadlock, and every unreported wait ends.
 
-use crate::support::polls::once;
-use crate::support::{Dice, run, runtime, shared};
 use colored::sync::oneshot;
 use colored::time::{Duration, sleep};
 use colored::{
     Color, ColorCell, JoinHandle, exclusive, spawn_colored, spawn_here, spawn_unique, when,
     yield_now,
 };
+use colored_tests::polls::once;
+use colored_tests::{Dice, run, runtime, shared};
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::rc::Rc;

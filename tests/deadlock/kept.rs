@@ -1,10 +1,6 @@
 //! A `when` that has a color and waits for others blocks all work of that color, whatever came first: a section
 //! over a missing color gets the error, at the await that needs the blocked color.
 
-use crate::support::cells::{add, cells};
-use crate::support::keeper::Keeper;
-use crate::support::polls::{once, waits};
-use crate::support::{message, run};
 use colored::pinned::{PinnedCell, PinnedError};
 use colored::sync::oneshot;
 use colored::time::{Duration, sleep};
@@ -12,6 +8,10 @@ use colored::{
     Color, ColorCell, JoinError, JoinHandle, Limit, exclusive, hop, spawn_colored, spawn_unique,
     when,
 };
+use colored_tests::cells::{add, cells};
+use colored_tests::keeper::Keeper;
+use colored_tests::polls::{once, waits};
+use colored_tests::{message, run};
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::mpsc;

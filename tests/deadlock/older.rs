@@ -1,12 +1,12 @@
 //! A `when` that has a color since before the runtime's first section, and that no task polls any more: a task that
 //! needs this color inside a section over a color that the `when` lacks gets the error.
 
-use crate::support::cells::{add, cells};
-use crate::support::polls::waits;
-use crate::support::{message, run};
 use colored::sync::oneshot;
 use colored::time::{Duration, sleep};
 use colored::{Color, JoinError, JoinHandle, exclusive, spawn_colored, spawn_unique, when};
+use colored_tests::cells::{add, cells};
+use colored_tests::polls::waits;
+use colored_tests::{message, run};
 use std::pin::{Pin, pin};
 use std::sync::mpsc;
 use std::task::{Context, Waker};

@@ -1,15 +1,15 @@
 //! Waits for room in a `Limit` that can never come because of a section: these waits get the error, and no
 //! others.
 
-use crate::support::keeper::Keeper;
-use crate::support::polls::waits;
-use crate::support::{message, run};
 use colored::limit::Permit;
 use colored::sync::oneshot;
 use colored::time::{Duration, sleep};
 use colored::{
     Color, JoinHandle, Limit, exclusive, hop, spawn_colored, spawn_here, spawn_unique, yield_now,
 };
+use colored_tests::keeper::Keeper;
+use colored_tests::polls::waits;
+use colored_tests::{message, run};
 use std::future::pending;
 use std::pin::{Pin, pin};
 use std::sync::Arc;

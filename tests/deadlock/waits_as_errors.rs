@@ -1,9 +1,5 @@
 //! Waits that would never end, or can give nothing any more, as errors of that await.
 
-use crate::support::ending::end_while_held;
-use crate::support::gate::Gate;
-use crate::support::polls::{poll_once, waits};
-use crate::support::{panic_of, run, runtime, shared as test};
 use colored::limit::RoomError;
 use colored::sync::oneshot;
 use colored::time::{Duration, sleep};
@@ -11,6 +7,10 @@ use colored::{
     CallError, Color, ColorCell, Limit, exclusive, hop, shared, spawn_colored, try_when, when,
     yield_now,
 };
+use colored_tests::ending::end_while_held;
+use colored_tests::gate::Gate;
+use colored_tests::polls::{poll_once, waits};
+use colored_tests::{panic_of, run, runtime, shared as test};
 use std::pin::pin;
 
 /// Two sections: one calls a cell of the other's color, and the other one accesses a cell of the first one's color, by

@@ -1,11 +1,11 @@
 //! Dropped operations.
 
 use super::in_all_modes;
-use crate::support::scratch::Scratch;
-use crate::support::shared;
 use colored::Runtime;
 use colored::fs::File;
 use colored::io::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt};
+use colored_tests::scratch::Scratch;
+use colored_tests::shared;
 use std::future::poll_fn;
 use std::io::SeekFrom;
 use std::pin::pin;

@@ -4,13 +4,13 @@
 //! bytes only.
 
 use super::of_devices;
-use crate::support::scratch::Scratch;
-use crate::support::{run, shared};
 use colored::fs::File;
 use colored::io::AsyncReadExt;
 use colored::net::{TcpListener, TcpStream};
 use colored::time::Duration;
 use colored::{Runtime, spawn_unique};
+use colored_tests::scratch::Scratch;
+use colored_tests::{run, shared};
 use rustix::fs::{Advice, fadvise};
 use std::future::poll_fn;
 use std::path::{Path, PathBuf};

@@ -1,9 +1,10 @@
 //! Random operations on a file, beside the same operations of `std::fs`.
 
 use super::in_all_modes;
-use crate::support::scratch::Scratch;
 use colored::fs::File;
 use colored::io::{AsyncWrite, AsyncWriteExt};
+use colored_tests::scratch::Scratch;
+use colored_tests::soak::repeat;
 use fastrand::Rng;
 use std::io::{IoSlice, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsRawFd;
@@ -25,7 +26,7 @@ fn bytes(random: &mut Rng) -> Vec<u8> {
 /// Shows G13.
 #[test]
 fn random_operations_have_the_results_of_the_standard_library() {
-    for seed in 0..20 {
+    for seed in 0..repeat(5, 20) as u64 {
         in_all_modes(move || async move {
             let scratch = Scratch::new();
             let mut options = std::fs::File::options();

@@ -1,11 +1,11 @@
 //! Data in memory is read at the first poll, on the worker.
 
 use super::of_devices;
-use crate::support::scratch::Scratch;
-use crate::support::{run, shared};
 use colored::fs::{self, File};
 use colored::metrics::FileMetrics;
 use colored::{Color, Runtime};
+use colored_tests::scratch::Scratch;
+use colored_tests::{run, shared};
 use std::future::poll_fn;
 use std::path::Path;
 use std::pin::pin;

@@ -1,9 +1,9 @@
 //! Operations on paths and directories.
 
 use super::in_all_modes;
-use crate::support::run;
-use crate::support::scratch::Scratch;
 use colored::fs::{self, DirBuilder, File};
+use colored_tests::run;
+use colored_tests::scratch::Scratch;
 use std::collections::BTreeSet;
 use std::future::poll_fn;
 use std::io::ErrorKind;

@@ -1,11 +1,11 @@
 //! Files that are no regular files.
 
 use super::in_all_modes;
-use crate::support::scratch::Scratch;
-use crate::support::{child, run, shared};
 use colored::fs::File;
 use colored::sync::oneshot;
 use colored::time::{Duration, sleep, timeout};
+use colored_tests::scratch::Scratch;
+use colored_tests::{child, run, shared};
 use std::future::Future;
 use std::io::{ErrorKind, Read, SeekFrom, Write};
 use std::os::fd::OwnedFd;
@@ -89,7 +89,7 @@ fn a_pipe_moves_all_bytes_in_order() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_read_that_waits_takes_no_thread() {
-    use crate::support::process;
+    use colored_tests::process;
     child::run(module_path!(), "a_read_that_waits_takes_no_thread", || {
         run(1, async {
             let (reader, mut writer) = std::io::pipe().unwrap();

@@ -1,11 +1,11 @@
 //! Files that a process serves by FUSE, here a thread of the test: they give what they have, and wait for more.
 
-use crate::support::child;
-use crate::support::scratch::Scratch;
 use colored::fs::File;
 use colored::io::{AsyncReadExt, AsyncWriteExt};
 use colored::time::{Duration, sleep, timeout};
 use colored::{Runtime, spawn_unique};
+use colored_tests::child;
+use colored_tests::scratch::Scratch;
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use std::ffi::CString;
 use std::io::{ErrorKind, Read, SeekFrom, Write};

@@ -1,12 +1,12 @@
 //! What may wait for ever stops nothing that does not, and keeps no program from its end.
 
 use super::in_all_modes;
-use crate::support::scratch::Scratch;
-use crate::support::{child, process, run, shared, terminal};
 use colored::fs::File;
 use colored::io::{AsyncReadExt, AsyncWriteExt};
 use colored::time::{Duration, sleep, timeout};
 use colored::{JoinHandle, Runtime, spawn_unique};
+use colored_tests::scratch::Scratch;
+use colored_tests::{child, process, run, shared, terminal};
 use rustix::fs::{CWD, Mode, mkfifoat};
 use rustix::io::ioctl_fionbio;
 use rustix::termios::{OptionalActions, SpecialCodeIndex, tcgetattr, tcsetattr};

@@ -1,13 +1,13 @@
 //! Priorities between colors: they choose the next color, and urgent work raises a waiting color. The order within a
 //! color stays, and the lowest class gets its turns.
 
-use crate::support::choice::{by, policies};
-use crate::support::gate::Gate;
-use crate::support::{Trace, meet, run, runtime, shared, storm, wait_until};
 use colored::sync::oneshot;
 use colored::{
     Color, ColorCell, Handle, Priority, Runtime, hop, spawn_colored, task, when, yield_now,
 };
+use colored_tests::choice::{by, policies};
+use colored_tests::gate::Gate;
+use colored_tests::{Trace, meet, run, runtime, shared, storm, wait_until};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
@@ -424,7 +424,7 @@ fn shutdown_drops_tasks_of_every_class() {
     shared(|| {
         for workers in [1, 3] {
             let runtime = runtime(workers);
-            let drops = crate::support::drops::Drops::default();
+            let drops = colored_tests::drops::Drops::default();
             let handle = runtime.handle().clone();
             for color in 0..90u64 {
                 let class = [Priority::Low, Priority::Normal, Priority::High][color as usize % 3];

@@ -1,12 +1,12 @@
 //! Stages: bounded queues, batches, partitions, and graphs that end in order.
 
-use crate::support::gate::Gate;
-use crate::support::polls::poll_once;
-use crate::support::witness::Witness;
-use crate::support::{Trace, panic_of, run, runtime, shared};
 use colored::stage::{Batch, Builder, Events, Graph, Stage, TrySendError, each};
 use colored::sync::Notify;
 use colored::{Color, ColorCell, spawn_unique, yield_now};
+use colored_tests::gate::Gate;
+use colored_tests::polls::poll_once;
+use colored_tests::witness::Witness;
+use colored_tests::{Trace, panic_of, run, runtime, shared};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, OnceLock};
 use std::task::Poll;

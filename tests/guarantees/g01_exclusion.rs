@@ -1,9 +1,9 @@
 //! G1: at most one poll or callback of a color runs at any time.
 
-use crate::support::drops::Drops;
-use crate::support::witness::Witness;
-use crate::support::{run, runtime_with_spares, shared, storm};
 use colored::{Color, ColorCell, Handle, spawn_colored, spawn_unique};
+use colored_tests::drops::Drops;
+use colored_tests::witness::Witness;
+use colored_tests::{run, runtime_with_spares, shared, storm};
 use std::sync::Arc;
 use std::thread;
 

@@ -1,9 +1,9 @@
 //! G2: within a color, first in is first out, in the order of scheduling.
 
-use crate::support::gate::Gate;
-use crate::support::{Dice, Trace, run, runtime, shared, wait_until};
 use colored::sync::oneshot;
 use colored::{Color, ColorCell, hop, spawn_colored, spawn_unique, yield_now};
+use colored_tests::gate::Gate;
+use colored_tests::{Dice, Trace, run, runtime, shared, wait_until};
 use std::sync::mpsc;
 use std::thread;
 

@@ -1,8 +1,8 @@
 //! G3: tasks that name no color run as if there were one thread.
 
-use crate::support::witness::Witness;
-use crate::support::{run, runtime, shared};
 use colored::{Color, Handle, spawn, yield_now};
+use colored_tests::witness::Witness;
+use colored_tests::{run, runtime, shared};
 use std::sync::Arc;
 use std::thread;
 

@@ -1,10 +1,10 @@
 //! G4: a color does not leak into tasks that are spawned under it.
 
-use crate::support::run;
 use colored::{
     Color, ColorCell, Handle, hop, spawn, spawn_blocking, spawn_colored, spawn_here, spawn_local,
     spawn_unique,
 };
+use colored_tests::run;
 
 const RED: Color = Color::new(1);
 const BLUE: Color = Color::new(2);

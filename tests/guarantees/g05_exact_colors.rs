@@ -1,8 +1,8 @@
 //! G5: different colors never share a lane, and a lane lives as long as it is used.
 
-use crate::support::witness::Witness;
-use crate::support::{block, child, process, run, runtime, shared, soak, wait_until};
 use colored::{Color, Handle, spawn_colored, spawn_unique, yield_now};
+use colored_tests::witness::Witness;
+use colored_tests::{block, child, process, run, runtime, shared, soak, wait_until};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Barrier};
 use std::thread;

@@ -1,8 +1,8 @@
 //! G6: no worker stays parked while a lane is runnable and stealable.
 
-use crate::support::attempts::within;
-use crate::support::{alone, block, meet, runtime, shared};
 use colored::{spawn_colored, spawn_unique};
+use colored_tests::attempts::within;
+use colored_tests::{alone, block, meet, runtime, shared};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 fn last_start(workers: usize, lanes: usize) -> Duration {
     let runtime = runtime(workers);
     // All workers have been parked for a while.
-    crate::support::wait_until(|| runtime.metrics().parked == workers);
+    colored_tests::wait_until(|| runtime.metrics().parked == workers);
     thread::sleep(Duration::from_millis(20));
     let (started, starts) = mpsc::channel();
     let stuck = runtime.handle().spawn_unique(async move {
@@ -79,7 +79,7 @@ fn no_wake_up_is_lost_between_a_foreign_thread_and_parking_workers() {
 /// Shows G6.
 #[test]
 fn no_wake_up_is_lost_between_workers() {
-    crate::support::run(8, async {
+    colored_tests::run(8, async {
         for round in 0..2_000u64 {
             let (to, from) = colored::sync::oneshot::channel();
             let (back, answer) = colored::sync::oneshot::channel();

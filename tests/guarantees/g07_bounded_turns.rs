@@ -1,9 +1,9 @@
 //! G7: a turn is bounded, so an endless task starves no task, no socket and no timer.
 
-use crate::support::attempts::{percentile, within};
-use crate::support::{Trace, alone, block, echo, run, runtime};
 use colored::time::{Duration, Instant, interval, sleep};
 use colored::{Color, ColorCell, Runtime, hop, spawn_colored, spawn_unique, yield_now};
+use colored_tests::attempts::{percentile, within};
+use colored_tests::{Trace, alone, block, echo, run, runtime};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 

@@ -1,9 +1,9 @@
 //! G7: work from a foreign thread, the blocking pool, a timer or a socket has its turn beside tasks that never end.
 
-use crate::support::attempts::{percentile, within};
-use crate::support::{Trace, alone, block, echo, runtime, shared, wait_until};
 use colored::time::{Duration, Instant, sleep};
 use colored::{Color, Runtime, hop, spawn_blocking, spawn_local, spawn_unique, yield_now};
+use colored_tests::attempts::{percentile, within};
+use colored_tests::{Trace, alone, block, echo, runtime, shared, wait_until};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 

@@ -1,13 +1,13 @@
 //! G7 within a color: a color that is given up is free. Four tasks of one color take something again and again, in one
 //! of many ways: they share it equally, and work from outside waits for no more than their turns.
 
-use crate::support::{runtime, shared, wait_until};
 use colored::stage::{self, Batch, Events, Stage};
 use colored::time::{sleep, timeout};
 use colored::{
     Color, ColorCell, JoinHandle, Limit, PinnedCell, Runtime, exclusive, hop, spawn_colored,
     spawn_here, when, yield_now,
 };
+use colored_tests::{runtime, shared, wait_until};
 use std::future::pending;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -1,10 +1,10 @@
 //! G8: a future is dropped once, under its own color, however it ends.
 
-use crate::support::drops::Drops;
-use crate::support::gate::Gate;
-use crate::support::{ON_PURPOSE, block, run, runtime, settle, shared, wait_until};
 use colored::sync::oneshot;
 use colored::{Color, ColorCell, hop, spawn_colored, spawn_unique, yield_now};
+use colored_tests::drops::Drops;
+use colored_tests::gate::Gate;
+use colored_tests::{ON_PURPOSE, block, run, runtime, settle, shared, wait_until};
 use std::future::pending;
 use std::sync::mpsc;
 use std::thread;

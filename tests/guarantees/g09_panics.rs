@@ -1,10 +1,10 @@
 //! G9: a panic ends its task and nothing else.
 
-use crate::support::gate::Gate;
-use crate::support::{
+use colored::{Color, ColorCell, Handle, spawn_blocking, spawn_colored, spawn_unique, yield_now};
+use colored_tests::gate::Gate;
+use colored_tests::{
     ON_PURPOSE, alone, block, child, message, panic_of, process, run, runtime, shared, wait_until,
 };
-use colored::{Color, ColorCell, Handle, spawn_blocking, spawn_colored, spawn_unique, yield_now};
 use std::panic::{RefUnwindSafe, UnwindSafe, panic_any};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

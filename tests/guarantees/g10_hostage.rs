@@ -1,10 +1,11 @@
 //! G10: no stuck worker delays sockets or timers.
 
-use crate::support::attempts::{percentile, within};
-use crate::support::{alone, block, echo, runtime};
 use colored::Runtime;
 use colored::net::TcpStream;
 use colored::time::{Instant, sleep};
+use colored_tests::attempts::{percentile, within};
+use colored_tests::soak::repeat;
+use colored_tests::{alone, block, echo, runtime};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier};
 use std::thread;
@@ -46,7 +47,7 @@ fn beside_busy_polls(workers: usize, busy: usize, poll: fn(Duration)) {
         let address = echo::serve(server.handle());
         within(BOUND, || {
             let streams = echo::connect(&clients, address, SOCKETS);
-            disturbed(&clients, streams, 80, || {
+            disturbed(&clients, streams, repeat(20, 80), || {
                 let stuck: Vec<_> = (0..busy)
                     .map(|_| server.handle().spawn_unique(async move { poll(BUSY) }))
                     .collect();
@@ -103,7 +104,7 @@ fn beside_a_busy_shard(poll: fn(Duration)) {
         let address = echo::serve(server.handle());
         within(BOUND, || {
             let streams = echo::connect(&clients, address, SOCKETS);
-            disturbed(&clients, streams, 80, || {
+            disturbed(&clients, streams, repeat(20, 80), || {
                 // When all are in here, each is on another worker.
                 let meeting = Arc::new(Barrier::new(WORKERS));
                 let meet = || {

@@ -1,10 +1,10 @@
 //! G11: a color is held for one poll, not from spawn to end.
 
-use crate::support::gate::Gate;
-use crate::support::{Trace, run, runtime, shared, wait_until};
 use colored::sync::oneshot;
 use colored::time::{Duration, sleep};
 use colored::{Color, ColorCell, spawn_colored, spawn_here, spawn_unique, yield_now};
+use colored_tests::gate::Gate;
+use colored_tests::{Trace, run, runtime, shared, wait_until};
 
 const RED: u64 = 1;
 

@@ -99,7 +99,6 @@ fn the_front_page_names_the_fences() {
     let text = page("crates/colored-core/src/lib.rs");
     let named: BTreeSet<_> = names(part(&text, "need a total order", "Reference counts"))
         .filter(|name| name.ends_with(".rs"))
-        .map(str::to_owned)
         .collect();
     let folder = "crates/colored-core/src";
     let has_fence =

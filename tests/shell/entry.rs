@@ -1,12 +1,12 @@
 //! The ways into a runtime: `run`, `block_on`, `enter`; and what stays on the thread that it was made on.
 
-use crate::support::drops::Drops;
-use crate::support::{Trace, panic_of, run, runtime, shared};
 use colored::time::{Duration, sleep};
 use colored::{
     Color, Handle, hop, spawn, spawn_blocking, spawn_colored, spawn_here, spawn_local,
     spawn_unique, task, yield_now,
 };
+use colored_tests::drops::Drops;
+use colored_tests::{Trace, panic_of, run, runtime, shared};
 use std::cell::Cell;
 use std::future::pending;
 use std::panic::{RefUnwindSafe, UnwindSafe};

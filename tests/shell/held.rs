@@ -1,11 +1,11 @@
 //! Polls that hold their workers: the other colors go on, and the runtime says which poll it was.
 
-use crate::support::attempts::{percentile, some, within};
-use crate::support::{alone, child, process, runtime, runtime_with_spares, shared};
 use colored::metrics::LongPoll;
 use colored::sync::mpsc;
 use colored::time::{Duration, Instant, MissedTickBehavior, interval, sleep};
 use colored::{Builder, Color, Runtime, block_in_place, spawn_colored, spawn_unique};
+use colored_tests::attempts::{percentile, some, within};
+use colored_tests::{alone, child, process, runtime, runtime_with_spares, shared};
 use std::sync::{Arc, Mutex};
 use std::{hint, thread};
 

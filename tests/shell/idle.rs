@@ -3,11 +3,11 @@
 //! A thread that got no CPU between two looks has run no instruction, and so made no system call. Linux counts the
 //! nanoseconds and the switches of every thread.
 
-use crate::support::process::{self, Thread};
-use crate::support::{block, child, echo, runtime, wait_until, watched};
 use colored::sync::oneshot;
 use colored::time::{Duration, sleep};
 use colored::{Runtime, spawn_blocking, spawn_unique};
+use colored_tests::process::{self, Thread};
+use colored_tests::{block, child, echo, runtime, wait_until, watched};
 use std::collections::BTreeMap;
 use std::future::pending;
 use std::thread;

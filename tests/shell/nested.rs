@@ -1,8 +1,8 @@
 //! Runtimes inside runtimes: the uses that work, and the errors of those that do not.
 
-use crate::support::{message, panic_of, runtime, shared, wait_until};
 use colored::stage::{Builder, each};
 use colored::{Color, Runtime, spawn_blocking, spawn_unique};
+use colored_tests::{message, panic_of, runtime, shared, wait_until};
 use std::future::pending;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;

@@ -1,9 +1,9 @@
 //! The standard streams of a process, when somebody has set them to non-blocking mode: pipes, sockets and terminals.
 
-use crate::support::{child, runtime, terminal};
 use colored::io::{AsyncReadExt, AsyncWriteExt, stderr, stdin, stdout};
 use colored::spawn_colored;
 use colored::time::{Duration, timeout};
+use colored_tests::{child, runtime, terminal};
 use rustix::io::ioctl_fionbio;
 use std::fs::File;
 use std::io::{Read, Write, pipe};

@@ -1,7 +1,6 @@
 //! Two runtimes in one program: each operation, by a task of one runtime, on its own runtime, and on another one that
 //! runs, shuts down or has ended. The table of `colored::runtime` says the same.
 
-use crate::support::{block, message, panic_of, runtime, shared, wait_until};
 use colored::cell::SeveralShared;
 use colored::net::TcpListener;
 use colored::stage::{self, Stage, each};
@@ -11,6 +10,7 @@ use colored::{
     exclusive, hop, spawn, spawn_blocking, spawn_here, spawn_local, spawn_unique, task, try_when,
     when, yield_now,
 };
+use colored_tests::{block, message, panic_of, runtime, shared, wait_until};
 use std::future::{pending, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};

@@ -1,8 +1,8 @@
 //! A million tasks that wait when their runtime ends: each future is dropped once, and soon.
 
-use crate::support::gate::Gate;
-use crate::support::shared;
 use colored::{Color, JoinHandle, Runtime, spawn_unique};
+use colored_tests::gate::Gate;
+use colored_tests::shared;
 use std::future::pending;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

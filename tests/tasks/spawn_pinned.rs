@@ -1,11 +1,11 @@
 //! Futures that need not be `Send`, on a chosen worker.
 
-use crate::support::gate::Gate;
-use crate::support::{ON_PURPOSE, Trace, message, panic_of, run, runtime, shared, wait_until};
 use colored::sync::oneshot;
 use colored::{
     Color, ColorCell, JoinHandle, hop, spawn_local, spawn_pinned, spawn_unique, yield_now,
 };
+use colored_tests::gate::Gate;
+use colored_tests::{ON_PURPOSE, Trace, message, panic_of, run, runtime, shared, wait_until};
 use std::cell::RefCell;
 use std::pin::pin;
 use std::rc::Rc;
@@ -152,7 +152,7 @@ fn a_future_not_made_when_the_runtime_ends_is_dropped_unmade() {
                 handle.spawn_pinned(worker, 7, make).unwrap()
             });
             ends.join().unwrap();
-            let other = crate::support::runtime(1);
+            let other = colored_tests::runtime(1);
             for task in tasks {
                 assert!(other.run(task).unwrap_err().is_cancelled());
             }

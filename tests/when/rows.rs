@@ -1,9 +1,9 @@
 //! `when` over rows of references, and over rows that are only read.
 
-use crate::support::gate::Gate;
-use crate::support::polls::poll_once;
-use crate::support::{Dice, ON_PURPOSE, message, panic_of, run, runtime, settle, shared};
 use colored::{Color, ColorCell, Limit, Runtime, hop, shared as look, spawn_unique, when};
+use colored_tests::gate::Gate;
+use colored_tests::polls::poll_once;
+use colored_tests::{Dice, ON_PURPOSE, message, panic_of, run, runtime, settle, shared};
 use std::pin::pin;
 use std::sync::{Arc, Barrier};
 

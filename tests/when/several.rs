@@ -1,10 +1,10 @@
 //! `when`: several cells at once.
 
-use crate::support::gate::Gate;
-use crate::support::polls::poll_once;
-use crate::support::witness::Witness;
-use crate::support::{Dice, Trace, panic_of, run, runtime, settle, shared};
 use colored::{Color, ColorCell, Runtime, hop, spawn_colored, spawn_unique, when, yield_now};
+use colored_tests::gate::Gate;
+use colored_tests::polls::poll_once;
+use colored_tests::witness::Witness;
+use colored_tests::{Dice, Trace, panic_of, run, runtime, settle, shared};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -1,11 +1,11 @@
 //! `when` that ends otherwise than by its turn: panics, futures that are dropped, shutdown.
 
-use crate::support::drops::Drops;
-use crate::support::ending::end_while_held;
-use crate::support::gate::Gate;
-use crate::support::polls::poll_once;
-use crate::support::{ON_PURPOSE, panic_of, runtime, settle, shared};
 use colored::{Color, ColorCell, Runtime, hop, when};
+use colored_tests::drops::Drops;
+use colored_tests::ending::end_while_held;
+use colored_tests::gate::Gate;
+use colored_tests::polls::poll_once;
+use colored_tests::{ON_PURPOSE, panic_of, runtime, settle, shared};
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::mpsc::{Sender, channel};

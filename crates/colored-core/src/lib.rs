@@ -118,7 +118,7 @@
 //! | [`deadlock`](look_for_deadlocks), `exclusive` | the search for deadlocks; sections | |
 //! | [`cell`], [`spawn`] | the functions that users call | |
 //! | [`dump`] | the tasks and their waits, without a poll | `HasSnapshot` of `lane/snapshot/asked.rs`: the holder of a lane shows it |
-//! | [`port`] | the port to the crates above, such as `colored-limit` | |
+//! | [`port`] | the port to the crates above, `colored-limit` and `colored-stage` | |
 //! | `model` | the loom models | |
 //!
 //! # Invariants

@@ -2,7 +2,7 @@
 
 use super::How::{InPlace, Refused, Replaced};
 use super::{Row, Set, Writer, compare, is_child, old, perform_in};
-use crate::support::scratch::Scratch;
+use colored_tests::scratch::Scratch;
 use std::env;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
