@@ -89,10 +89,7 @@ const CRATES: [Crate; 8] = [
         sources: "crates/colored-macros/src",
         layers: &[&["errors", "nearest"], &["function", "options"], &["entry"]],
     },
-    Crate {
-        sources: "crates/colored-stage/src",
-        layers: &[&["wall"], &["admission", "stage"]],
-    },
+    Crate { sources: "crates/colored-stage/src", layers: &[&["wall"], &["admission", "stage"]] },
     Crate {
         sources: "crates/colored-top/src",
         layers: &[
