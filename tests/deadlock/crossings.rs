@@ -1,16 +1,16 @@
 //! Sections against `when`s that have some of their colors and wait for others: a wait behind such a `when`, in
 //! a section over a missing color, gets the error; a wait before it does not.
 
-use crate::support::cells::{add, cells};
-use crate::support::keeper::Keeper;
-use crate::support::polls::waits;
-use crate::support::{message, run};
 use colored::sync::oneshot;
 use colored::time::{Duration, sleep};
 use colored::{
     CallError, Color, ColorCell, JoinError, JoinHandle, exclusive, hop, spawn_colored,
     spawn_unique, when,
 };
+use colored_tests::cells::{add, cells};
+use colored_tests::keeper::Keeper;
+use colored_tests::polls::waits;
+use colored_tests::{message, run};
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::sync::mpsc;
@@ -63,13 +63,14 @@ where
     (told, line)
 }
 
+/// Shows G12.
 #[test]
 fn a_call_behind_a_when_gets_the_error() {
     // Also if no task awaits the `when`: it still has its colors.
     for forget in [false, true] {
         run(3, async move {
             let (told, line) = crossed(forget, |red| async move {
-                let (line, call) = (line!(), red.try_call(|_| ()));
+                let (line, call) = (line!(), red.checked_call(|_| ()));
                 (call.await, line)
             })
             .await;
@@ -85,6 +86,7 @@ fn a_call_behind_a_when_gets_the_error() {
     }
 }
 
+/// Shows G12.
 #[test]
 fn a_read_and_a_when_behind_a_when_get_the_error() {
     run(3, async {
@@ -106,6 +108,7 @@ fn a_read_and_a_when_behind_a_when_get_the_error() {
 }
 
 /// The section joins a task that hops behind the `when`.
+/// Shows G12.
 #[test]
 fn a_hop_behind_a_when_gets_the_error() {
     run(3, async {
@@ -125,6 +128,7 @@ fn a_hop_behind_a_when_gets_the_error() {
 }
 
 /// The blocking `when` waits behind another one.
+/// Shows G12.
 #[test]
 fn a_chain_of_whens_is_followed() {
     run(3, async {
@@ -135,7 +139,7 @@ fn a_chain_of_whens_is_followed() {
         let section = async move {
             hold.send(()).unwrap();
             go.await.unwrap();
-            ours.try_call(|_| ()).await.unwrap_err().to_string()
+            ours.checked_call(|_| ()).await.unwrap_err().to_string()
         };
         let holder = spawn_colored(BLUE, exclusive(section));
         held.await.unwrap();
@@ -154,6 +158,7 @@ fn a_chain_of_whens_is_followed() {
 
 /// Waits that end get no error: a call before the `when` in the line, also on a second poll, and from another task; a
 /// reader beside a `when` that reads.
+/// Shows G12.
 #[test]
 fn work_before_the_when_gets_no_error() {
     run(3, async {
@@ -163,7 +168,7 @@ fn work_before_the_when_gets_no_error() {
         let (scheduled, go) = oneshot::channel();
         let ours = red.clone();
         let section = async move {
-            let mut call = pin!(ours.try_call(|red| *red));
+            let mut call = pin!(ours.checked_call(|red| *red));
             assert!(waits(call.as_mut()).await);
             called.send(()).unwrap();
             go.await.unwrap();
@@ -217,6 +222,7 @@ async fn spawn_waiting_under_red() -> (JoinHandle<()>, oneshot::Sender<()>) {
 }
 
 /// A task that is in no line comes behind a `when` that is there, whenever it is woken.
+/// Shows G12.
 #[test]
 fn a_join_of_a_task_behind_a_when_gets_the_error() {
     run(3, async {
@@ -236,6 +242,7 @@ fn a_join_of_a_task_behind_a_when_gets_the_error() {
 }
 
 /// The join comes first. It gets the error when the `when` has the task's color, and lacks the section's.
+/// Shows G12.
 #[test]
 fn a_when_before_a_task_that_a_section_joins_closes_the_cycle() {
     run(3, async {
@@ -269,6 +276,7 @@ fn a_when_before_a_task_that_a_section_joins_closes_the_cycle() {
 }
 
 /// A task that was in the line before the `when` is not behind it.
+/// Shows G12.
 #[test]
 fn a_join_of_a_task_before_a_when_gets_no_error() {
     run(3, async {
@@ -303,6 +311,7 @@ fn a_join_of_a_task_before_a_when_gets_no_error() {
 
 /// A call that is in the line before the `when` does not wait for the `when`, whether the section itself or a task that
 /// it joins awaits the call.
+/// Shows G12.
 #[test]
 fn a_call_before_a_when_is_not_behind_it() {
     run(3, async {
@@ -325,7 +334,7 @@ fn a_call_before_a_when_is_not_behind_it() {
                 }),
             );
             begun.await.unwrap();
-            let mut awaited: Awaited = Box::pin(red.try_call(|red| *red));
+            let mut awaited: Awaited = Box::pin(red.checked_call(|red| *red));
             assert!(waits(awaited.as_mut()).await);
             if joins {
                 let task = spawn_unique(awaited);
@@ -343,6 +352,7 @@ fn a_call_before_a_when_is_not_behind_it() {
 }
 
 /// A `when` that has run blocks nothing, also while its future is kept.
+/// Shows G12.
 #[test]
 fn a_when_that_has_run_blocks_no_wait() {
     run(3, async {
@@ -358,7 +368,7 @@ fn a_when_that_has_run_blocks_no_wait() {
             } else {
                 let ours = red.clone();
                 let section = async move {
-                    let mut call = pin!(ours.try_call(|red| *red));
+                    let mut call = pin!(ours.checked_call(|red| *red));
                     assert!(waits(call.as_mut()).await, "the color is held");
                     release.send(()).unwrap();
                     call.await
@@ -372,6 +382,7 @@ fn a_when_that_has_run_blocks_no_wait() {
 }
 
 /// A `when` that is older than the runtime's first section counts as any other.
+/// Shows G12.
 #[test]
 fn a_when_older_than_the_first_section_counts() {
     run(3, async {
@@ -385,7 +396,7 @@ fn a_when_older_than_the_first_section_counts() {
         is_stuck.await.unwrap();
         let ours = red.clone();
         // Before the `when` under blue, and a section after it.
-        let holder = spawn_colored(BLUE, exclusive(async move { ours.try_call(|_| ()).await }));
+        let holder = spawn_colored(BLUE, exclusive(async move { ours.checked_call(|_| ()).await }));
         let waiter = spawn_unique(async move {
             when((&red, &blue), add).await;
             red.call(|red| *red).await
@@ -399,6 +410,7 @@ fn a_when_older_than_the_first_section_counts() {
 }
 
 /// All waits end, in every order.
+/// Shows G12.
 #[test]
 fn sections_and_whens_that_cross_all_end() {
     run(4, async {
@@ -408,7 +420,7 @@ fn sections_and_whens_that_cross_all_end() {
         let mut told = 0;
         for _ in 0..300 {
             let ours = red.clone();
-            let section = async move { ours.try_call(|red| *red += 1).await };
+            let section = async move { ours.checked_call(|red| *red += 1).await };
             let holder = spawn_colored(BLUE, exclusive(section));
             let both = [0, 1].map(|turn| {
                 let (red, blue) = (red.clone(), blue.clone());

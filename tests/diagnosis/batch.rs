@@ -2,9 +2,10 @@
 //!
 //! The tasks block their threads, so two workers run two of them at a time whatever else the machine does.
 
-use crate::support::{Dice, alone, attempts, block};
+use colored::runtime::Tuning;
 use colored::trace::{Batch, Blame, Level, Split};
 use colored::{Builder, Color, Handle, JoinHandle, hop, spawn_colored, yield_now};
+use colored_tests::{Dice, alone, attempts, block};
 use std::time::Duration;
 
 const ORDERS: Color = Color::new(7);
@@ -106,7 +107,10 @@ fn measure<F>(workers: usize, load: F) -> Batch
 where
     F: Future<Output = ()> + Send + 'static,
 {
-    let builder = Builder::new().workers(workers).spare_workers(0).trace_level(Level::Tasks);
+    let builder = Builder::new()
+        .workers(workers)
+        .tuning(Tuning::new().spare_workers(0))
+        .trace_level(Level::Tasks);
     let runtime = builder.build().expect("the runtime starts");
     runtime.run(load);
     let handle: &Handle = runtime.handle();

@@ -1,17 +1,19 @@
 //! [`colored::Builder::freeze_on`]: what a trigger keeps.
 
-use crate::support::scratch::Scratch;
-use crate::support::{ON_PURPOSE, runtime, shared, wait_until};
 use colored::admission::Admission;
+use colored::runtime::Tuning;
 use colored::trace::{Event, Level, Trigger};
 use colored::{Builder, Color, Handle, Runtime, exclusive, spawn_colored};
+use colored_tests::scratch::Scratch;
+use colored_tests::{ON_PURPOSE, runtime, shared, wait_until};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
 const ORDERS: Color = Color::new(7);
 
 fn freezes_on(trigger: Trigger) -> Runtime {
-    let builder = Builder::new().workers(1).spare_workers(0).trace_level(Level::Tasks);
+    let builder =
+        Builder::new().workers(1).tuning(Tuning::new().spare_workers(0)).trace_level(Level::Tasks);
     builder.freeze_on([trigger]).build().expect("the runtime starts")
 }
 
@@ -96,7 +98,7 @@ fn a_deadlock_freezes() {
             let other = colored::ColorCell::new(ORDERS, ());
             // The section holds the color for which it waits, through a task of that color.
             let within = exclusive(async move {
-                spawn_colored(ORDERS, async move { other.try_call(|()| ()).await }).await
+                spawn_colored(ORDERS, async move { other.checked_call(|()| ()).await }).await
             });
             spawn_colored(ORDERS, within).await
         });

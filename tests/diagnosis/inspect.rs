@@ -3,8 +3,9 @@
 mod file;
 mod readers;
 
-use crate::support::scratch::Scratch;
+use colored::runtime::Tuning;
 use colored::{Builder, Runtime};
+use colored_tests::scratch::Scratch;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,7 @@ fn inspected(path: &Path) -> Runtime {
 }
 
 fn settings(path: &Path) -> Builder {
-    Runtime::builder().workers(1).spare_workers(0).inspect(path)
+    Runtime::builder().workers(1).tuning(Tuning::new().spare_workers(0)).inspect(path)
 }
 
 fn place() -> (Scratch, PathBuf) {

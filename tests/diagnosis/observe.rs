@@ -1,9 +1,10 @@
 //! [`colored::Handle::observe`], and the warnings that come unasked.
 
-use crate::support::{alone, attempts, child};
 use colored::report::{Fault, Report};
+use colored::runtime::Tuning;
 use colored::usage::Level;
 use colored::{Builder, Color, Runtime, spawn_colored, spawn_unique, yield_now};
+use colored_tests::{alone, attempts, child};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -82,7 +83,7 @@ fn observations_may_overlap() {
 fn a_runtime_whose_workers_are_all_stuck_is_observed_from_outside() {
     alone(|| {
         attempts::some(|| {
-            let runtime = builder().spare_workers(0).build().unwrap();
+            let runtime = builder().tuning(Tuning::new().spare_workers(0)).build().unwrap();
             let (stuck, get_stuck) = mpsc::channel();
             let gates: Vec<mpsc::Sender<()>> = (0..2)
                 .map(|_| {

@@ -1,10 +1,11 @@
 //! [`colored::Handle::trace`]: each event of each level is recorded, on real runtimes.
 
-use crate::support::{alone, attempts, block, runtime, shared, wait_until};
 use colored::io::{AsyncReadExt, AsyncWriteExt};
 use colored::net::{TcpListener, TcpStream};
+use colored::runtime::Tuning;
 use colored::trace::{Event, Level, Record, Snapshot};
 use colored::{Builder, Color, ColorCell, Runtime, exclusive, hop, spawn_colored, yield_now};
+use colored_tests::{alone, attempts, block, runtime, shared, wait_until};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -12,7 +13,8 @@ const ORDERS: Color = Color::new(7);
 const OTHERS: Color = Color::new(8);
 
 fn at(level: Level, workers: usize) -> Runtime {
-    let builder = Builder::new().workers(workers).spare_workers(0).trace_level(level);
+    let builder =
+        Builder::new().workers(workers).tuning(Tuning::new().spare_workers(0)).trace_level(level);
     builder.build().expect("the runtime starts")
 }
 

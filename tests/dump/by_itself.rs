@@ -1,10 +1,11 @@
 //! Dumps that a runtime makes by itself.
 
-use crate::support::gate::Gate;
-use crate::support::{child, shared};
 use colored::dump::WorkerState;
+use colored::runtime::Tuning;
 use colored::signal::unix::SignalKind;
 use colored::{Builder, Color, Runtime};
+use colored_tests::gate::Gate;
+use colored_tests::{child, shared};
 use rustix::process::{Signal, getpid, kill_process};
 use std::io::ErrorKind;
 use std::sync::Mutex;
@@ -15,7 +16,7 @@ use std::time::Duration;
 fn told(builder: Builder) -> (Runtime, Receiver<(String, Vec<Color>)>) {
     let (tell, told) = channel();
     let tell = Mutex::new(tell);
-    let builder = builder.workers(2).spare_workers(0).on_dump(move |dump| {
+    let builder = builder.workers(2).tuning(Tuning::new().spare_workers(0)).on_dump(move |dump| {
         let color = |state: &WorkerState| match state {
             WorkerState::Running { color, .. } => Some(*color),
             _ => None,

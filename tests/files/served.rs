@@ -1,11 +1,12 @@
 //! Files that a process serves by FUSE, here a thread of the test: they give what they have, and wait for more.
 
-use crate::support::child;
-use crate::support::scratch::Scratch;
 use colored::fs::File;
 use colored::io::{AsyncReadExt, AsyncWriteExt};
+use colored::runtime::Tuning;
 use colored::time::{Duration, sleep, timeout};
 use colored::{Runtime, spawn_unique};
+use colored_tests::child;
+use colored_tests::scratch::Scratch;
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use std::ffi::CString;
 use std::io::{ErrorKind, Read, SeekFrom, Write};
@@ -215,11 +216,16 @@ fn with_served(function: &str, body: impl FnOnce(&Path, Served)) {
     });
 }
 
+/// Shows G13.
 #[test]
 fn a_read_returns_one_answer() {
     with_served("a_read_returns_one_answer", |at, served| {
         for lazy in [true, false] {
-            let runtime = Runtime::builder().workers(1).lazy_files(lazy).build().unwrap();
+            let runtime = Runtime::builder()
+                .workers(1)
+                .tuning(Tuning::new().lazy_files(lazy))
+                .build()
+                .unwrap();
             let (at, served) = (at.to_owned(), &served);
             for (name, ..) in &FILES[..3] {
                 let path = at.join(name);
@@ -260,6 +266,7 @@ fn a_read_returns_one_answer() {
     });
 }
 
+/// Shows G13.
 #[test]
 fn reads_that_wait_stop_no_other_file_and_no_end() {
     with_served("reads_that_wait_stop_no_other_file_and_no_end", |at, served| {

@@ -1,10 +1,12 @@
 //! G10: no stuck worker delays sockets or timers.
 
-use crate::support::attempts::{percentile, within};
-use crate::support::{alone, block, echo, runtime};
 use colored::Runtime;
 use colored::net::TcpStream;
+use colored::runtime::Tuning;
 use colored::time::{Instant, sleep};
+use colored_tests::attempts::{percentile, within};
+use colored_tests::soak::repeat;
+use colored_tests::{alone, block, echo, runtime};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier};
 use std::thread;
@@ -46,7 +48,7 @@ fn beside_busy_polls(workers: usize, busy: usize, poll: fn(Duration)) {
         let address = echo::serve(server.handle());
         within(BOUND, || {
             let streams = echo::connect(&clients, address, SOCKETS);
-            disturbed(&clients, streams, 80, || {
+            disturbed(&clients, streams, repeat(20, 80), || {
                 let stuck: Vec<_> = (0..busy)
                     .map(|_| server.handle().spawn_unique(async move { poll(BUSY) }))
                     .collect();
@@ -58,31 +60,37 @@ fn beside_busy_polls(workers: usize, busy: usize, poll: fn(Duration)) {
     });
 }
 
+/// Shows G10.
 #[test]
 fn echoes_beside_one_of_two_workers_blocked() {
     beside_busy_polls(2, 1, block);
 }
 
+/// Shows G10.
 #[test]
 fn echoes_beside_one_of_two_workers_spinning() {
     beside_busy_polls(2, 1, spin);
 }
 
+/// Shows G10.
 #[test]
 fn echoes_beside_all_workers_but_one_blocked() {
     beside_busy_polls(8, 7, block);
 }
 
+/// Shows G10.
 #[test]
 fn echoes_beside_all_workers_but_one_spinning() {
     beside_busy_polls(8, 7, spin);
 }
 
+/// Shows G10.
 #[test]
 fn echoes_beside_a_whole_shard_blocked() {
     beside_a_busy_shard(block);
 }
 
+/// Shows G10.
 #[test]
 fn echoes_beside_a_whole_shard_spinning() {
     beside_a_busy_shard(spin);
@@ -92,12 +100,16 @@ fn echoes_beside_a_whole_shard_spinning() {
 fn beside_a_busy_shard(poll: fn(Duration)) {
     const WORKERS: usize = 16;
     alone(|| {
-        let server = Runtime::builder().workers(WORKERS).spare_workers(0).build().unwrap();
+        let server = Runtime::builder()
+            .workers(WORKERS)
+            .tuning(Tuning::new().spare_workers(0))
+            .build()
+            .unwrap();
         let clients = runtime(1);
         let address = echo::serve(server.handle());
         within(BOUND, || {
             let streams = echo::connect(&clients, address, SOCKETS);
-            disturbed(&clients, streams, 80, || {
+            disturbed(&clients, streams, repeat(20, 80), || {
                 // When all are in here, each is on another worker.
                 let meeting = Arc::new(Barrier::new(WORKERS));
                 let meet = || {
@@ -127,10 +139,12 @@ fn number_of_this_worker() -> usize {
 }
 
 /// The timer lies in the wheel of a worker that then gets stuck.
+/// Shows G10.
 #[test]
 fn a_timer_fires_while_its_worker_is_stuck() {
     alone(|| {
-        let runtime = Runtime::builder().workers(2).spare_workers(0).build().unwrap();
+        let runtime =
+            Runtime::builder().workers(2).tuning(Tuning::new().spare_workers(0)).build().unwrap();
         within(BOUND, || {
             let (armed, arming) = std::sync::mpsc::channel();
             let over = Arc::new(AtomicBool::new(false));
@@ -165,10 +179,12 @@ fn a_timer_fires_while_its_worker_is_stuck() {
     });
 }
 
+/// Shows G10.
 #[test]
 fn all_is_delivered_when_all_workers_have_been_stuck() {
     alone(|| {
-        let server = Runtime::builder().workers(2).spare_workers(0).build().unwrap();
+        let server =
+            Runtime::builder().workers(2).tuning(Tuning::new().spare_workers(0)).build().unwrap();
         let clients = runtime(1);
         let address = echo::serve(server.handle());
         let streams = echo::connect(&clients, address, SOCKETS);

@@ -1,16 +1,17 @@
 //! The policies of the papers: each keeps the guarantees that it promises, with long slices and with short
 //! ones, with reuse of memory and without, and does what its name says.
 
-use crate::support::choice::{by, of_all};
-use crate::support::drops::{Drops, OnColor};
-use crate::support::witness::Witness;
-use crate::support::{Trace, block, meet, shared, storm, wait_until};
+use colored::runtime::Tuning;
 use colored::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use colored::sync::oneshot;
 use colored::{
     Builder, Color, Priority, Runtime, spawn_colored, spawn_local, spawn_unique, yield_now,
 };
 use colored_lab::{Place, Places};
+use colored_tests::choice::{by, of_all};
+use colored_tests::drops::{Drops, OnColor};
+use colored_tests::witness::Witness;
+use colored_tests::{Trace, block, meet, shared, storm, wait_until};
 use std::cell::RefCell;
 use std::future::pending;
 use std::io::ErrorKind;
@@ -42,6 +43,7 @@ fn g5_colors_come_and_go_and_leave_nothing() {
     });
 }
 
+/// Shows G6.
 #[test]
 fn g6_every_worker_comes_where_it_may() {
     of_all(|choice| {
@@ -56,6 +58,7 @@ fn g6_every_worker_comes_where_it_may() {
     });
 }
 
+/// Shows G6.
 #[test]
 fn no_wake_up_is_lost_between_threads_and_workers() {
     of_all(|choice| {
@@ -149,6 +152,7 @@ fn guests_and_local_tasks_take_their_turns() {
     });
 }
 
+/// Shows G6.
 #[test]
 fn idle_threads_sleep() {
     of_all(|choice| {
@@ -299,7 +303,8 @@ fn a_lane_at_home_comes_back_to_where_it_ran() {
 fn a_slice_is_as_long_as_it_was_set() {
     shared(|| {
         for polls in [1, 7, 500] {
-            let runtime = by(None).workers(1).slice(polls, Duration::from_secs(1));
+            let runtime =
+                by(None).workers(1).tuning(Tuning::new().slice(polls, Duration::from_secs(1)));
             let runtime = runtime.build().unwrap();
             let trace = Trace::new();
             let ours = trace.clone();
@@ -326,7 +331,8 @@ fn a_slice_is_as_long_as_it_was_set() {
 #[test]
 fn a_slice_takes_no_more_time_than_it_was_given() {
     shared(|| {
-        let runtime = by(None).workers(1).slice(10_000, Duration::from_micros(500));
+        let runtime =
+            by(None).workers(1).tuning(Tuning::new().slice(10_000, Duration::from_micros(500)));
         let (runtime, trace) = (runtime.build().unwrap(), Trace::new());
         let ours = trace.clone();
         runtime.run(async move {
@@ -353,10 +359,19 @@ fn a_slice_takes_no_more_time_than_it_was_given() {
 fn a_slice_out_of_range_says_what_was_given_and_what_is_allowed() {
     type Set = fn(Builder) -> Builder;
     let cases: [(Set, &[&str]); 4] = [
-        (|b| b.slice(0, Duration::from_micros(200)), &["slice(0, ..)", "1 to 1000000 polls"]),
-        (|b| b.slice(1_000_001, Duration::from_micros(200)), &["slice(1000001, ..)"]),
-        (|b| b.slice(64, Duration::from_nanos(999)), &["slice(.., 999 ns)", "1 µs to 1 s"]),
-        (|b| b.slice(64, Duration::MAX), &["1 µs to 1 s"]),
+        (
+            |b| b.tuning(Tuning::new().slice(0, Duration::from_micros(200))),
+            &["slice(0, ..)", "1 to 1000000 polls"],
+        ),
+        (
+            |b| b.tuning(Tuning::new().slice(1_000_001, Duration::from_micros(200))),
+            &["slice(1000001, ..)"],
+        ),
+        (
+            |b| b.tuning(Tuning::new().slice(64, Duration::from_nanos(999))),
+            &["slice(.., 999 ns)", "1 µs to 1 s"],
+        ),
+        (|b| b.tuning(Tuning::new().slice(64, Duration::MAX)), &["1 µs to 1 s"]),
     ];
     for (set, parts) in cases {
         let error = set(Runtime::builder()).build().unwrap_err();

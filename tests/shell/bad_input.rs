@@ -1,12 +1,13 @@
 //! Mistakes of users: each is an error that names the mistake and the allowed values, and no
 //! mistake loses work or makes a thread spin.
 
-use crate::support::process::CpuTime;
-use crate::support::{alone, child, panic_of, run, runtime, shared};
 use colored::io::{AsyncReadExt, AsyncWriteExt};
 use colored::net::{TcpListener, TcpStream};
+use colored::runtime::Tuning;
 use colored::time::{Duration, Instant, sleep};
 use colored::{Color, ColorCell, Runtime};
+use colored_tests::process::CpuTime;
+use colored_tests::{alone, child, panic_of, run, runtime, shared};
 use std::cell::RefCell;
 use std::fs::File;
 use std::io::ErrorKind;
@@ -31,7 +32,7 @@ fn settings_out_of_range_name_themselves_and_the_range() {
         (|builder| builder.blocking_threads(0), &["blocking_threads(0)", "1 to 65536", "512"]),
         (|builder| builder.blocking_threads(65_537), &["blocking_threads(65537)", "1 to 65536"]),
         (
-            |builder| builder.timer_resolution(Duration::from_millis(11)),
+            |builder| builder.tuning(Tuning::new().timer_resolution(Duration::from_millis(11))),
             &["timer_resolution(11ms)", "0 ns to 10ms", "200µs"],
         ),
         (
@@ -42,7 +43,10 @@ fn settings_out_of_range_name_themselves_and_the_range() {
             |builder| builder.long_poll(Duration::from_micros(999)),
             &["long_poll(999µs)", "1ms and more", "5ms"],
         ),
-        (|builder| builder.spare_workers(65), &["spare_workers(65)", "0 to 64", "at most 4"]),
+        (
+            |builder| builder.tuning(Tuning::new().spare_workers(65)),
+            &["spare_workers(65)", "0 to 64", "at most 4"],
+        ),
         (|builder| builder.thread_stack_size(usize::MAX), &["65536 to 1073741824"]),
         (|builder| builder.thread_name("a\0b"), &["thread_name(\"a\\0b\")", "NUL"]),
     ];
@@ -118,7 +122,7 @@ fn blocking_on_a_worker_says_what_to_do_instead() {
     shared(|| {
         let runtime = Arc::new(runtime(2));
         for workers in [1, 2] {
-            let other = crate::support::runtime(workers);
+            let other = colored_tests::runtime(workers);
             let (inner, handle) = (Arc::clone(&runtime), other.handle().clone());
             let texts = runtime.run(async move {
                 let texts = [

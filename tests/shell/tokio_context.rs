@@ -1,9 +1,9 @@
 //! Libraries that need tokio's runtime, inside our tasks.
 
-use crate::support::{child, panic_of, process, shared, wait_until};
 use colored::runtime::Handle;
 use colored::time::Duration;
 use colored::{Color, ColorCell, Runtime, spawn, spawn_blocking, spawn_colored, spawn_unique};
+use colored_tests::{child, panic_of, process, shared, wait_until};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Instant;
@@ -41,7 +41,7 @@ fn tasks_on_tokios_sockets_keep_their_colors() {
             });
             let clients: Vec<_> = (0..CLIENTS)
                 .map(|client| {
-                    let color = Color::of(&client);
+                    let color = Color::of(client);
                     spawn_colored(color, async move {
                         let mut stream = TcpStream::connect(address).await.unwrap();
                         for request in 0..REQUESTS as u64 {

@@ -15,6 +15,7 @@ use crate::latch::Latch;
 use crate::measure::median;
 use crate::random::Random;
 use crate::rivals::{Rival, Runtimes, Serial, workers};
+use colored::runtime::Tuning;
 use colored::{Color, ColorCell};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -125,7 +126,8 @@ struct Done {
 #[must_use]
 pub fn run(plan: &Plan) -> Report {
     let mut report = Report::new(plan);
-    let builder = colored::Runtime::builder().workers(workers()).timer_resolution(STEP);
+    let builder =
+        colored::Runtime::builder().workers(workers()).tuning(Tuning::new().timer_resolution(STEP));
     let on = On { default: Runtimes::start(), fine: Serial::start(builder) };
     let tasks = plan.pick(10_000, 1_000, 200);
     let mut rows = Vec::new();
@@ -150,13 +152,15 @@ pub fn run(plan: &Plan) -> Report {
         }
         let over = ours.seconds / ours.bound;
         if keys == 1 || keys == 100 || keys == tasks {
-            let keys = number(keys as f64);
-            let what = format!("time over the bound of the sleeps as they were, keys: {keys}");
-            report.goal(&what, over, Goal::AtMost(1.1));
-            let what = format!("time over the bound of the sleeps asked for, keys: {keys}");
-            report.goal(&what, ours.seconds / bound, Goal::AtMost(1.1));
-            let what = format!("the same with steps of 20 us, keys: {keys}");
-            report.goal(&what, fine.seconds / bound, Goal::AtMost(1.1));
+            // Of the three numbers of keys the worst counts.
+            let what =
+                "time over the bound of the sleeps as they were; the most of 1, 100 and all keys";
+            report.goal(what, over, Goal::AtMost(1.1));
+            let what =
+                "time over the bound of the sleeps asked for; the most of 1, 100 and all keys";
+            report.goal(what, ours.seconds / bound, Goal::AtMost(1.1));
+            let what = "the same with steps of 20 us; the most of 1, 100 and all keys";
+            report.goal(what, fine.seconds / bound, Goal::AtMost(1.1));
         }
         let mut row = vec![number(keys as f64), number(bound)];
         row.extend(runs.iter().map(|run| number(run.seconds)));

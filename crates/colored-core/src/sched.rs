@@ -21,6 +21,7 @@ mod color_address;
 mod counters;
 mod dispatch;
 mod enter;
+mod finish;
 mod guest;
 mod guests;
 mod handle;
@@ -56,6 +57,7 @@ pub use self::times::Phase;
 pub use self::worker::{Step, Worker};
 
 pub use self::enter::Entered;
+pub use self::finish::{Finish, Part, report_overload};
 pub use self::guest::{Nested, spawn_local};
 pub use self::handle::{SchedulerHandle, spawn_here};
 
@@ -67,11 +69,11 @@ use self::idle::Idle;
 use self::policy::{Since, TicketPlace};
 use self::remote::{Remote, index_of};
 use self::snapshot::SnapshotRequests;
-use self::spare_lanes::Batch;
+use self::spare_lanes::SharedLanes;
 use self::task_counts::TaskCounts;
 use crate::lane::common::Common;
 use crate::lane::{LanePtr, LaneRef, ReadyLane};
-use crate::memory;
+use crate::memory::SharedBlocks;
 use crate::queue::{Deque, Injector};
 use crate::sync::{Arc, AtomicBool, AtomicUsize, Ordering};
 use crate::table::{Cursor, Table};
@@ -99,6 +101,12 @@ pub trait Park: Send + Sync + 'static {
 
     /// The search for deadlocks has found a wait that cannot end, and is about to wake the task that gets the error.
     fn found_deadlock(&self, _scheduler: &Scheduler) {}
+
+    /// Work was refused or shed on this thread, which works for the scheduler, because there is too much of it.
+    fn overloaded(&self, _scheduler: &Scheduler) {}
+
+    /// The end of the runtime should let this part end first. Of several parts the last comes first.
+    fn finish_first(&self, _part: Part) {}
 
     /// A thread inside `block_on` has run its lanes and goes to sleep: [`Scheduler::rest`] may return some now, and no
     /// worker is awake to see that.
@@ -137,9 +145,9 @@ pub struct Scheduler {
     wanted_spares: AtomicUsize,
     guests: Guests,
     park: Box<dyn Park>,
-    depot: memory::Depot,
-    /// Lanes that no worker has room for, in batches.
-    spare_lanes: memory::Shelves<Batch>,
+    shared_blocks: Arc<SharedBlocks>,
+    /// Spare lanes that no worker has room for.
+    spare_lanes: SharedLanes,
     /// Every lane has a request to cancel its tasks.
     told: AtomicBool,
     /// All workers have stopped, or are about to.
@@ -200,8 +208,8 @@ impl Scheduler {
             wanted_spares: AtomicUsize::new(0),
             guests: Guests::new(all),
             park,
-            depot: memory::Depot::new(all),
-            spare_lanes: memory::Shelves::new(all),
+            shared_blocks: Arc::new(SharedBlocks::new()),
+            spare_lanes: spare_lanes::shared_lanes(),
             told: AtomicBool::new(false),
             stopped: AtomicBool::new(false),
             slice_weight: options.slice_weight(),

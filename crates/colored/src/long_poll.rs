@@ -16,7 +16,7 @@ pub struct LongPoll {
     /// The index of the worker, counted from 0. Spare workers have the indices after those of the workers.
     pub worker: usize,
     /// How long the worker had been in the poll when the monitor thread looked, at most the length of a slice
-    /// ([`Builder::slice`](crate::Builder::slice)) too long.
+    /// ([`Tuning::slice`](crate::runtime::Tuning::slice)) too long.
     pub time: Duration,
     /// The color.
     pub color: Color,

@@ -1,18 +1,19 @@
 //! The functions that take a time.
 
 use super::{Done, after, has_passed, on, once, paused};
-use crate::support::runtime;
 use colored::admission::Admission;
 use colored::net::{ConnectOptions, KeepAlive, TcpListener, TcpSocket, TcpStream};
+use colored::runtime::Tuning;
 use colored::task::JoinSet;
 use colored::time::{self, Duration, Instant};
 use colored::{Builder, Runtime};
+use colored_tests::runtime;
 use std::future::pending;
 use std::pin::pin;
 
 /// Builds a runtime, and lets it do something of everything.
 fn use_everything(builder: Builder) -> Done {
-    let runtime = builder.spare_workers(1).workers(1).build()?;
+    let runtime = builder.tuning(Tuning::new().spare_workers(1)).workers(1).build()?;
     runtime.run(async {
         colored::exclusive(async { time::sleep(Duration::from_micros(1)).await }).await;
         colored::spawn_blocking(|| ()).await.unwrap();
@@ -170,16 +171,16 @@ pub(super) const ROWS: &[Row] = &[
     ("net/tcp/keep_alive.rs::interval", |of| keep_alive(|options| options.interval(of))),
     ("net/tcp/options.rs::set_linger", |of| on(async { connection().await.set_linger(Some(of)) })),
     ("net/tcp/socket.rs::set_linger", |of| TcpSocket::new_v4()?.set_linger(Some(of))),
-    ("admission.rs::new", |of| {
+    ("colored-stage/admission.rs::new", |of| {
         drop(on(async { Admission::new(of).admit() }));
         Ok(())
     }),
-    ("admission.rs::with_interval", |of| {
+    ("colored-stage/admission.rs::with_interval", |of| {
         drop(on(async { Admission::with_interval(Duration::from_nanos(1).max(of), of).admit() }));
         drop(on(async { Admission::with_interval(of, Duration::from_secs(1)).admit() }));
         Ok(())
     }),
-    ("admission.rs::admit_since", |of| {
+    ("colored-stage/admission.rs::admit_since", |of| {
         let admission = Admission::new(Duration::from_secs(1));
         let past = Instant::now().checked_sub(of).unwrap_or_else(Instant::now);
         drop(on(async { admission.admit_since(after(of).into_std()) }));
@@ -204,8 +205,8 @@ pub(super) const ROWS: &[Row] = &[
     ("runtime/builder.rs::thread_keep_alive", |of| {
         use_everything(Runtime::builder().thread_keep_alive(of))
     }),
-    ("runtime/builder.rs::timer_resolution", |of| {
-        use_everything(Runtime::builder().timer_resolution(of))
+    ("runtime/builder/tuning.rs::timer_resolution", |of| {
+        use_everything(Runtime::builder().tuning(Tuning::new().timer_resolution(of)))
     }),
     ("runtime/builder.rs::deadlock_after", |of| {
         use_everything(Runtime::builder().deadlock_after(of))
@@ -214,7 +215,9 @@ pub(super) const ROWS: &[Row] = &[
     ("runtime/builder.rs::warning_pace", |of| {
         use_everything(Runtime::builder().warning_pace(of, of, of))
     }),
-    ("runtime/builder.rs::slice", |of| use_everything(Runtime::builder().slice(64, of))),
+    ("runtime/builder/tuning.rs::slice", |of| {
+        use_everything(Runtime::builder().tuning(Tuning::new().slice(64, of)))
+    }),
     ("runtime/builder/dumps.rs::dump_on_stall", |of| {
         use_everything(Runtime::builder().dump_on_stall(of).on_dump(|_| ()))
     }),

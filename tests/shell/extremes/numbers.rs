@@ -5,6 +5,7 @@ use colored::io::AsyncWriteExt;
 use colored::net::{
     ConnectOptions, KeepAlive, ListenOptions, TcpListener, TcpSocket, TcpStream, UdpSocket,
 };
+use colored::runtime::Tuning;
 use colored::signal::unix::{SignalKind, signal};
 use colored::stage::{self, Batch, each};
 use colored::task::{BlockingClass, JoinSet};
@@ -26,7 +27,7 @@ fn small(value: u64) -> u32 {
 }
 
 fn builds(builder: Builder) -> Done {
-    let runtime = builder.spare_workers(0).build()?;
+    let runtime = builder.tuning(Tuning::new().spare_workers(0)).build()?;
     runtime.run(async { colored::spawn_unique(async {}).await.unwrap() });
     Ok(())
 }
@@ -91,8 +92,8 @@ pub(super) const ROWS: &[Row] = &[
         }
     }),
     ("runtime/builder.rs::max_workers", SIZE, |of| builds(one_worker().max_workers(size(of)))),
-    ("runtime/builder.rs::spare_workers", SIZE, |of| {
-        one_worker().spare_workers(size(of)).build().map(drop)
+    ("runtime/builder/tuning.rs::spare_workers", SIZE, |of| {
+        one_worker().tuning(Tuning::new().spare_workers(size(of))).build().map(drop)
     }),
     ("runtime/builder.rs::blocking_threads", SIZE, |of| {
         builds(one_worker().blocking_threads(size(of)))
@@ -101,14 +102,15 @@ pub(super) const ROWS: &[Row] = &[
         builds(one_worker().thread_stack_size(size(of)))
     }),
     ("runtime/builder.rs::seed", u64::MAX, |of| builds(one_worker().seed(of))),
-    ("runtime/builder.rs::slice", U32, |of| {
-        builds(one_worker().slice(small(of), Duration::from_millis(1)))
+    ("runtime/builder/tuning.rs::slice", U32, |of| {
+        builds(one_worker().tuning(Tuning::new().slice(small(of), Duration::from_millis(1))))
     }),
     ("runtime/builder/trace.rs::trace_bytes", SIZE, |of| {
         builds(one_worker().trace_bytes(size(of)))
     }),
     ("runtime/handle.rs::set_workers", SIZE, |of| {
-        let runtime = one_worker().max_workers(2).spare_workers(0).build().unwrap();
+        let runtime =
+            one_worker().max_workers(2).tuning(Tuning::new().spare_workers(0)).build().unwrap();
         runtime.handle().set_workers(size(of))
     }),
     ("runtime/handle.rs::limit", SIZE, |of| {
@@ -154,13 +156,19 @@ pub(super) const ROWS: &[Row] = &[
             Ok(())
         })
     }),
-    ("stage/builder.rs::capacity", SIZE, |of| stage(|stage| stage.capacity(size(of)))),
-    ("stage/builder.rs::parallel", SIZE, |of| {
+    ("colored-stage/stage/builder.rs::capacity", SIZE, |of| {
+        stage(|stage| stage.capacity(size(of)))
+    }),
+    ("colored-stage/stage/builder.rs::parallel", SIZE, |of| {
         stage(|stage| stage.parallel(size(of), |event| *event))
     }),
-    ("stage/builder.rs::parallel_by", SIZE, |of| stage(|stage| stage.parallel_by(size(of), |_| 0))),
-    ("stage/batching.rs::Fixed", SIZE, |of| stage(|stage| stage.batch(Batch::Fixed(size(of))))),
-    ("stage/batching.rs::Adaptive", SIZE, |of| {
+    ("colored-stage/stage/builder.rs::parallel_by", SIZE, |of| {
+        stage(|stage| stage.parallel_by(size(of), |_| 0))
+    }),
+    ("colored-stage/stage/batching.rs::Fixed", SIZE, |of| {
+        stage(|stage| stage.batch(Batch::Fixed(size(of))))
+    }),
+    ("colored-stage/stage/batching.rs::Adaptive", SIZE, |of| {
         stage(|stage| stage.batch(Batch::Adaptive { max: size(of) }))
     }),
     ("task/join_set.rs::limit", SIZE, |of| {

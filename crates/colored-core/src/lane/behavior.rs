@@ -34,7 +34,7 @@ use crate::lane::priority::inherit::Risen;
 use crate::lane::readers;
 use crate::lane::readers::admit::{self, Admit, Waiting};
 use crate::lane::turn_end::after::After;
-use crate::lane::{Lane, LanePtr, LaneRef, ReadyLane, callback};
+use crate::lane::{Lane, LanePtr, ReadyLane, callback};
 use crate::queue::{Kind, Node, Pushed};
 use crate::sync::{AtomicBool, AtomicUsize, Ordering};
 use crate::task::{Named, TaskRef};

@@ -30,7 +30,7 @@ impl Scheduler {
         let mut lanes = self.table.all();
         // The table's own order depends on serial numbers that other runtimes take part in: a
         // simulation could not be run again.
-        lanes.sort_by_key(|lane| (lane.color().is_unique(), lane.color()));
+        lanes.sort_by_key(|lane| lane.color());
         for lane in lanes {
             callback::close(&lane);
         }

@@ -43,7 +43,7 @@ use std::time::Duration;
 /// meanwhile: use [`EmbeddedRuntime::block_on`].
 ///
 /// Dropping the runtime drops its tasks, each under its color, and waits for blocking calls that have begun. Events that
-/// [stages](crate::stage) have accepted are dropped: close the stages before.
+/// stages have accepted are dropped: close the stages before.
 ///
 /// # Examples
 ///
@@ -111,7 +111,7 @@ impl EmbeddedRuntime {
         &self.handle
     }
 
-    /// Runs what is runnable, for `limit` and some more: at least one slice ([`Builder::slice`](super::Builder::slice)),
+    /// Runs what is runnable, for `limit` and some more: at least one slice ([`Tuning::slice`](super::Tuning::slice)),
     /// if there is one, and no poll is interrupted. Never sleeps.
     ///
     /// Returns how long the program may wait before the next turn, unless the descriptor becomes readable: zero if more

@@ -2,7 +2,7 @@
 //! from tokio compiles with them.
 //!
 //! The rest of tokio's names are those of the modules themselves. A table in the repository,
-//! `crates/colored/tests/tokio_paths.txt`, has all of them.
+//! `crates/colored/tests/tokio_paths/table.rs`, has all of them.
 
 use super::{Builder, Handle, Runtime};
 use crate::task::{AbortHandle, JoinSet, LocalSet};
@@ -64,7 +64,7 @@ impl Builder {
     }
 
     /// Has no effect: how often a worker looks for events depends on the time, not on a number of tasks.
-    /// [`slice`](Self::slice) sets how long the turn of a color is.
+    /// [`Tuning::slice`](super::Tuning::slice) sets how long the turn of a color is.
     pub fn event_interval(self, _: u32) -> Self {
         self
     }

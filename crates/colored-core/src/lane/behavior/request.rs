@@ -5,6 +5,7 @@
 //! neither be part of a cycle nor overtake another: a behavior that runs this way has found no other before it on any
 //! of its lanes.
 
+use crate::color::Color;
 use crate::lane::at_once::AtOnce;
 use crate::lane::current::{self, Hold};
 use crate::lane::readers;
@@ -49,7 +50,7 @@ impl Request {
     /// # Safety
     ///
     /// The lane is alive.
-    unsafe fn rank(self) -> (bool, u64, usize) {
+    unsafe fn rank(self) -> (Color, usize) {
         // SAFETY: the caller promises that the lane is alive.
         unsafe { self.lane.get() }.rank()
     }

@@ -1,4 +1,5 @@
 use super::Exporter;
+use crate::runtime::Tuning;
 use crate::usage::Level;
 use crate::{Color, Runtime};
 use ::metrics::with_local_recorder;
@@ -35,7 +36,7 @@ fn wait_until(condition: impl Fn() -> bool) {
 }
 
 fn runtime() -> Runtime {
-    Runtime::builder().workers(2).spare_workers(0).build().unwrap()
+    Runtime::builder().workers(2).tuning(Tuning::new().spare_workers(0)).build().unwrap()
 }
 
 /// Runs so many tasks under the color.

@@ -1,6 +1,7 @@
 //! From settings to a runtime: the checks, the defaults, and what is started.
 
-use super::{Builder, RESOLUTION};
+use super::Builder;
+use super::tuning::RESOLUTION;
 use crate::device::Devices;
 use crate::driver::Driver;
 use crate::driver::size::Size;
@@ -84,7 +85,7 @@ impl Builder {
     /// [`build`](Builder::build), the runtime starts no thread, except for blocking calls, for
     /// `tokio_context(true)`, and for [`inspect`](Builder::inspect).
     ///
-    /// The settings of threads ([`pin`](Builder::pin), [`spare_workers`](Builder::spare_workers) and the hooks of
+    /// The settings of threads ([`pin`](Builder::pin), [`spare_workers`](super::Tuning::spare_workers) and the hooks of
     /// workers), and of [long polls](Builder::long_poll), have no effect; `COLORED_WORKERS` and `COLORED_PIN` are not read.
     ///
     /// # Errors
@@ -122,12 +123,12 @@ impl Builder {
     }
 
     fn number_of_spares(&self, workers: usize) -> io::Result<usize> {
-        match self.spares {
+        match self.tuning.spare_workers {
             Some(spares) => {
                 in_range("spare_workers", spares, 0..=MAX_SPARES, "as many as workers, at most 4")
             }
             // A policy need not let another worker take what a long poll holds up.
-            None if self.options.policy.is_some() => Ok(0),
+            None if self.tuning.policy.is_some() => Ok(0),
             None => Ok(workers.min(SPARES)),
         }
     }
@@ -174,14 +175,17 @@ impl Builder {
             let name = &self.thread_name;
             return invalid(format_args!("thread_name({name:?}): a name has no NUL byte"));
         }
-        let resolution = self.timer_resolution;
+        let resolution = self.tuning.resolution();
         if resolution > MAX_RESOLUTION {
             return invalid(format_args!(
                 "timer_resolution({resolution:?}): allowed are 0 ns to {MAX_RESOLUTION:?}; leave it out for \
                  {RESOLUTION:?}"
             ));
         }
-        self.options.check().or_else(|unsuitable| invalid(format_args!("{unsuitable}")))
+        self.tuning
+            .options(self.options)
+            .check()
+            .or_else(|unsuitable| invalid(format_args!("{unsuitable}")))
     }
 
     /// Makes a runtime of this size, without its threads.
@@ -196,9 +200,11 @@ impl Builder {
         });
         let after = self.time_of_long_poll()?;
         let level = self.trace.level()?;
-        let lazy_files = self.lazy_files && environment::switch("COLORED_LAZY_FILES", true)?;
+        let tuning = self.tuning;
+        let lazy_files =
+            tuning.has_lazy_files() && environment::switch("COLORED_LAZY_FILES", true)?;
         let has_rings =
-            lazy_files && self.io_uring && environment::switch("COLORED_IO_URING", true)?;
+            lazy_files && tuning.has_io_uring() && environment::switch("COLORED_IO_URING", true)?;
         if let Some(names) = environment::choice("COLORED_NAMES", cfg!(debug_assertions))? {
             Color::remember_keys(names);
         }
@@ -206,7 +212,7 @@ impl Builder {
         let warnings = warns.then(|| Warnings::new(self.on_warning, self.warning_pace));
         let driver = Driver::new(
             size,
-            self.timer_resolution,
+            tuning.resolution(),
             self.deadlock_after,
             Settings { after, hook: self.on_long_poll },
             Devices::new(lazy_files, has_rings),
@@ -224,7 +230,7 @@ impl Builder {
             on_task_panic: self.on_task_panic,
         };
         let seed = self.seed.unwrap_or_else(random_seed);
-        let options = Options { spares, ..self.options };
+        let options = Options { spares, ..tuning.options(self.options) };
         let (core, cores) = Scheduler::with_options(workers, seed, Box::new(park), options);
         core.scheduler().set_level(level);
         let handle = Handle::new(core, driver);
