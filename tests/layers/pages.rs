@@ -64,6 +64,47 @@ fn the_tests_that_the_page_of_coverage_names_exist() {
     assert_none(faults);
 }
 
+/// Names such as `Builder::workers`: the code has such a function, constant or field.
+#[test]
+fn methods_that_the_pages_name_exist() {
+    const TYPES: [&str; 11] = [
+        "Builder",
+        "Tuning",
+        "Handle",
+        "Runtime",
+        "Color",
+        "ColorCell",
+        "Limit",
+        "LimitedCell",
+        "Metrics",
+        "Report",
+        "PinnedCell",
+    ];
+    let read = |folder: &'static str| {
+        sources(folder).into_iter().map(move |(file, _)| page(&format!("{folder}/{file}")))
+    };
+    let code: String = read("crates").collect();
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let words: Vec<_> = code.split(|c| !is_part(c)).filter(|word| !word.is_empty()).collect();
+    let pairs = words.windows(2).filter(|pair| ["fn", "const", "pub"].contains(&pair[0]));
+    let defined: BTreeSet<_> = pairs.map(|pair| pair[1]).collect();
+    let (mut faults, mut count) = (Vec::new(), 0);
+    for page in links::pages() {
+        let text = fs::read_to_string(&page).expect("the page can be read");
+        let paths = names(&text).filter_map(|name| name.rsplit_once("::"));
+        for (of, method) in paths.filter(|(of, _)| TYPES.iter().any(|known| of.ends_with(known))) {
+            let method = method.split(|c| !is_part(c)).next();
+            let method = method.unwrap_or_default();
+            count += 1;
+            if !defined.contains(method) {
+                faults.push(format!("{}: there is no `{of}::{method}`", page.display()));
+            }
+        }
+    }
+    assert!(count > 60, "{count} names: the pages have another form now");
+    assert_none(faults);
+}
+
 #[test]
 fn the_page_of_the_package_lists_its_features() {
     let manifest = page("crates/colored/Cargo.toml");
