@@ -60,8 +60,10 @@ impl World {
     pub(crate) fn new(plan: Plan, seats: Vec<Worker>) -> Arc<Self> {
         let names = ["one", "two", "three"];
         let color = |tint: usize| match tint {
+            0 => Color::DEFAULT,
             1 | 3 | 5 => Color::named(names[tint / 2]),
-            _ => Color::new(tint as u64),
+            // From 0 on, which is another color than the default one.
+            _ => Color::new(tint as u64 - 2),
         };
         let row = |_| (0..plan.tints).map(|_| Arc::default()).collect();
         Arc::new(Self {
