@@ -3,7 +3,8 @@
 use crate::support::scratch::Scratch;
 use crate::support::{ON_PURPOSE, runtime, shared, wait_until};
 use colored::admission::Admission;
-use colored::trace::{Event, Level, Trigger};
+use colored::diagnose::Options;
+use colored::diagnose::trace::{Event, Level, Trigger};
 use colored::{Builder, Color, Handle, Runtime, exclusive, spawn_colored};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
@@ -11,8 +12,9 @@ use std::{fs, thread};
 const ORDERS: Color = Color::new(7);
 
 fn freezes_on(trigger: Trigger) -> Runtime {
-    let builder = Builder::new().workers(1).spare_workers(0).trace_level(Level::Tasks);
-    builder.freeze_on([trigger]).build().expect("the runtime starts")
+    let options = Options::new().trace_level(Level::Tasks).freeze_on([trigger]);
+    let builder = Builder::new().workers(1).spare_workers(0).diagnose(options);
+    builder.build().expect("the runtime starts")
 }
 
 fn panic(runtime: &Runtime) {
@@ -141,8 +143,9 @@ fn a_copy_is_written_as_a_file() {
     shared(|| {
         let directory = Scratch::new();
         let path = directory.join("trace.perfetto");
-        let builder = Builder::new().workers(1).trace_level(Level::Tasks).trace_file(&path);
-        let runtime = builder.build().expect("the runtime starts");
+        let options = Options::new().trace_level(Level::Tasks).trace_file(&path);
+        let runtime =
+            Builder::new().workers(1).diagnose(options).build().expect("the runtime starts");
         runtime.run(async { spawn_colored(ORDERS, async {}).await.expect("the task ends") });
         assert!(!path.exists());
         assert!(runtime.handle().freeze());

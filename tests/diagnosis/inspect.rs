@@ -1,9 +1,10 @@
-//! [`colored::runtime::inspect`]: the socket, its readers, and what they are told.
+//! [`colored::diagnose::inspect`]: the socket, its readers, and what they are told.
 
 mod file;
 mod readers;
 
 use crate::support::scratch::Scratch;
+use colored::diagnose::Options;
 use colored::{Builder, Runtime};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
@@ -15,7 +16,8 @@ fn inspected(path: &Path) -> Runtime {
 }
 
 fn settings(path: &Path) -> Builder {
-    Runtime::builder().workers(1).spare_workers(0).inspect(path)
+    let options = Options::new().inspect(path);
+    Runtime::builder().workers(1).spare_workers(0).diagnose(options)
 }
 
 fn place() -> (Scratch, PathBuf) {

@@ -2,9 +2,10 @@
 
 use super::json;
 use crate::support::{runtime, shared};
-use colored::dump::{KeptBy, TaskState};
+use colored::diagnose::Dump;
+use colored::diagnose::dump::{KeptBy, TaskState};
 use colored::sync::Mutex;
-use colored::{Color, Dump, Runtime, exclusive, when};
+use colored::{Color, Runtime, exclusive, when};
 use std::future::pending;
 use std::panic::Location;
 use std::sync::Arc;

@@ -4,7 +4,7 @@ use crate::support::attempts::within;
 use crate::support::gate::Gate;
 use crate::support::{alone, runtime, shared};
 use colored::Color;
-use colored::dump::WorkerState;
+use colored::diagnose::dump::WorkerState;
 use std::future::pending;
 use std::thread;
 use std::time::{Duration, Instant};

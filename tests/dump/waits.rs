@@ -2,13 +2,14 @@
 
 use super::json;
 use crate::support::{runtime, shared, wait_until};
-use colored::dump::{TaskState, WaitFor};
+use colored::diagnose::Dump;
+use colored::diagnose::dump::{TaskState, WaitFor};
 use colored::io::AsyncReadExt;
 use colored::net::{TcpListener, TcpStream, UdpSocket};
 use colored::sync::{Mutex, Notify, OnceCell, Semaphore, mpsc, oneshot};
 use colored::task::Id;
 use colored::time::{Duration, sleep, timeout};
-use colored::{Color, Dump, Handle, JoinHandle, Runtime, exclusive, select, task};
+use colored::{Color, Handle, JoinHandle, Runtime, exclusive, select, task};
 use std::future::{pending, ready};
 use std::panic::Location;
 use std::sync::Arc;

@@ -15,12 +15,11 @@ const OF_TOKIO: &str = "tokio's function refuses it, and says what is allowed";
 const EXCEPTIONS: &[(&str, &str)] = &[
     ("colored-limit/limit.rs::new_in", "`Handle::limit` is it"),
     (
-        "metrics/export.rs::colors",
+        "diagnose/export.rs::colors",
         "of a feature that these tests have not; it only shortens a list",
     ),
-    ("runtime/observe.rs::observe", "it lasts as long as it is asked to"),
-    ("runtime/observe.rs::observe_blocking", "it lasts as long as it is asked to"),
-    ("trace/snapshot.rs::new", "the time of a record, which is only shown"),
+    ("diagnose/handle.rs::observe", "it lasts as long as it is asked to"),
+    ("diagnose/handle.rs::observe_blocking", "it lasts as long as it is asked to"),
     ("runtime/tokio_names.rs::event_interval", "it has no effect"),
     ("runtime/tokio_names.rs::global_queue_interval", "it has no effect"),
     ("runtime/tokio_names.rs::max_blocking_threads", "`blocking_threads` is it"),

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 /// By crate, its modules from bottom to top. A module imports from layers below its own; two of one
 /// layer do not know each other. The root of a crate, where all come together, may import everything.
-const CRATES: [Crate; 7] = [
+const CRATES: [Crate; 8] = [
     Crate {
         sources: "crates/colored-core/src",
         layers: &[
@@ -48,32 +48,53 @@ const CRATES: [Crate; 7] = [
     Crate {
         sources: "crates/colored/src",
         layers: &[
-            &["ready", "thread_time", "wall"],
+            &["ready", "wall"],
             &[
                 "budget",
                 "color_local",
                 "device",
                 "explained",
-                "json",
                 "launch",
                 "leaf",
                 "long_poll",
                 "missing_tokio",
                 "wait",
             ],
-            &["finish", "pool", "tokio_context", "trace", "usage"],
-            &["driver", "report"],
+            &["finish", "pool", "tokio_context"],
+            &["driver"],
             &["blocking", "time"],
             &["admission", "cell", "limit", "io", "sync", "task"],
             &["fs"],
             &["net", "pinned", "stage"],
-            &["dump", "process", "signal"],
+            &["process", "signal"],
             &["runtime"],
-            &["__private", "metrics"],
+            &["__private", "diagnose", "metrics"],
+        ],
+        // The builder attaches the diagnosis: the one place where the runtime names it.
+        exceptions: &[("runtime", "diagnose")],
+        // Names of tokio's that take a `Handle` or a `Runtime`. What a handle answers with the feature `diagnose`, and its
+        // setting.
+        impls: &[
+            ("runtime", "JoinSet"),
+            ("runtime", "LocalSet"),
+            ("diagnose", "Builder"),
+            ("diagnose", "Handle"),
+        ],
+    },
+    Crate {
+        sources: "crates/colored-diagnose/src",
+        layers: &[
+            &["json", "kernel", "thread_time", "wall"],
+            &["levels", "long_polls", "threads", "trace"],
+            &["diagnosis"],
+            &["subject"],
+            &["usage"],
+            &["dump", "report"],
+            &["observe", "on_signal", "stalls"],
+            &["inspect", "warnings"],
         ],
         exceptions: &[],
-        // Names of tokio's that take a `Handle` or a `Runtime`.
-        impls: &[("runtime", "JoinSet"), ("runtime", "LocalSet")],
+        impls: &[],
     },
     Crate {
         sources: "crates/colored-hyper/src",
@@ -258,12 +279,12 @@ const UNSAFE: &[&str] = &[
     "crates/colored-core/tests/reuse.rs",
     "crates/colored-core/tests/storm.rs",
     "crates/colored/src/driver/ring/uring.rs",
-    "crates/colored/src/dump/addresses/unix.rs",
-    "crates/colored/src/dump/native/linux/copy.rs",
     "crates/colored/src/fs/system/linux/resident.rs",
     "crates/colored/src/net/uninit.rs",
     "crates/colored/src/sync/arc.rs",
     "crates/colored/src/net/unix/credentials/system.rs",
+    "crates/colored-diagnose/src/dump/addresses/unix.rs",
+    "crates/colored-diagnose/src/dump/native/linux/copy.rs",
     "crates/colored-hyper/src/serve/preface/seen.rs",
 ];
 
@@ -379,7 +400,8 @@ fn the_core_knows_no_operating_system() {
 #[test]
 fn one_file_reads_the_systems_clock() {
     let mut faults = Vec::new();
-    for (file, source) in sources("crates/colored/src") {
+    let crates = ["crates/colored/src", "crates/colored-diagnose/src"];
+    for (file, source) in crates.into_iter().flat_map(sources) {
         if file == "wall.rs" || file.ends_with("/tests.rs") || file.contains("/tests/") {
             continue;
         }

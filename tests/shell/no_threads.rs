@@ -6,6 +6,7 @@
 //! can be taken away again.
 
 use crate::support::{child, shared, wait_until};
+use colored::diagnose::Options;
 use colored::io::{AsyncReadExt, AsyncWriteExt};
 use colored::{Builder, Runtime, fs, net, time};
 use rustix::process::{Resource, getrlimit, setrlimit};
@@ -210,7 +211,9 @@ fn a_runtime_without_threads_does_not_start() {
         let cases: [(&str, Build); 3] = [
             ("`colored-w0`", |builder, _| builder.tokio_context(false).build().map(drop)),
             ("`colored-tokio`", |builder, _| builder.build().map(drop)),
-            ("`colored-inspect`", |builder, path| builder.inspect(path).build_embedded().map(drop)),
+            ("`colored-inspect`", |builder, path| {
+                builder.diagnose(Options::new().inspect(path)).build_embedded().map(drop)
+            }),
         ];
         for (thread, build) in cases {
             let builder = || Runtime::builder();

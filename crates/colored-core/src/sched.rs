@@ -27,6 +27,7 @@ mod idle;
 mod in_place;
 mod local;
 mod local_tasks;
+mod long_poll;
 mod options;
 mod pace;
 mod parked_sections;
@@ -45,6 +46,7 @@ pub(crate) mod visits;
 mod worker;
 
 pub use self::in_place::{block_in_place, in_own_call};
+pub use self::long_poll::LongPoll;
 pub use self::options::{Options, Unsuitable};
 pub use self::policy::{Destination, Policy, Runnable};
 pub use self::record::{Observed, ObservedColor, ObservedSite};

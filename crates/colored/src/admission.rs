@@ -165,7 +165,7 @@ pub use self::overloaded::Overloaded;
 use self::control::Control;
 use self::overloaded::Check;
 use self::shared::{Shared, YEAR};
-use crate::driver::frozen::freeze_on_overload;
+use crate::driver::observer::report_overload;
 use std::fmt;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard};
@@ -272,7 +272,7 @@ impl Admission {
                     Check::AgeAtArrival | Check::AgeAtTurn => now.saturating_sub(arrived),
                 };
                 drop(control);
-                freeze_on_overload();
+                report_overload();
                 Err(Overloaded::new(check, delay))
             }
         }

@@ -185,14 +185,15 @@
 //!
 //! | feature | default | what it adds |
 //! |---|---|---|
+//! | `diagnose` | no | [`diagnose`](mod@diagnose): warnings of what limits the program, dumps of its tasks, reports, traces |
 //! | `macros` | yes | [`#[colored::main]`](macro@main), [`#[colored::test]`](macro@test) |
 //! | `futures-io` | no | the futures-io traits on sockets and files |
 //! | `hyper` | no | hyper's `Read` and `Write` on sockets |
-//! | `metrics` | no | [`metrics::Exporter`](metrics): the runtime's counters for the recorder of the `metrics` crate |
-//! | `native-stacks` | no | `dump::install_stack_handler`: [dumps](dump::Dump) have the native stacks of workers that are stuck; Linux, x86-64 and aarch64 |
-//! | `tracing` | no | each task has a span of `tracing`, see [below](#spans); [warnings](Builder::warnings) are events |
+//! | `metrics` | no | `diagnose::Exporter`: the runtime's counters for the recorder of the `metrics` crate |
+//! | `native-stacks` | no | `diagnose::dump::install_stack_handler`: dumps have the native stacks of workers that are stuck; Linux, x86-64 and aarch64 |
+//! | `tracing` | no | each task has a span of `tracing`, see [below](#spans); warnings of `diagnose` are events |
 //! | `tokio-context` | no | libraries that need tokio's runtime find one, beside every runtime; `Builder::tokio_context` turns it off |
-//! | `hdrhistogram` | no | [`trace`]`::Snapshot::histograms`: how recorded times are distributed |
+//! | `hdrhistogram` | no | `diagnose::trace::Snapshot::histograms`: how recorded times are distributed |
 //! | `usdt` | no | static [probes](#probes) of workers, for tracers of the system; Linux |
 //!
 //! ## Probes
@@ -251,13 +252,16 @@ mod budget;
 pub mod cell;
 mod color_local;
 mod device;
+#[cfg(feature = "diagnose")]
+pub mod diagnose;
+#[cfg(not(feature = "diagnose"))]
+#[path = "diagnose/absent.rs"]
+mod diagnose;
 mod driver;
-pub mod dump;
 mod explained;
 mod finish;
 pub mod fs;
 pub mod io;
-mod json;
 mod launch;
 mod leaf;
 pub mod limit;
@@ -270,18 +274,14 @@ mod pool;
 #[cfg(unix)]
 pub mod process;
 mod ready;
-pub mod report;
 pub mod runtime;
 pub mod signal;
 pub mod stage;
 pub mod sync;
 pub mod task;
-mod thread_time;
 pub mod time;
 #[cfg(feature = "tokio-context")]
 mod tokio_context;
-pub mod trace;
-pub mod usage;
 mod wait;
 mod wall;
 
@@ -291,8 +291,6 @@ pub use colored_core::{
     exclusive, shared, try_when, when,
 };
 
-#[doc(inline)]
-pub use self::dump::Dump;
 #[doc(inline)]
 pub use self::limit::{Limit, LimitedCell};
 #[doc(inline)]

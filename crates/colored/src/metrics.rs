@@ -4,12 +4,7 @@
 //! Stages and admissions have counters of their own: [`stage::Metrics`](crate::stage::Metrics),
 //! [`admission::Metrics`](crate::admission::Metrics).
 
-#[cfg(feature = "metrics")]
-pub use self::export::Exporter;
 pub use crate::blocking::BlockingMetrics;
 pub use crate::device::FileMetrics;
 pub use crate::long_poll::{LongPoll, LongPollMetrics};
 pub use crate::runtime::{Metrics, WorkerMetrics};
-
-#[cfg(feature = "metrics")]
-mod export;

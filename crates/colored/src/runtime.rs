@@ -74,16 +74,12 @@
 //! ```
 
 mod builder;
-mod dump;
 mod embedded;
-mod environment;
+pub(crate) mod environment;
 mod glance;
 mod handle;
-pub mod inspect;
 mod main_task;
 mod metrics;
-mod observe;
-mod observed;
 mod parts;
 mod port;
 mod shutdown;
@@ -94,7 +90,6 @@ mod tokio_threads;
 #[cfg(not(feature = "tokio-context"))]
 #[path = "runtime/tokio_threads/absent.rs"]
 mod tokio_threads;
-mod warnings;
 mod worker_hooks;
 
 pub use self::builder::Builder;
@@ -317,7 +312,7 @@ impl fmt::Debug for Runtime {
 }
 
 #[track_caller]
-fn resume(error: JoinError, what: &str) -> ! {
+pub(crate) fn resume(error: JoinError, what: &str) -> ! {
     match error.try_into_panic() {
         Ok(payload) => resume_unwind(payload),
         Err(_) => panic!("the runtime was shut down while `{what}` waited"),

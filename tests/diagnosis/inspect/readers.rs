@@ -3,7 +3,7 @@
 use super::{Reader, inspected, level, place};
 use crate::support::{wait_until, watched};
 use colored::Color;
-use colored::usage::Level;
+use colored::diagnose::usage::Level;
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};

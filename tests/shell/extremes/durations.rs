@@ -3,6 +3,7 @@
 use super::{Done, after, has_passed, on, once, paused};
 use crate::support::runtime;
 use colored::admission::Admission;
+use colored::diagnose::Options;
 use colored::net::{ConnectOptions, KeepAlive, TcpListener, TcpSocket, TcpStream};
 use colored::task::JoinSet;
 use colored::time::{self, Duration, Instant};
@@ -205,10 +206,12 @@ pub(super) const ROWS: &[Row] = &[
     ("runtime/builder.rs::timer_resolution", |of| works(Runtime::builder().timer_resolution(of))),
     ("runtime/builder.rs::deadlock_after", |of| works(Runtime::builder().deadlock_after(of))),
     ("runtime/builder.rs::long_poll", |of| works(Runtime::builder().long_poll(of))),
-    ("runtime/builder.rs::warning_pace", |of| works(Runtime::builder().warning_pace(of, of, of))),
+    ("diagnose/options.rs::warning_pace", |of| {
+        works(Runtime::builder().diagnose(Options::new().warning_pace(of, of, of)))
+    }),
     ("runtime/builder.rs::slice", |of| works(Runtime::builder().slice(64, of))),
-    ("runtime/builder/dumps.rs::dump_on_stall", |of| {
-        works(Runtime::builder().dump_on_stall(of).on_dump(|_| ()))
+    ("diagnose/options/dumps.rs::dump_on_stall", |of| {
+        works(Runtime::builder().diagnose(Options::new().dump_on_stall(of).on_dump(|_| ())))
     }),
     ("task/join_set.rs::deadline", |of| {
         paused(async {

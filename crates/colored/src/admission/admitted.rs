@@ -6,7 +6,7 @@ pub use self::run::Run;
 
 use super::overloaded::{Check, Overloaded};
 use super::shared::Shared;
-use crate::driver::frozen::freeze_on_overload;
+use crate::driver::observer::report_overload;
 use crate::wall;
 use std::fmt;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ impl Admitted {
         let begins = control.turn(self.arrived, now);
         drop(control);
         if !begins {
-            freeze_on_overload();
+            report_overload();
             return Err(Overloaded::new(Check::AgeAtTurn, now.saturating_sub(self.arrived)));
         }
         // Ordering: a figure, not a signal.

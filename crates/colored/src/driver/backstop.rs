@@ -24,17 +24,15 @@
 mod bell;
 mod deadlocks;
 mod held;
-mod stalls;
 
 pub(crate) use self::bell::Bell;
 pub(crate) use self::deadlocks::Lookout;
 pub(crate) use self::held::SpareThreads;
-pub(crate) use self::stalls::StallSettings;
 
 use self::bell::Next;
 use self::held::Held;
-use self::stalls::Stalls;
 use super::clock::TICK;
+use super::observer::Look;
 use super::{Driver, current, entered, polled};
 use colored_core::{SchedulerHandle, contain};
 use std::sync::Arc;
@@ -73,42 +71,30 @@ struct Watch {
     driver: Arc<Driver>,
     polls: Box<[u64]>,
     held: Held,
-    stalls: Stalls,
     wakers: Vec<Waker>,
     /// Fast ticks left.
     fast: u32,
     lookout: Lookout,
     /// When to look for deadlocks again, whatever runs.
     due: Option<Duration>,
-    inspect: Inspect,
+    observer: Look,
 }
 
-/// Looks at the runtime for the layers above, with each look of this thread. Returns in which time the next look has to
-/// be, if that does not depend on whether the runtime does something.
-pub(crate) type Inspect = Box<dyn FnMut() -> Option<Duration> + Send>;
-
 /// The thread's body.
-pub(crate) fn run(
-    handle: SchedulerHandle,
-    driver: Arc<Driver>,
-    spares: SpareThreads,
-    inspect: Inspect,
-) {
+pub(crate) fn run(handle: SchedulerHandle, driver: Arc<Driver>, spares: SpareThreads) {
     let _entered = entered::enter(current::Context::new(driver.clone(), None));
     let mut watch = Watch {
         polls: vec![0; driver.shards.len()].into(),
         held: Held::new(driver.parkers.len(), spares, driver.size.spares()),
-        stalls: Stalls::new(driver.stall.clone()),
         wakers: Vec::new(),
         fast: 0,
         lookout: Lookout::new(driver.deadlock_after),
         due: None,
-        inspect,
+        observer: driver.observer.on_reactor_start(),
         handle,
         driver,
     };
     watch.go_on();
-    watch.stalls.join();
     watch.held.join();
 }
 
@@ -152,7 +138,6 @@ impl Watch {
         self.driver.bell.calm_down();
         let more = self.driver.size.more();
         let stuck = self.held.look(self.handle.scheduler(), &self.driver, more);
-        self.stalls.look(&self.handle, &self.driver);
         let (mut depends, mut watched) = (false, true);
         // Ordering: as for a worker: the lock of a turn, or of a wheel, hands it over.
         self.driver.reactor_events.store(true, Ordering::Relaxed);
@@ -170,7 +155,7 @@ impl Watch {
         // Ordering: Release, so that a thread that sees this finds the tasks in their queues.
         self.driver.reactor_events.store(false, Ordering::Release);
         let lookout = self.lookout.look(self.handle.scheduler());
-        let dues = [lookout, (self.inspect)(), self.held.retries_in()];
+        let dues = [lookout, (self.observer)(&self.handle, &self.driver), self.held.retries_in()];
         self.due = dues.into_iter().flatten().min();
         watched
     }
@@ -225,7 +210,6 @@ mod tests {
     use super::Watch;
     use super::deadlocks::Lookout;
     use super::held::{Held, SpareThreads};
-    use super::stalls::Stalls;
     use crate::driver::Driver;
     use crate::driver::clock::Clock;
     use colored_core::{Park, Scheduler, Step};
@@ -254,12 +238,11 @@ mod tests {
             driver: Arc::clone(&driver),
             polls: Box::new([0]),
             held: Held::new(1, SpareThreads::none(), 0),
-            stalls: Stalls::new(None),
             wakers: Vec::new(),
             fast: 0,
             lookout: Lookout::new(Duration::ZERO),
             due: None,
-            inspect: Box::new(|| None),
+            observer: Box::new(|_, _| None),
         };
         assert!(!watch.look(), "the worker is in a task, so this thread has polled");
         assert_eq!(workers[0].step(), Step::Park(None));

@@ -2,7 +2,6 @@
 
 use super::glance::{GLANCE_NANOS, wake_all};
 use super::handle::{EnterGuard, Handle};
-use super::inspect::Server;
 use super::metrics::Metrics;
 use super::parts::Parts;
 use super::resume;
@@ -76,7 +75,6 @@ pub struct EmbeddedRuntime {
     worker: Worker,
     wakers: Vec<Waker>,
     lookout: Lookout,
-    _inspector: Option<Server>,
     /// How long the worker may rest at most, by itself.
     rest: Option<Duration>,
     /// Futures that need not be `Send` are on this thread.
@@ -87,7 +85,7 @@ pub struct EmbeddedRuntime {
 const ONLY: usize = 0;
 
 impl EmbeddedRuntime {
-    pub(super) fn new(mut parts: Parts, inspector: Option<Server>) -> Self {
+    pub(super) fn new(mut parts: Parts) -> Self {
         let worker = parts.workers.pop().expect("an embedded runtime has one worker");
         let lookout = Lookout::new(parts.handle.driver.deadlock_after);
         let handle = parts.handle;
@@ -96,7 +94,6 @@ impl EmbeddedRuntime {
             worker,
             wakers: Vec::new(),
             lookout,
-            _inspector: inspector,
             rest: None,
             _this_thread: PhantomData,
         };
@@ -291,7 +288,7 @@ impl Drop for EmbeddedRuntime {
         driver.shut_down();
         driver.pool.shutdown(None);
         driver.shut_down_tokio(None);
-        driver.write_trace_at_end(self.handle.core.scheduler());
+        driver.observer.on_shutdown(self.handle.core.scheduler(), true);
     }
 }
 

@@ -3,15 +3,13 @@
 use std::env;
 use std::io;
 use std::ops::RangeInclusive;
-use std::path::PathBuf;
-use std::process;
 
 /// The value of a variable, if it is set.
 ///
 /// # Errors
 ///
 /// If it is no number of the range; `default` describes the value without the variable.
-pub(super) fn number(
+pub(crate) fn number(
     name: &str,
     allowed: RangeInclusive<usize>,
     default: &str,
@@ -30,30 +28,12 @@ pub(super) fn number(
     }
 }
 
-/// The path that a variable names, if it is set, with the number of the process for `{pid}`.
-///
-/// # Errors
-///
-/// If it is empty, or no UTF-8; `default` describes the value without the variable.
-pub(super) fn path(name: &str, default: &str) -> io::Result<Option<PathBuf>> {
-    let Some(value) = env::var_os(name) else { return Ok(None) };
-    match value.to_str().filter(|value| !value.is_empty()) {
-        Some(path) => Ok(Some(path.replace("{pid}", &process::id().to_string()).into())),
-        None => {
-            let text = format!(
-                "the environment variable {name} is {value:?}: allowed is a path in UTF-8; unset it for {default}"
-            );
-            Err(io::Error::new(io::ErrorKind::InvalidInput, text))
-        }
-    }
-}
-
 /// Whether a variable says yes; `default` if it is not set.
 ///
 /// # Errors
 ///
 /// If it is neither 0 nor 1.
-pub(super) fn switch(name: &str, default: bool) -> io::Result<bool> {
+pub(crate) fn switch(name: &str, default: bool) -> io::Result<bool> {
     Ok(choice(name, default)?.unwrap_or(default))
 }
 
@@ -62,7 +42,7 @@ pub(super) fn switch(name: &str, default: bool) -> io::Result<bool> {
 /// # Errors
 ///
 /// If it is neither 0 nor 1.
-pub(super) fn choice(name: &str, default: bool) -> io::Result<Option<bool>> {
+pub(crate) fn choice(name: &str, default: bool) -> io::Result<Option<bool>> {
     match env::var_os(name) {
         None => Ok(None),
         Some(value) if value == "1" => Ok(Some(true)),

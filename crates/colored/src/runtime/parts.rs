@@ -1,7 +1,6 @@
 //! [`Parts`]: what the builder makes.
 
 use super::handle::Handle;
-use super::warnings::Warnings;
 use super::worker_hooks::WorkerHooks;
 use crate::launch::Launch;
 use colored_core::Worker;
@@ -14,6 +13,4 @@ pub(super) struct Parts {
     pub(super) name: String,
     pub(super) launch: Launch,
     pub(super) hooks: WorkerHooks,
-    /// None if they are off.
-    pub(super) warnings: Option<Warnings>,
 }

@@ -2,7 +2,6 @@
 
 use crate::driver::Driver;
 use crate::missing_tokio;
-use crate::trace::Trigger;
 use crate::wall;
 use colored_core::{Park, Scheduler, TaskPanic};
 use std::any::Any;
@@ -43,7 +42,7 @@ impl Park for Port {
     }
 
     fn panicked(&self, scheduler: &Scheduler, panic: &TaskPanic<'_>) {
-        self.driver.freeze(Trigger::Panic, scheduler);
+        self.driver.observer.on_panic(scheduler, &self.driver);
         missing_tokio::explain(panic.payload);
         match &self.on_task_panic {
             Some(hook) => hook(panic),
@@ -53,7 +52,7 @@ impl Park for Port {
     }
 
     fn found_deadlock(&self, scheduler: &Scheduler) {
-        self.driver.freeze(Trigger::Deadlock, scheduler);
+        self.driver.observer.on_deadlock(scheduler, &self.driver);
     }
 
     fn shell(&self) -> Option<&(dyn Any + Send + Sync)> {

@@ -1,13 +1,10 @@
 //! The threads of a runtime: one per worker, and the reactor thread.
 
-use super::dump::OnSignal;
 use super::glance::{GLANCE_NANOS, wake_all};
-use super::inspect::Server;
 use super::parts::Parts;
 use super::worker_hooks::WorkerHooks;
 use crate::driver::backstop::SpareThreads;
 use crate::driver::{Driver, backstop, current, entered};
-use crate::dump::kernel;
 use crate::launch::Launch;
 use crate::wall;
 use colored_core::{Step, Worker};
@@ -22,11 +19,7 @@ pub(super) struct Threads {
     pub(super) workers: Vec<JoinHandle<()>>,
     pub(super) reactor: Option<JoinHandle<()>>,
     pub(super) gate: Arc<Gate>,
-    /// The thread that answers readers, if there is one.
-    pub(super) inspector: Option<Server>,
     launch: Launch,
-    /// Ends with the runtime.
-    pub(super) on_signal: Option<OnSignal>,
 }
 
 /// Lets the threads start together or not at all, and counts the threads that live.
@@ -103,22 +96,17 @@ pub(super) fn pins(pin: bool) -> Vec<CoreId> {
 
 impl Threads {
     /// Starts one thread for each worker, pinned to these CPUs in turn if there are any, and the reactor thread.
-    pub(super) fn start(
-        parts: Parts,
-        pins: Vec<CoreId>,
-        inspector: Option<Server>,
-    ) -> io::Result<Self> {
+    pub(super) fn start(parts: Parts, pins: Vec<CoreId>) -> io::Result<Self> {
         let gate = Arc::new(Gate::default());
         let launch = parts.launch.clone();
-        let (workers, reactor, on_signal) = (Vec::new(), None, None);
-        let mut threads = Self { workers, reactor, gate, inspector, launch, on_signal };
+        let mut threads = Self { workers: Vec::new(), reactor: None, gate, launch };
         let started = threads.spawn_all(parts, &pins);
         threads.gate.open(started.is_ok());
         started.map(|()| threads)
     }
 
     fn spawn_all(&mut self, parts: Parts, pins: &[CoreId]) -> io::Result<()> {
-        let Parts { handle, mut workers, name, hooks, warnings, .. } = parts;
+        let Parts { handle, mut workers, name, hooks, .. } = parts;
         let spares = workers.split_off(handle.core.scheduler().workers());
         for worker in workers {
             let index = worker.index();
@@ -137,11 +125,7 @@ impl Threads {
         }
         let (core, driver) = (handle.core.clone(), Arc::clone(&handle.driver));
         let spares = self.spare_threads(Arc::clone(&driver), spares, &name, hooks);
-        let inspect: backstop::Inspect = match warnings {
-            Some(mut warnings) => Box::new(move || warnings.look(&handle)),
-            None => Box::new(|| None),
-        };
-        let body = move || backstop::run(core, driver, spares, inspect);
+        let body = move || backstop::run(core, driver, spares);
         self.reactor = Some(self.spawn(format!("{name}-reactor"), body)?);
         Ok(())
     }
@@ -209,7 +193,7 @@ fn run_worker(worker: Box<Worker>, driver: Arc<Driver>, hooks: &WorkerHooks) {
 
 fn live(mut worker: Box<Worker>, driver: Arc<Driver>, hooks: &WorkerHooks) {
     let index = worker.index();
-    driver.note_thread(index, kernel::this_thread());
+    driver.observer.on_worker_start(index);
     let context = if index < driver.wheels.len() {
         current::Context::new(Arc::clone(&driver), Some(index))
     } else {
@@ -217,7 +201,6 @@ fn live(mut worker: Box<Worker>, driver: Arc<Driver>, hooks: &WorkerHooks) {
     };
     let _entered = entered::enter(context);
     let _tokio = driver.enter_tokio();
-    driver.is_thread_of(index);
     let mut wakers = Vec::new();
     let mut last_look = 0;
     ring(&worker, &driver);
