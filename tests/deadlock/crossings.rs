@@ -204,7 +204,7 @@ fn work_before_the_when_gets_no_error() {
 }
 
 /// A task of red that waits for a sign; and has been polled.
-async fn waits_under_red() -> (JoinHandle<()>, oneshot::Sender<()>) {
+async fn spawn_waiting_under_red() -> (JoinHandle<()>, oneshot::Sender<()>) {
     let ((tell, told), (go, gone)) = (oneshot::channel(), oneshot::channel::<()>());
     let task = spawn_colored(RED, async move {
         tell.send(()).unwrap();
@@ -221,7 +221,7 @@ async fn waits_under_red() -> (JoinHandle<()>, oneshot::Sender<()>) {
 fn a_join_of_a_task_behind_a_when_gets_the_error() {
     run(3, async {
         spawn_colored(GREEN, exclusive(async {})).await.unwrap();
-        let (mut task, go) = waits_under_red().await;
+        let (mut task, go) = spawn_waiting_under_red().await;
         let (told, line) = crossed(false, |_| async move {
             let error = (&mut task).await.unwrap_err();
             (error.deadlock().expect("a deadlock").to_string(), task)
@@ -240,7 +240,7 @@ fn a_join_of_a_task_behind_a_when_gets_the_error() {
 fn a_when_before_a_task_that_a_section_joins_closes_the_cycle() {
     run(3, async {
         let [red, blue] = cells([RED, BLUE]);
-        let (task, go) = waits_under_red().await;
+        let (task, go) = spawn_waiting_under_red().await;
         let (tell, told) = oneshot::channel();
         let holder = spawn_colored(
             BLUE,

@@ -56,14 +56,14 @@ impl<T: Send + 'static> Section<T> {
     }
 
     /// The section awaits the task from now on. Returns the handle for the result.
-    async fn awaits(self, task: JoinHandle<T>) -> JoinHandle<Result<T, JoinError>> {
+    async fn await_task(self, task: JoinHandle<T>) -> JoinHandle<Result<T, JoinError>> {
         self.give.send(task).map_err(drop).unwrap();
         self.waits.await.unwrap();
         self.told
     }
 }
 
-async fn gets_the_error<T: Send + 'static>(told: JoinHandle<Result<T, JoinError>>) {
+async fn expect_the_error<T: Send + 'static>(told: JoinHandle<Result<T, JoinError>>) {
     let Err(error) = told.await.unwrap() else { panic!("it was not told") };
     let said = error.deadlock().expect("a deadlock").to_string();
     assert!(said.contains("goes first to the `when` at tests/deadlock/kept.rs"), "{said}");
@@ -82,11 +82,11 @@ fn a_task_that_was_ready_behind_a_when() {
             let section = Section::begin().await;
             let mut both = pin!(when((&red, &blue), add));
             assert!(waits(both.as_mut()).await);
-            let told = section.awaits(spawn_colored(RED, async {})).await;
+            let told = section.await_task(spawn_colored(RED, async {})).await;
             if let Some(keeper) = keeper {
                 keeper.release().await;
             }
-            gets_the_error(told).await;
+            expect_the_error(told).await;
             both.await;
             assert_eq!(red.call(|red| *red).await, 1);
         }
@@ -94,7 +94,7 @@ fn a_task_that_was_ready_behind_a_when() {
 }
 
 /// A task of red that waits for two signs, one after the other.
-async fn waits_twice() -> (JoinHandle<()>, [oneshot::Sender<()>; 2]) {
+async fn spawn_waiting_twice() -> (JoinHandle<()>, [oneshot::Sender<()>; 2]) {
     let ((one, first), (two, second)) = (oneshot::channel::<()>(), oneshot::channel::<()>());
     let (tell, told) = oneshot::channel();
     let task = spawn_colored(RED, async move {
@@ -114,14 +114,14 @@ fn a_task_that_was_ready_before_a_when() {
     run(3, async {
         watch().await;
         let [red, blue] = cells([RED, BLUE]);
-        let (task, [one, two]) = waits_twice().await;
-        let told = Section::begin().await.awaits(task).await;
+        let (task, [one, two]) = spawn_waiting_twice().await;
+        let told = Section::begin().await.await_task(task).await;
         let keeper = Keeper::of(RED).await;
         one.send(()).unwrap();
         let mut both = pin!(when((&red, &blue), add));
         assert!(waits(both.as_mut()).await);
         keeper.release().await;
-        gets_the_error(told).await;
+        expect_the_error(told).await;
         both.await;
         two.send(()).unwrap();
     });
@@ -133,7 +133,7 @@ fn a_joiner_that_is_joined_later() {
     run(3, async {
         watch().await;
         let [red, blue] = cells([RED, BLUE]);
-        let (task, [one, two]) = waits_twice().await;
+        let (task, [one, two]) = spawn_waiting_twice().await;
         let (tell, joined) = oneshot::channel();
         let between = spawn_colored(GREEN, async move {
             let mut task = pin!(task);
@@ -145,7 +145,7 @@ fn a_joiner_that_is_joined_later() {
         let section = Section::begin().await;
         let mut both = pin!(when((&red, &blue), add));
         assert!(waits(both.as_mut()).await);
-        gets_the_error(section.awaits(between).await).await;
+        expect_the_error(section.await_task(between).await).await;
         both.await;
         one.send(()).unwrap();
         two.send(()).unwrap();
@@ -228,7 +228,7 @@ fn a_when_that_was_forgotten_before_the_first_section() {
         in_blue.0.send(()).unwrap();
         joins.await.unwrap();
         in_red.0.send(()).unwrap();
-        gets_the_error(told).await;
+        expect_the_error(told).await;
         assert_eq!(red.call(|red| *red).await, 0);
     });
 }
@@ -288,13 +288,13 @@ fn a_hop_on_its_way() {
             })
             .await;
         });
-        let told = Section::begin().await.awaits(hopper).await;
+        let told = Section::begin().await.await_task(hopper).await;
         go.send(()).unwrap();
         begun.await.unwrap();
         let mut both = pin!(when((&red, &blue), add));
         assert!(waits(both.as_mut()).await);
         block.send(()).unwrap();
-        gets_the_error(told).await;
+        expect_the_error(told).await;
         both.await;
     });
 }
@@ -320,11 +320,11 @@ fn room_under_a_color_that_a_when_has() {
                 drop(reserve.await.unwrap());
             });
             waiting.await.unwrap();
-            let told = section.awaits(waiter).await;
+            let told = section.await_task(waiter).await;
             if let Some(keeper) = keeper {
                 keeper.release().await;
             }
-            gets_the_error(told).await;
+            expect_the_error(told).await;
             both.await;
         }
     });
@@ -350,7 +350,7 @@ fn a_permit_used_under_a_color_that_a_when_has() {
             drop(reserve.await.unwrap());
         });
         waiting.await.unwrap();
-        let told = section.awaits(waiter).await;
+        let told = section.await_task(waiter).await;
         drop(permit.spawn(async {}));
         let error = told.await.unwrap().expect_err("it waits for this section");
         assert!(error.deadlock().unwrap().to_string().contains("waits for room"));
@@ -489,7 +489,7 @@ fn a_task_before_a_when_that_has_another_color_gets_no_error() {
         let section = Section::begin().await;
         let mut all = pin!(when((&red, &blue, &green), |_, _, green| *green += 1));
         assert!(waits(all.as_mut()).await);
-        let told = section.awaits(first).await;
+        let told = section.await_task(first).await;
         keeper.release().await;
         told.await.unwrap().expect("it goes first");
         all.await;
@@ -519,7 +519,7 @@ fn whens_that_read_beside_each_other_do_not_wait_for_each_other() {
         red.post(|red| *red += 1);
         let mut behind = pin!(red.read(|red| *red));
         assert!(waits(behind.as_mut()).await);
-        let told = section.awaits(one).await;
+        let told = section.await_task(one).await;
         keeper.release().await;
         told.await.unwrap().expect("it has red already");
         other.await;

@@ -32,7 +32,7 @@ impl First {
     }
 
     /// The task begins its section, awaits `task`, and gets the error, which names a `when` of this file.
-    async fn ends_in_error(self, task: JoinHandle<()>) {
+    async fn expect_error(self, task: JoinHandle<()>) {
         assert!(self.give.send(task).is_ok());
         self.go.send(()).unwrap();
         let error = self.told.await.unwrap().expect_err("it is behind the `when`");
@@ -76,7 +76,7 @@ fn its_task_is_under_a_color_that_it_has() {
             told.await.unwrap();
             // The poll ends, and the `when` gets red.
             sleep(Duration::from_millis(3)).await;
-            first.ends_in_error(spawn_colored(RED, async {})).await;
+            first.expect_error(spawn_colored(RED, async {})).await;
             waiter.await.unwrap();
             assert_eq!(red.call(|red| *red).await, 1);
         });
@@ -91,7 +91,7 @@ fn its_future_is_gone() {
         let mut both = Box::pin(when((&red, &blue), add));
         begin(&mut both).await;
         drop(both);
-        first.ends_in_error(spawn_colored(RED, async {})).await;
+        first.expect_error(spawn_colored(RED, async {})).await;
         assert_eq!(red.call(|red| *red).await, 0);
     });
 }
@@ -107,7 +107,7 @@ fn no_task_polls_it() {
             let poll = || both.as_mut().poll(&mut Context::from_waker(Waker::noop()));
             assert!(scope.spawn(poll).join().unwrap().is_pending());
         });
-        first.ends_in_error(spawn_colored(RED, async {})).await;
+        first.expect_error(spawn_colored(RED, async {})).await;
         both.await;
         assert_eq!(red.call(|red| *red).await, 1);
     });
@@ -121,7 +121,7 @@ fn it_only_reads_what_the_section_holds() {
         let mut both = Box::pin(when((&red, blue.shared()), |red, blue| *red += *blue));
         begin(&mut both).await;
         drop(both);
-        first.ends_in_error(spawn_colored(RED, async {})).await;
+        first.expect_error(spawn_colored(RED, async {})).await;
         assert_eq!(red.call(|red| *red).await, 0);
     });
 }
@@ -137,7 +137,7 @@ fn one_behind_another() {
         let mut both = Box::pin(when((&red, &green), add));
         begin(&mut both).await;
         drop((both, later));
-        first.ends_in_error(spawn_colored(RED, async {})).await;
+        first.expect_error(spawn_colored(RED, async {})).await;
         assert_eq!(red.call(|red| *red).await, 0);
     });
 }
@@ -201,7 +201,7 @@ fn one_that_writes_is_behind_one_that_reads() {
         let mut both = Box::pin(when((&red, &green), add));
         begin(&mut both).await;
         drop((both, later));
-        first.ends_in_error(spawn_colored(RED, async {})).await;
+        first.expect_error(spawn_colored(RED, async {})).await;
         assert_eq!(red.call(|red| *red).await, 0);
     });
 }

@@ -206,7 +206,7 @@ fn a_wait_for_room_older_than_the_first_section_counts() {
 }
 
 /// Joins, in a section over the limit's color, a task that waits for room; `comes` then ends the wait.
-async fn gets_no_error(limit: Limit, comes: impl FnOnce() + Send + 'static) {
+async fn expect_no_error(limit: Limit, comes: impl FnOnce() + Send + 'static) {
     let (begin, begun) = oneshot::channel();
     let ours = limit.clone();
     let holder = spawn_colored(
@@ -236,7 +236,7 @@ fn room_that_may_come_from_elsewhere_is_waited_for() {
         // A task of another color holds the permit.
         let limit = Limit::new(RED, 1);
         let permit = limit.try_reserve().unwrap();
-        gets_no_error(limit, || drop(permit)).await;
+        expect_no_error(limit, || drop(permit)).await;
         // The admitted task is under another color by now.
         let limit = Limit::new(RED, 1);
         let (go, gone) = oneshot::channel::<()>();
@@ -247,12 +247,12 @@ fn room_that_may_come_from_elsewhere_is_waited_for() {
             gone.await.unwrap();
         });
         told.await.unwrap();
-        gets_no_error(limit, || go.send(()).unwrap()).await;
+        expect_no_error(limit, || go.send(()).unwrap()).await;
         task.unwrap().await.unwrap();
         // A caller holds the permit for a call that it has not made.
         let limit = Limit::new(RED, 1);
         let call = limit.cell(0).try_call(|value| *value += 1).unwrap();
-        gets_no_error(limit, || drop(call)).await;
+        expect_no_error(limit, || drop(call)).await;
     });
 }
 
@@ -264,7 +264,7 @@ fn room_that_is_about_to_come_from_elsewhere_is_waited_for() {
         let limit = Limit::new(RED, 1);
         let Keeper { end: release, task: keeper } = Keeper::of(GREEN).await;
         drop(limit.try_spawn(hop(GREEN)).unwrap());
-        gets_no_error(limit, || release.send(()).unwrap()).await;
+        expect_no_error(limit, || release.send(()).unwrap()).await;
         keeper.await.unwrap();
     });
 }
@@ -378,7 +378,7 @@ fn an_admitted_waiter_that_is_dropped_closes_the_cycle() {
 }
 
 /// Reserves, under a color; returns when it waits.
-async fn waits_for_room(limit: &Limit, color: Color) -> JoinHandle<()> {
+async fn spawn_waiting_for_room(limit: &Limit, color: Color) -> JoinHandle<()> {
     let (ours, (tell, told)) = (limit.clone(), oneshot::channel());
     let task = spawn_colored(color, async move {
         let mut reserve = pin!(ours.reserve());
@@ -399,8 +399,8 @@ fn an_admitted_task_that_cannot_run_makes_no_room() {
         for is_first in [false, true] {
             let limit = Limit::new(RED, 1);
             let permit = limit.try_reserve().unwrap();
-            let first = waits_for_room(&limit, BLUE).await;
-            let next = waits_for_room(&limit, GREEN).await;
+            let first = spawn_waiting_for_room(&limit, BLUE).await;
+            let next = spawn_waiting_for_room(&limit, GREEN).await;
             let ((hold, held), (go, gone)) = (oneshot::channel(), oneshot::channel::<()>());
             let (tell, joins) = oneshot::channel();
             let holder = spawn_colored(
@@ -446,8 +446,8 @@ fn one_running_item_is_enough() {
         let limit = Limit::new(RED, 2);
         let ((go, gone), permit) = (oneshot::channel::<()>(), limit.try_reserve().unwrap());
         let inside = limit.try_spawn(async move { gone.await.unwrap() }).unwrap();
-        let first = waits_for_room(&limit, BLUE).await;
-        let next = waits_for_room(&limit, GREEN).await;
+        let first = spawn_waiting_for_room(&limit, BLUE).await;
+        let next = spawn_waiting_for_room(&limit, GREEN).await;
         let (tell, joins) = oneshot::channel();
         let holder = spawn_colored(
             BLUE,
@@ -502,7 +502,7 @@ fn a_task_admitted_in_its_own_section_goes_on() {
         });
         let first = spawn_colored(BLUE, section);
         told.await.unwrap();
-        let next = waits_for_room(&limit, Color::new(4)).await;
+        let next = spawn_waiting_for_room(&limit, Color::new(4)).await;
         give.send(next).map_err(drop).unwrap();
         yield_now().await;
         // There is one worker, so the holder, which is woken last, runs before the admitted task.

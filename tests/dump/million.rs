@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// Waits for ever, and counts its polls.
-async fn waits(polls: Arc<AtomicUsize>) {
+async fn wait_for_ever(polls: Arc<AtomicUsize>) {
     std::future::poll_fn(|_| {
         polls.fetch_add(1, Ordering::Relaxed);
         std::task::Poll::Ready(())
@@ -28,7 +28,7 @@ fn a_dump_of_many_tasks_polls_none_and_delays_others_little() {
         let handle = runtime.handle();
         let polls = Arc::new(AtomicUsize::new(0));
         for n in 0..tasks {
-            let future = waits(Arc::clone(&polls));
+            let future = wait_for_ever(Arc::clone(&polls));
             // A color of its own, one of a thousand, or one for all.
             drop(match n % 4 {
                 0 | 1 => handle.spawn_unique(future),

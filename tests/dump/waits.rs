@@ -148,7 +148,7 @@ fn a_socket_is_named_by_its_addresses() {
 }
 
 /// `dropped` is pending, and is dropped in the poll in which the task begins to wait for ever.
-async fn cancels(dropped: impl Future) {
+async fn cancel_while_waiting(dropped: impl Future) {
     select! {
         biased;
         _ = dropped => {}
@@ -162,19 +162,25 @@ fn a_branch_of_a_select_that_was_dropped_is_not_shown() {
     const OF_ITS_OWN: &str = "waits for something of its own";
     shared(|| {
         let runtime = runtime(2);
-        assert_eq!(text_of(&runtime, cancels(sleep(Duration::from_secs(3600)))), OF_ITS_OWN);
+        assert_eq!(
+            text_of(&runtime, cancel_while_waiting(sleep(Duration::from_secs(3600)))),
+            OF_ITS_OWN
+        );
         let forever = timeout(Duration::from_secs(3600), pending::<()>());
-        assert_eq!(text_of(&runtime, cancels(forever)), OF_ITS_OWN);
+        assert_eq!(text_of(&runtime, cancel_while_waiting(forever)), OF_ITS_OWN);
         let other = runtime.spawn_unique(pending::<()>());
-        assert_eq!(text_of(&runtime, cancels(other)), OF_ITS_OWN);
+        assert_eq!(text_of(&runtime, cancel_while_waiting(other)), OF_ITS_OWN);
         let (_sender, mut receiver) = mpsc::channel::<()>(1);
-        assert_eq!(text_of(&runtime, cancels(async move { receiver.recv().await })), OF_ITS_OWN);
+        assert_eq!(
+            text_of(&runtime, cancel_while_waiting(async move { receiver.recv().await })),
+            OF_ITS_OWN
+        );
         let socket = runtime.run(UdpSocket::bind("127.0.0.1:0")).unwrap();
         let received = async move { socket.recv(&mut [0; 8]).await };
-        assert_eq!(text_of(&runtime, cancels(received)), OF_ITS_OWN);
+        assert_eq!(text_of(&runtime, cancel_while_waiting(received)), OF_ITS_OWN);
         let listener = runtime.run(TcpListener::bind("127.0.0.1:0")).unwrap();
         let accepted = async move { listener.accept().await };
-        assert_eq!(text_of(&runtime, cancels(accepted)), OF_ITS_OWN);
+        assert_eq!(text_of(&runtime, cancel_while_waiting(accepted)), OF_ITS_OWN);
         // In another poll than the one in which it was pending.
         let later = async {
             select! {

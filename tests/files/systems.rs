@@ -167,7 +167,7 @@ impl Mount {
         Some(in_namespace(program).expect("it ran before"))
     }
 
-    fn passes(&self) {
+    fn run_suite(&self) {
         if let Some(output) = self.run(this_binary().args(SUITE)) {
             passed(self.name, &output);
         }
@@ -176,22 +176,22 @@ impl Mount {
 
 #[test]
 fn on_tmpfs() {
-    TMPFS.passes();
+    TMPFS.run_suite();
 }
 
 #[test]
 fn on_overlayfs() {
-    OVERLAY.passes();
+    OVERLAY.run_suite();
 }
 
 #[test]
 fn on_xfs() {
-    XFS.passes();
+    XFS.run_suite();
 }
 
 #[test]
 fn on_btrfs() {
-    BTRFS.passes();
+    BTRFS.run_suite();
 }
 
 #[test]

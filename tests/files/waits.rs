@@ -33,7 +33,7 @@ fn pipes(scratch: &Scratch) -> Vec<PathBuf> {
 }
 
 /// What does not wait: a file, its path, a device, a terminal, a pipe that has both ends.
-async fn others_go_on(scratch: &Scratch) {
+async fn check_that_others_go_on(scratch: &Scratch) {
     let path = scratch.file("other", "bytes");
     let all = async {
         assert_eq!(colored::fs::read(&path).await.unwrap(), b"bytes");
@@ -78,7 +78,7 @@ fn openings_that_wait_for_their_other_end_stop_only_their_like() {
                     let scratch = Scratch::new();
                     let paths = pipes(&scratch);
                     let waiting = opening(&paths, writes).await;
-                    others_go_on(&scratch).await;
+                    check_that_others_go_on(&scratch).await;
                     // Both ends do not wait for each other, whoever is in line.
                     let other = |path: &PathBuf| {
                         let path = path.clone();
@@ -157,7 +157,7 @@ fn terminals_that_wait_stop_no_other_terminal() {
                     tasks.push((master, task));
                 }
                 sleep(Duration::from_millis(20)).await;
-                others_go_on(&scratch).await;
+                check_that_others_go_on(&scratch).await;
                 let mut out = colored::io::stdout();
                 timeout(LONG, out.write_all(b"to the output\n")).await.unwrap().unwrap();
                 let waits = |class: &str| {
@@ -290,7 +290,7 @@ fn a_regular_file_that_waits_gives_what_is_there() {
                     })
                 })
                 .collect();
-            others_go_on(&Scratch::new()).await;
+            check_that_others_go_on(&Scratch::new()).await;
             many
         });
         drop(stop);

@@ -20,7 +20,7 @@ fn here(test: impl Future<Output = ()>) {
 }
 
 /// `operation` is ready each time. Another task of the color, which is scheduled first, must run within one poll.
-async fn lets_its_color_run(name: &str, mut operation: impl AsyncFnMut(usize)) {
+async fn check_that_its_color_runs(name: &str, mut operation: impl AsyncFnMut(usize)) {
     let rounds = Arc::new(AtomicUsize::new(0));
     let seen = Arc::clone(&rounds);
     let beside = spawn_here(async move { seen.load(Ordering::Relaxed) });
@@ -36,56 +36,56 @@ async fn lets_its_color_run(name: &str, mut operation: impl AsyncFnMut(usize)) {
 fn a_loop_over_a_channel_that_is_never_empty_lets_its_color_run() {
     here(async {
         let (send, mut receive) = mpsc::channel(4);
-        lets_its_color_run("mpsc send and recv", async |round| {
+        check_that_its_color_runs("mpsc send and recv", async |round| {
             send.send(round).await.unwrap();
             assert_eq!(receive.recv().await, Some(round));
         })
         .await;
         let (send, mut receive) = mpsc::channel(4);
-        lets_its_color_run("mpsc reserve, recv_many", async |round| {
+        check_that_its_color_runs("mpsc reserve, recv_many", async |round| {
             send.reserve().await.unwrap().send(round);
             assert_eq!(receive.recv_many(&mut Vec::new(), 4).await, 1);
         })
         .await;
         let (send, mut receive) = mpsc::channel(4);
-        lets_its_color_run("mpsc reserve_many, reserve_owned", async |round| {
+        check_that_its_color_runs("mpsc reserve_many, reserve_owned", async |round| {
             send.reserve_many(1).await.unwrap().for_each(|permit| permit.send(round));
             drop(send.clone().reserve_owned().await.unwrap().release());
             receive.try_recv().unwrap();
         })
         .await;
         let (send, mut receive) = mpsc::unbounded_channel();
-        lets_its_color_run("unbounded recv", async |round| {
+        check_that_its_color_runs("unbounded recv", async |round| {
             send.send(round).unwrap();
             assert_eq!(receive.recv().await, Some(round));
         })
         .await;
-        lets_its_color_run("unbounded recv_many", async |round| {
+        check_that_its_color_runs("unbounded recv_many", async |round| {
             send.send(round).unwrap();
             assert_eq!(receive.recv_many(&mut Vec::new(), 4).await, 1);
         })
         .await;
-        lets_its_color_run("unbounded poll_recv, poll_recv_many", async |round| {
+        check_that_its_color_runs("unbounded poll_recv, poll_recv_many", async |round| {
             send.send(round).unwrap();
             assert_eq!(poll_fn(|cx| receive.poll_recv(cx)).await, Some(round));
             send.send(round).unwrap();
             poll_fn(|cx| receive.poll_recv_many(cx, &mut Vec::new(), 4)).await;
         })
         .await;
-        lets_its_color_run("oneshot", async |round| {
+        check_that_its_color_runs("oneshot", async |round| {
             let (send, receive) = oneshot::channel();
             send.send(round).unwrap();
             assert_eq!(receive.await, Ok(round));
         })
         .await;
         let (send, mut receive) = broadcast::channel(4);
-        lets_its_color_run("broadcast", async |round| {
+        check_that_its_color_runs("broadcast", async |round| {
             send.send(round).unwrap();
             assert_eq!(receive.recv().await, Ok(round));
         })
         .await;
         let (send, mut receive) = watch::channel(0);
-        lets_its_color_run("watch", async |round| {
+        check_that_its_color_runs("watch", async |round| {
             send.send_replace(round);
             receive.changed().await.unwrap();
             assert_eq!(*receive.wait_for(|_| true).await.unwrap(), round);
@@ -93,7 +93,7 @@ fn a_loop_over_a_channel_that_is_never_empty_lets_its_color_run() {
         .await;
         let (gone, closed) = mpsc::channel::<()>(1);
         drop(closed);
-        lets_its_color_run("closed", async |_| gone.closed().await).await;
+        check_that_its_color_runs("closed", async |_| gone.closed().await).await;
     });
 }
 
@@ -101,20 +101,23 @@ fn a_loop_over_a_channel_that_is_never_empty_lets_its_color_run() {
 fn a_loop_over_a_lock_that_is_open_lets_its_color_run() {
     here(async {
         let lock = Arc::new(Mutex::new(0));
-        lets_its_color_run("lock", async |_| *lock.lock().await += 1).await;
-        lets_its_color_run("lock_owned", async |_| *lock.clone().lock_owned().await += 1).await;
+        check_that_its_color_runs("lock", async |_| *lock.lock().await += 1).await;
+        check_that_its_color_runs("lock_owned", async |_| *lock.clone().lock_owned().await += 1)
+            .await;
         let lock = Arc::new(RwLock::new(0));
-        lets_its_color_run("read", async |_| assert_eq!(*lock.read().await, 0)).await;
-        lets_its_color_run("read_owned", async |_| drop(lock.clone().read_owned().await)).await;
-        lets_its_color_run("write", async |_| *lock.write().await += 1).await;
-        lets_its_color_run("write_owned", async |_| *lock.clone().write_owned().await += 1).await;
+        check_that_its_color_runs("read", async |_| assert_eq!(*lock.read().await, 0)).await;
+        check_that_its_color_runs("read_owned", async |_| drop(lock.clone().read_owned().await))
+            .await;
+        check_that_its_color_runs("write", async |_| *lock.write().await += 1).await;
+        check_that_its_color_runs("write_owned", async |_| *lock.clone().write_owned().await += 1)
+            .await;
         let some = Arc::new(Semaphore::new(2));
-        lets_its_color_run("acquire", async |_| drop(some.acquire().await)).await;
-        lets_its_color_run("acquire_many", async |_| drop(some.acquire_many(2).await)).await;
+        check_that_its_color_runs("acquire", async |_| drop(some.acquire().await)).await;
+        check_that_its_color_runs("acquire_many", async |_| drop(some.acquire_many(2).await)).await;
         let owned = async |_| drop(some.clone().acquire_owned().await);
-        lets_its_color_run("acquire_owned", owned).await;
+        check_that_its_color_runs("acquire_owned", owned).await;
         let owned = async |_| drop(some.clone().acquire_many_owned(2).await);
-        lets_its_color_run("acquire_many_owned", owned).await;
+        check_that_its_color_runs("acquire_many_owned", owned).await;
     });
 }
 
@@ -122,25 +125,26 @@ fn a_loop_over_a_lock_that_is_open_lets_its_color_run() {
 fn a_loop_over_a_signal_that_is_there_lets_its_color_run() {
     here(async {
         let signal = Arc::new(Notify::new());
-        lets_its_color_run("notified", async |_| {
+        check_that_its_color_runs("notified", async |_| {
             signal.notify_one();
             signal.notified().await;
         })
         .await;
-        lets_its_color_run("notified_owned", async |_| {
+        check_that_its_color_runs("notified_owned", async |_| {
             signal.notify_one();
             signal.clone().notified_owned().await;
         })
         .await;
         let barrier = Barrier::new(1);
-        lets_its_color_run("barrier", async |_| assert!(barrier.wait().await.is_leader())).await;
+        check_that_its_color_runs("barrier", async |_| assert!(barrier.wait().await.is_leader()))
+            .await;
         let cell = OnceCell::new();
         let get = async |_| assert_eq!(*cell.get_or_init(async || 7).await, 7);
-        lets_its_color_run("get_or_init", get).await;
+        check_that_its_color_runs("get_or_init", get).await;
         let get = async |_| assert_eq!(cell.get_or_try_init(async || Err(())).await, Ok(&7));
-        lets_its_color_run("get_or_try_init", get).await;
+        check_that_its_color_runs("get_or_try_init", get).await;
         let set = SetOnce::new_with(Some(7));
-        lets_its_color_run("set once", async |_| assert_eq!(*set.wait().await, 7)).await;
+        check_that_its_color_runs("set once", async |_| assert_eq!(*set.wait().await, 7)).await;
     });
 }
 
@@ -150,19 +154,19 @@ struct Opaque;
 /// Handles of channels are printed and cloned whatever the values are, as tokio's.
 #[test]
 fn handles_ask_nothing_of_the_values() {
-    fn is_cloned<T: Clone + std::fmt::Debug>(_: &T) {}
-    fn is_shown<T: std::fmt::Debug>(_: &T) {}
+    fn assert_clone<T: Clone + std::fmt::Debug>(_: &T) {}
+    fn assert_debug<T: std::fmt::Debug>(_: &T) {}
     let (send, receive) = mpsc::channel::<Opaque>(1);
-    is_cloned(&send);
-    is_cloned(&send.downgrade());
-    is_shown(&receive);
+    assert_clone(&send);
+    assert_clone(&send.downgrade());
+    assert_debug(&receive);
     let (send, receive) = mpsc::unbounded_channel::<Opaque>();
-    is_cloned(&send);
-    is_cloned(&send.downgrade());
-    is_shown(&receive);
+    assert_clone(&send);
+    assert_clone(&send.downgrade());
+    assert_debug(&receive);
     let send = broadcast::Sender::<Opaque>::new(1);
-    is_cloned(&send);
-    is_shown(&send.subscribe());
+    assert_clone(&send);
+    assert_debug(&send.subscribe());
     let (send, receive) = watch::channel(Opaque);
     let _clones = (send.clone(), receive.clone());
 }

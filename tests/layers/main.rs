@@ -9,6 +9,7 @@ mod impls;
 mod layering;
 mod links;
 mod names;
+mod questions;
 mod source;
 
 use layering::Crate;
@@ -50,17 +51,17 @@ const CRATES: [Crate; 8] = [
         layers: &[
             &["ready", "wall"],
             &[
+                "block_on",
                 "budget",
                 "color_local",
                 "device",
-                "explained",
-                "launch",
-                "leaf",
+                "error_context",
                 "long_poll",
                 "missing_tokio",
-                "wait",
+                "thread_settings",
+                "wait_reason",
             ],
-            &["finish", "pool", "tokio_context"],
+            &["drain", "pool", "tokio_context"],
             &["driver"],
             &["blocking", "time"],
             &["admission", "cell", "limit", "io", "sync", "task"],
@@ -209,7 +210,7 @@ const UNSAFE: &[&str] = &[
     "crates/colored-core/src/exclusive.rs",
     "crates/colored-core/src/join.rs",
     "crates/colored-core/src/lane.rs",
-    "crates/colored-core/src/lane/alone.rs",
+    "crates/colored-core/src/lane/try_take.rs",
     "crates/colored-core/src/lane/behavior.rs",
     "crates/colored-core/src/lane/behavior/line.rs",
     "crates/colored-core/src/lane/behavior/order.rs",
@@ -217,7 +218,7 @@ const UNSAFE: &[&str] = &[
     "crates/colored-core/src/lane/callback.rs",
     "crates/colored-core/src/lane/current.rs",
     "crates/colored-core/src/lane/held.rs",
-    "crates/colored-core/src/lane/measure.rs",
+    "crates/colored-core/src/lane/record.rs",
     "crates/colored-core/src/lane/at_once.rs",
     "crates/colored-core/src/lane/locals.rs",
     "crates/colored-core/src/lane/priority/inherit.rs",
@@ -225,14 +226,15 @@ const UNSAFE: &[&str] = &[
     "crates/colored-core/src/lane/readers/admit.rs",
     "crates/colored-core/src/lane/readers/batch.rs",
     "crates/colored-core/src/lane/readers/queued.rs",
-    "crates/colored-core/src/lane/reference.rs",
-    "crates/colored-core/src/lane/release.rs",
+    "crates/colored-core/src/lane/refs.rs",
+    "crates/colored-core/src/lane/turn_end/hold.rs",
     "crates/colored-core/src/lane/section.rs",
     "crates/colored-core/src/lane/slice.rs",
     "crates/colored-core/src/lane/ticket.rs",
-    "crates/colored-core/src/lane/unlink.rs",
-    "crates/colored-core/src/lane/visit.rs",
-    "crates/colored-core/src/lane/waiting.rs",
+    "crates/colored-core/src/lane/turn_end.rs",
+    "crates/colored-core/src/lane/snapshot.rs",
+    "crates/colored-core/src/lane/wake.rs",
+    "crates/colored-core/src/lane/abort_waiting.rs",
     "crates/colored-core/src/memory/boxed.rs",
     "crates/colored-core/src/memory/cache.rs",
     "crates/colored-core/src/memory/chunk.rs",
@@ -255,7 +257,7 @@ const UNSAFE: &[&str] = &[
     "crates/colored-core/src/sched/remote.rs",
     "crates/colored-core/src/sched/retire.rs",
     "crates/colored-core/src/sched/running.rs",
-    "crates/colored-core/src/sched/visits/sheet.rs",
+    "crates/colored-core/src/sched/snapshot/sheet.rs",
     "crates/colored-core/src/spawn/blocking.rs",
     "crates/colored-core/src/sync/model.rs",
     "crates/colored-core/src/sync/watched/arc.rs",
@@ -424,14 +426,14 @@ fn one_file_reads_the_systems_clock() {
 }
 
 /// The only files that may name a way to end a registration, or one that takes a bare number. Both are for the type that
-/// owns the descriptor with its registration, in `driver/source.rs`, and for what it is made of.
+/// owns the descriptor with its registration, in `driver/registration.rs`, and for what it is made of.
 const REGISTERS: &[(&str, &[&str])] = &[
     (
         "deregister",
         &[
             "driver/descriptor.rs",
             "driver/reactor.rs",
-            "driver/source.rs",
+            "driver/registration.rs",
             "fs/descriptor.rs",
             "net/unix/pipe/end.rs",
         ],

@@ -53,7 +53,7 @@ fn duplicate(number: RawFd) -> OwnedFd {
 /// Makes a value that registers descriptors, and ends it. Other descriptors of the same files stay open, so that the system
 /// does not forget a registration whose descriptor was closed: only deregistering ends it, and only while the descriptor is
 /// open.
-async fn ends<T, R>(what: &str, make: impl AsyncFnOnce() -> T, end: impl AsyncFnOnce(T) -> R) {
+async fn check_end<T, R>(what: &str, make: impl AsyncFnOnce() -> T, end: impl AsyncFnOnce(T) -> R) {
     let before = registrations();
     let value = make().await;
     let made: Vec<_> = registrations().difference(&before).cloned().collect();
@@ -66,7 +66,7 @@ async fn ends<T, R>(what: &str, make: impl AsyncFnOnce() -> T, end: impl AsyncFn
 }
 
 /// Polls a future, which has to wait, once.
-async fn waits<F: Future>(future: F) {
+async fn expect_pending<F: Future>(future: F) {
     let mut future = pin!(future);
     poll_fn(|cx| {
         assert!(future.as_mut().poll(cx).is_pending(), "there is nothing to wait for");
@@ -89,7 +89,7 @@ async fn unix() -> (UnixStream, UnixStream) {
 async fn file() -> (File, std::io::PipeWriter) {
     let (reader, writer) = std::io::pipe().unwrap();
     let mut file = File::try_from(OwnedFd::from(reader)).unwrap();
-    waits(file.read(&mut [0])).await;
+    expect_pending(file.read(&mut [0])).await;
     (file, writer)
 }
 
@@ -99,9 +99,9 @@ async fn child_with_pipes() -> Child {
     command.arg("1000").kill_on_drop(true);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    waits(child.stdout.as_mut().unwrap().read_u8()).await;
-    waits(child.stderr.as_mut().unwrap().read_u8()).await;
-    waits(child.stdin.as_mut().unwrap().write_all(&vec![0; 1 << 20])).await;
+    expect_pending(child.stdout.as_mut().unwrap().read_u8()).await;
+    expect_pending(child.stderr.as_mut().unwrap().read_u8()).await;
+    expect_pending(child.stdin.as_mut().unwrap().write_all(&vec![0; 1 << 20])).await;
     child
 }
 
@@ -110,49 +110,50 @@ fn path(name: &str) -> std::path::PathBuf {
 }
 
 async fn sockets() {
-    ends("TcpListener", async || TcpListener::bind("127.0.0.1:0").await, async |of| drop(of)).await;
+    check_end("TcpListener", async || TcpListener::bind("127.0.0.1:0").await, async |of| drop(of))
+        .await;
     let listen = async || TcpListener::bind("127.0.0.1:0").await.unwrap();
-    ends("TcpListener::into_std", listen, async |of| of.into_std().unwrap()).await;
-    ends("TcpStream", tcp, async |of| drop(of)).await;
+    check_end("TcpListener::into_std", listen, async |of| of.into_std().unwrap()).await;
+    check_end("TcpStream", tcp, async |of| drop(of)).await;
     let both = async |(one, other): (TcpStream, TcpStream)| {
         (one.into_std().unwrap(), other.into_std().unwrap())
     };
-    ends("TcpStream::into_std", tcp, both).await;
+    check_end("TcpStream::into_std", tcp, both).await;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let connecting = async || {
         let mut connect = Box::pin(TcpStream::connect(address));
-        waits(&mut connect).await;
+        expect_pending(&mut connect).await;
         (connect, ())
     };
-    ends("a connect that is dropped", connecting, async |of| drop(of)).await;
+    check_end("a connect that is dropped", connecting, async |of| drop(of)).await;
     let udp = async || UdpSocket::bind("127.0.0.1:0").await.unwrap();
-    ends("UdpSocket", udp, async |of| drop(of)).await;
-    ends("UdpSocket::into_std", udp, async |of| of.into_std().unwrap()).await;
+    check_end("UdpSocket", udp, async |of| drop(of)).await;
+    check_end("UdpSocket::into_std", udp, async |of| of.into_std().unwrap()).await;
 
     let place = path("listener");
     let listen = async || UnixListener::bind(&place).unwrap();
-    ends("UnixListener", listen, async |of| drop(of)).await;
+    check_end("UnixListener", listen, async |of| drop(of)).await;
     fs::remove_file(&place).unwrap();
-    ends("UnixListener::into_std", listen, async |of| of.into_std().unwrap()).await;
+    check_end("UnixListener::into_std", listen, async |of| of.into_std().unwrap()).await;
     fs::remove_file(&place).unwrap();
-    ends("UnixStream", unix, async |of| drop(of)).await;
+    check_end("UnixStream", unix, async |of| drop(of)).await;
     let both = async |(one, other): (UnixStream, UnixStream)| {
         (one.into_std().unwrap(), other.into_std().unwrap())
     };
-    ends("UnixStream::into_std", unix, both).await;
+    check_end("UnixStream::into_std", unix, both).await;
     let datagrams = async || UnixDatagram::pair().unwrap();
-    ends("UnixDatagram", datagrams, async |of| drop(of)).await;
+    check_end("UnixDatagram", datagrams, async |of| drop(of)).await;
     let both = async |(one, other): (UnixDatagram, UnixDatagram)| {
         (one.into_std().unwrap(), other.into_std().unwrap())
     };
-    ends("UnixDatagram::into_std", datagrams, both).await;
+    check_end("UnixDatagram::into_std", datagrams, both).await;
     let pipe = async || pipe::pipe().unwrap();
-    ends("the ends of a pipe", pipe, async |of| drop(of)).await;
+    check_end("the ends of a pipe", pipe, async |of| drop(of)).await;
     let both = async |(sender, receiver): (pipe::Sender, pipe::Receiver)| {
         (sender.into_blocking_fd().unwrap(), receiver.into_nonblocking_fd().unwrap())
     };
-    ends("the descriptors of a pipe", pipe, both).await;
+    check_end("the descriptors of a pipe", pipe, both).await;
 }
 
 async fn halves() {
@@ -161,13 +162,13 @@ async fn halves() {
         drop(read);
         drop(write);
     };
-    ends("halves of TCP, reading first", tcp, read_first).await;
+    check_end("halves of TCP, reading first", tcp, read_first).await;
     let write_first = async |(one, _other): (UnixStream, UnixStream)| {
         let (read, write) = one.into_split();
         drop(write);
         drop(read);
     };
-    ends("halves of a Unix socket, writing first", unix, write_first).await;
+    check_end("halves of a Unix socket, writing first", unix, write_first).await;
     let reunite = async |(one, _other): (TcpStream, TcpStream)| {
         let before = registrations();
         let (read, write) = one.into_split();
@@ -175,7 +176,7 @@ async fn halves() {
         assert_eq!(registrations(), before, "it is registered as it was");
         whole.into_std().unwrap()
     };
-    ends("a connection that was split", tcp, reunite).await;
+    check_end("a connection that was split", tcp, reunite).await;
 }
 
 async fn descriptors() {
@@ -184,13 +185,13 @@ async fn descriptors() {
         far.set_nonblocking(true).unwrap();
         (AsyncFd::new(far).unwrap(), near)
     };
-    ends("AsyncFd", watch, async |of| drop(of)).await;
-    ends("AsyncFd::into_inner", watch, async |(fd, _)| fd.into_inner().unwrap()).await;
+    check_end("AsyncFd", watch, async |of| drop(of)).await;
+    check_end("AsyncFd::into_inner", watch, async |(fd, _)| fd.into_inner().unwrap()).await;
     let interest = async || {
         let (near, far) = StdUnixStream::pair().unwrap();
         (AsyncFd::with_interest(far, Interest::PRIORITY).unwrap(), near)
     };
-    ends("AsyncFd::with_interest", interest, async |of| drop(of)).await;
+    check_end("AsyncFd::with_interest", interest, async |of| drop(of)).await;
     // The second one is refused, and the first one stays.
     let twice = async |(fd, near): (AsyncFd<StdUnixStream>, StdUnixStream)| {
         let fd = Arc::new(fd);
@@ -203,36 +204,36 @@ async fn descriptors() {
         assert_eq!(registrations(), before);
         drop((fd, near));
     };
-    ends("AsyncFd::try_new that fails", watch, twice).await;
-    ends("Watcher", async || Watcher::new().unwrap(), async |of| drop(of)).await;
+    check_end("AsyncFd::try_new that fails", watch, twice).await;
+    check_end("Watcher", async || Watcher::new().unwrap(), async |of| drop(of)).await;
     let signals = async || signal(SignalKind::user_defined2()).unwrap();
-    ends("Signal", signals, async |of| drop(of)).await;
+    check_end("Signal", signals, async |of| drop(of)).await;
 }
 
 async fn files() {
-    ends("File", file, async |of| drop(of)).await;
-    ends("File, its other end first", file, async |(file, writer)| {
+    check_end("File", file, async |of| drop(of)).await;
+    check_end("File, its other end first", file, async |(file, writer)| {
         drop(writer);
         drop(file);
     })
     .await;
-    ends("File::into_std", file, async |(file, _)| file.into_std().await.unwrap()).await;
-    ends("File::try_into_std", file, async |(file, _)| file.try_into_std().unwrap()).await;
+    check_end("File::into_std", file, async |(file, _)| file.into_std().await.unwrap()).await;
+    check_end("File::try_into_std", file, async |(file, _)| file.try_into_std().unwrap()).await;
     let clones = async |(mut file, _writer): (File, _)| {
         let mut clone = file.try_clone().await.unwrap();
-        waits(clone.read(&mut [0])).await;
+        expect_pending(clone.read(&mut [0])).await;
         let _same = duplicate(clone.as_raw_fd());
         drop(file);
         drop(clone);
     };
-    ends("a file and its clone", file, clones).await;
+    check_end("a file and its clone", file, clones).await;
     let again = async |(file, _writer): (File, _)| {
         let mut file = File::from_std(file.into_std().await.unwrap()).unwrap();
-        waits(file.read(&mut [0])).await;
+        expect_pending(file.read(&mut [0])).await;
         let receiver = pipe::Receiver::from_file(file.into_std().await.unwrap()).unwrap();
         AsyncFd::new(receiver.into_nonblocking_fd().unwrap()).unwrap().into_inner().unwrap()
     };
-    ends("a file that becomes a pipe's end and an AsyncFd", file, again).await;
+    check_end("a file that becomes a pipe's end and an AsyncFd", file, again).await;
 }
 
 async fn children() {
@@ -247,7 +248,7 @@ async fn children() {
             sleep(Duration::from_millis(5)).await;
         }
     };
-    ends("a child with pipes", child_with_pipes, dropped).await;
+    check_end("a child with pipes", child_with_pipes, dropped).await;
     let converted = async |mut child: Child| {
         let stdin = child.stdin.take().unwrap().into_std().await;
         let stdout = child.stdout.take().unwrap().into_std().await;
@@ -255,7 +256,7 @@ async fn children() {
         child.kill().await.unwrap();
         (stdin.unwrap(), stdout.unwrap(), stderr.unwrap())
     };
-    ends("pipes of a child as files", child_with_pipes, converted).await;
+    check_end("pipes of a child as files", child_with_pipes, converted).await;
 }
 
 #[test]
@@ -287,7 +288,7 @@ fn clones_are_registered_again_and_again() {
             let before = registrations();
             for round in 0..3 {
                 let mut clone = original.try_clone().await.unwrap();
-                waits(clone.read(&mut [0])).await;
+                expect_pending(clone.read(&mut [0])).await;
                 assert_eq!(registrations().len(), before.len() + 1, "round {round}");
                 drop(clone);
                 assert_eq!(registrations(), before, "round {round}");
@@ -312,7 +313,7 @@ fn a_refused_registration_is_tried_again() {
                 let (before, mut bytes) = (registrations(), [0]);
                 {
                     let mut read = pin!(file.read(&mut bytes));
-                    waits(read.as_mut()).await;
+                    expect_pending(read.as_mut()).await;
                     assert_eq!(registrations(), before);
                     writer.write_all(&[byte]).unwrap();
                     assert_eq!(read.await.unwrap(), 1);
@@ -321,7 +322,7 @@ fn a_refused_registration_is_tried_again() {
             }
             first.into_inner().unwrap();
             let before = registrations();
-            waits(file.read(&mut [0])).await;
+            expect_pending(file.read(&mut [0])).await;
             assert_eq!(registrations().difference(&before).count(), 1);
         });
     });

@@ -88,13 +88,13 @@ fn a_runtime_spawns_and_describes_itself() {
 
 /// Types that are used across a `catch_unwind` without `AssertUnwindSafe`: a panic does not poison (G9).
 const _: () = {
-    const fn goes_through_a_panic<T: UnwindSafe + RefUnwindSafe>() {}
+    const fn assert_unwind_safe<T: UnwindSafe + RefUnwindSafe>() {}
     type NotUnwindSafe = Box<dyn FnMut() + Send>;
-    goes_through_a_panic::<colored::Runtime>();
-    goes_through_a_panic::<Handle>();
-    goes_through_a_panic::<colored::JoinHandle<NotUnwindSafe>>();
-    goes_through_a_panic::<colored::AbortHandle>();
-    goes_through_a_panic::<colored::ColorCell<NotUnwindSafe>>();
+    assert_unwind_safe::<colored::Runtime>();
+    assert_unwind_safe::<Handle>();
+    assert_unwind_safe::<colored::JoinHandle<NotUnwindSafe>>();
+    assert_unwind_safe::<colored::AbortHandle>();
+    assert_unwind_safe::<colored::ColorCell<NotUnwindSafe>>();
 };
 
 #[test]

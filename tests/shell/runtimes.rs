@@ -267,7 +267,7 @@ fn waits_in_a_runtime_that_ends_get_an_error() {
             let mut turned = pin!(try_when((&blue, &red), |_: &mut i32, _: &mut i32| ()));
             assert!(begins(call.as_mut()).await && begins(read.as_mut()).await);
             assert!(begins(both.as_mut()).await && begins(turned.as_mut()).await);
-            sends_after(end);
+            drop_later(end);
             assert_eq!(call.await, Err(CallError::ShutDown));
             assert_eq!(read.await, Err(CallError::ShutDown));
             // These `when`s have all colors by then, and may run, if the last color belongs to the runtime that lives.
@@ -289,7 +289,7 @@ async fn begins<F: Future>(mut future: Pin<&mut F>) -> bool {
 }
 
 /// Lets a shutdown go on when it has had time to begin.
-fn sends_after(end: Sender<()>) {
+fn drop_later(end: Sender<()>) {
     drop(thread::spawn(move || {
         block(Duration::from_millis(30));
         drop(end);

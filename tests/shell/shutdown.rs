@@ -251,7 +251,7 @@ fn shutdown_background_waits_for_no_thread() {
 /// As when a process ends while a task computes.
 #[test]
 fn a_poll_that_outlasts_the_shutdown_may_go_on_to_a_timer() {
-    shared(|| goes_on_to_a_timer(Runtime::builder().workers(2), |_| ()));
+    shared(|| check_up_to_a_timer(Runtime::builder().workers(2), |_| ()));
 }
 
 #[test]
@@ -259,7 +259,7 @@ fn so_may_a_poll_on_a_spare_worker() {
     shared(|| {
         // Ends when the test does, and holds the only worker.
         let (_end, held) = mpsc::channel::<()>();
-        goes_on_to_a_timer(Runtime::builder().workers(1).spare_workers(1), |runtime| {
+        check_up_to_a_timer(Runtime::builder().workers(1).spare_workers(1), |runtime| {
             let (begin, begun) = mpsc::channel();
             let _detached = runtime.handle().spawn_unique(async move {
                 begin.send(()).unwrap();
@@ -270,7 +270,7 @@ fn so_may_a_poll_on_a_spare_worker() {
     });
 }
 
-fn goes_on_to_a_timer(builder: Builder, first: impl FnOnce(&Runtime)) {
+fn check_up_to_a_timer(builder: Builder, first: impl FnOnce(&Runtime)) {
     let (panics, drops) = (Arc::new(AtomicU64::new(0)), Drops::default());
     let counted = Arc::clone(&panics);
     let builder = builder.on_task_panic(move |_| {

@@ -87,10 +87,10 @@ impl Case {
     /// Drops the future, and checks that its waker is gone.
     fn drop_here(&mut self, alarm: &Arc<Alarm>) {
         drop(self.take());
-        self.is_forgotten(alarm);
+        self.expect_forgotten(alarm);
     }
 
-    fn is_forgotten(&self, alarm: &Arc<Alarm>) {
+    fn expect_forgotten(&self, alarm: &Arc<Alarm>) {
         soon(&1, &format!("{}: its waker and who has it", self.name), || Arc::strong_count(alarm));
     }
 }
@@ -149,7 +149,7 @@ fn polled_for_one_and_then_for_another() {
             let waker = Waker::from(Arc::clone(&other));
             let _ = case.subject.future.as_mut().poll(&mut Context::from_waker(&waker));
             drop(waker);
-            case.is_forgotten(&one);
+            case.expect_forgotten(&one);
         }
         case.drop_here(&other);
         case.end();
@@ -163,7 +163,7 @@ fn pending_here_and_dropped_elsewhere() {
         case.poll(&alarm);
         let future = case.take();
         thread::spawn(move || drop(future)).join().unwrap();
-        case.is_forgotten(&alarm);
+        case.expect_forgotten(&alarm);
         case.end();
     });
     each(ALL, |mut case| {
@@ -172,7 +172,7 @@ fn pending_here_and_dropped_elsewhere() {
         let future = case.take();
         let task = case.runtime.spawn_unique(async move { drop(future) });
         case.runtime.block_on(task).unwrap();
-        case.is_forgotten(&alarm);
+        case.expect_forgotten(&alarm);
         case.end();
     });
 }

@@ -45,7 +45,7 @@ pub(crate) const CASES: &[(&str, Case)] = cases! {
     sleeping: async |_| keep(polled(sleep(LONG)).await);
     sleeping_and_reset: reset;
     sleeping_of_two_runtimes: async |_| on_runtime(sleep_in);
-    sleep_polled_outside: async |_| end(|_| says("in no `colored` runtime", || poll(pin!(sleep(LONG)))));
+    sleep_polled_outside: async |_| end(|_| expect_panic("in no `colored` runtime", || poll(pin!(sleep(LONG)))));
     ticking: ticking;
     timed_out: async |_| keep(polled(Box::pin(timeout(LONG, pending::<()>()))).await);
     tcp_waiting: tcp_waiting;
@@ -60,16 +60,16 @@ pub(crate) const CASES: &[(&str, Case)] = cases! {
     task_of_the_thread: async |_| keep(spawn_local(pending::<()>()));
     task_joined: async |handle: Handle| {
         let task = handle.spawn_unique(async { 7 });
-        end(move |is_running| blocks(&handle, is_running, async { task.await.unwrap() }, 7))
+        end(move |is_running| expect_from_block_on(&handle, is_running, async { task.await.unwrap() }, 7))
     };
     task_spawned_outside: async |_| {
-        end(|_| says("`spawn_unique` outside a runtime", || drop(spawn_unique(async {}))))
+        end(|_| expect_panic("`spawn_unique` outside a runtime", || drop(spawn_unique(async {}))))
     };
     blocking_call: async |_| keep(spawn_blocking(|| 7));
     blocking_call_made: async |handle: Handle| {
         end(move |is_running| {
             let call = handle.spawn_blocking(|| 7);
-            blocks(&handle, is_running, async { call.await.unwrap() }, 7);
+            expect_from_block_on(&handle, is_running, async { call.await.unwrap() }, 7);
         })
     };
     cell: async |_| keep(ColorCell::new(RED, String::from("red")));
@@ -122,7 +122,7 @@ fn nothing() -> End {
     end(|_| {
         assert!(Handle::try_current().is_none());
         assert_eq!(Color::current(), None);
-        says("`Handle::current` outside a runtime", Handle::current);
+        expect_panic("`Handle::current` outside a runtime", Handle::current);
         assert!(!sleep(LONG).is_elapsed());
     })
 }
@@ -165,20 +165,25 @@ fn use_all(handle: &Handle, is_running: bool) {
         assert_eq!(accepted.read(&mut [0]).await.unwrap(), 0);
         spawn_local(async { 7 }).await.unwrap()
     };
-    blocks(handle, is_running, io, 7);
+    expect_from_block_on(handle, is_running, io, 7);
 }
 
 /// Blocks on a future that gives `expected`, or gets the error that the runtime has ended.
-fn blocks(handle: &Handle, is_running: bool, f: impl Future<Output = u32>, expected: u32) {
+fn expect_from_block_on(
+    handle: &Handle,
+    is_running: bool,
+    f: impl Future<Output = u32>,
+    expected: u32,
+) {
     if is_running {
         assert_eq!(handle.block_on(f), expected);
     } else {
-        says("the runtime was shut down", || handle.block_on(f));
+        expect_panic("the runtime was shut down", || handle.block_on(f));
     }
 }
 
 /// Runs `f`, which must panic and say that.
-fn says<R>(text: &str, f: impl FnOnce() -> R) {
+fn expect_panic<R>(text: &str, f: impl FnOnce() -> R) {
     let payload = catch_unwind(AssertUnwindSafe(f)).err().expect("it was to panic");
     let said = payload.downcast_ref::<String>().map(String::as_str);
     let said = said.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or_default();
@@ -256,7 +261,7 @@ async fn tcp_waiting(_: Handle) -> End {
 
 fn bind_outside() {
     let mut bind = Box::pin(TcpListener::bind("127.0.0.1:0"));
-    says("in no `colored` runtime", || poll(bind.as_mut()));
+    expect_panic("in no `colored` runtime", || poll(bind.as_mut()));
 }
 
 #[cfg(unix)]
@@ -338,7 +343,7 @@ async fn cell(handle: Handle) -> End {
     let cell = ColorCell::new(RED, 6);
     end(move |is_running| {
         cell.post(|n| *n += 1);
-        blocks(&handle, is_running, async { cell.call(|n| *n).await }, 7);
+        expect_from_block_on(&handle, is_running, async { cell.call(|n| *n).await }, 7);
     })
 }
 

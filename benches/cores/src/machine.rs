@@ -47,7 +47,7 @@ pub(crate) trait Load: Sync {
     fn begin(&self, handle: &SchedulerHandle);
 
     /// A worker has run a slice. Appends the wakers to call.
-    fn glance(&self, _worker: usize, _wakers: &mut Vec<Waker>) {}
+    fn poll_events(&self, _worker: usize, _wakers: &mut Vec<Waker>) {}
 
     /// A worker has nothing to run: it sleeps. Appends the wakers to call.
     fn park(&self, worker: usize, limit: Option<u64>, _wakers: &mut Vec<Waker>) {
@@ -93,23 +93,23 @@ fn window(ops: u64) -> (u64, u64) {
 }
 
 /// A busy worker looks for events so often: as the runtime does.
-const GLANCE_NANOS: u64 = 100_000;
+const POLL_INTERVAL_NANOS: u64 = 100_000;
 
 /// The life of a worker, as in the runtime.
 fn live(mut worker: Worker, load: &dyn Load) {
     use colored_core::Step;
     let index = worker.index();
-    let (mut wakers, mut last_look) = (Vec::new(), 0);
+    let (mut wakers, mut last_poll) = (Vec::new(), 0);
     loop {
         match worker.step() {
-            Step::Ran if worker.now() - last_look < GLANCE_NANOS => continue,
+            Step::Ran if worker.now() - last_poll < POLL_INTERVAL_NANOS => continue,
             Step::Ran => {
-                last_look = worker.now();
-                load.glance(index, &mut wakers);
+                last_poll = worker.now();
+                load.poll_events(index, &mut wakers);
             }
             Step::Park(limit) => {
                 load.park(index, limit, &mut wakers);
-                last_look = worker.now();
+                last_poll = worker.now();
             }
             Step::Stopped => return,
         }

@@ -64,7 +64,7 @@ fn sampler<R: Rival>(on: R, shape: Shape) -> Box<dyn FnMut() -> Sample> {
         Shape::Pairs => Box::new(move || Sample::time(PAIRS as u64, || on.run(pairs(on, latch)))),
         Shape::Yields => {
             let yields = (YIELDERS * YIELDS) as u64;
-            Box::new(move || Sample::time(yields, || on.run(yields_many(on, latch))))
+            Box::new(move || Sample::time(yields, || on.run(yield_many(on, latch))))
         }
     }
 }
@@ -97,7 +97,7 @@ async fn pairs<R: Rival>(on: R, latch: &'static Latch) {
     latch.wait().await;
 }
 
-async fn yields_many<R: Rival>(on: R, latch: &'static Latch) {
+async fn yield_many<R: Rival>(on: R, latch: &'static Latch) {
     latch.expect(YIELDERS);
     for _ in 0..YIELDERS {
         drop(on.spawn(async move {

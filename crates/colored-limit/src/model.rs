@@ -291,11 +291,11 @@ fn over_the_capacity() {
 fn a_queue_that_begins_is_not_as_old_as_the_last() {
     check(|| {
         let delay = Arc::new(Delay::new());
-        delay.scheduled(5);
-        delay.begins(5, 5);
+        delay.record_scheduled(5);
+        delay.record_begin(5, 5);
         let threads = [100, 101].map(|now| {
             let delay = Arc::clone(&delay);
-            thread::spawn(move || delay.scheduled(now))
+            thread::spawn(move || delay.record_scheduled(now))
         });
         assert!(delay.at(101) <= 1);
         for thread in threads {

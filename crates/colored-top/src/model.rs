@@ -1,4 +1,4 @@
-//! What a snapshot tells: the fields of the runtime's protocol that this program shows.
+//! A snapshot: the fields of the runtime's protocol that this program shows.
 //!
 //! Times are in seconds. A field that is not there has its default, so that a newer program reads an older runtime.
 

@@ -3,9 +3,8 @@
 //! k reactor shards and one timer wheel a worker. A worker with nothing to run takes the turn of its shard and sleeps
 //! inside the poll; if another worker has the turn it sleeps on a condition variable ([`park`]). It wakes up in time
 //! for its timers, though not for each of many ([`coalesce`]). A busy worker looks without blocking now and then. The
-//! [`backstop`] thread does both for workers that are stuck.
+//! [`monitor`] thread does both for workers that are stuck.
 
-pub(crate) mod backstop;
 pub(crate) mod clock;
 mod coalesce;
 pub(crate) mod current;
@@ -13,18 +12,19 @@ pub(crate) mod current;
 pub(crate) mod descriptor;
 pub(crate) mod entered;
 mod fired;
+pub(crate) mod monitor;
 pub(crate) mod observer;
 pub(crate) mod outside;
 pub(crate) mod park;
 pub(crate) mod pause;
 pub(crate) mod reactor;
-pub(crate) mod registered;
+pub(crate) mod registration;
 pub(crate) mod ring;
 pub(crate) mod size;
-pub(crate) mod source;
 #[cfg(test)]
 pub(crate) mod testing;
 pub(crate) mod wheel;
+pub(crate) mod wheel_timer;
 
 use self::clock::{Clock, TICK};
 use self::coalesce::Coalescing;
@@ -37,7 +37,7 @@ use self::ring::Ring;
 use self::size::Size;
 use self::wheel::Wheel;
 use crate::device::Devices;
-use crate::finish::Finishers;
+use crate::drain::Finishers;
 use crate::long_poll::LongPolls;
 use crate::pool::Pool;
 #[cfg(feature = "tokio-context")]
@@ -73,7 +73,7 @@ pub(crate) struct Driver {
     pub(crate) wheels: Box<[Wheel]>,
     pub(crate) pool: Pool,
     pub(crate) devices: Devices,
-    pub(crate) bell: backstop::Bell,
+    pub(crate) check_timer: monitor::CheckTimer,
     pub(crate) size: Size,
     /// How long a wait in a section lasts before it is looked at.
     pub(crate) deadlock_after: Duration,
@@ -89,7 +89,7 @@ pub(crate) struct Driver {
     fired: Box<[Fired]>,
     /// How often a worker was told to wake up.
     wakes: AtomicU64,
-    /// The reactor thread has taken events or timers, and has not woken all their tasks yet.
+    /// The monitor thread has taken events or timers, and has not woken all their tasks yet.
     reactor_events: AtomicBool,
     /// Ticks after which a timer that has not fired shows that its worker is stuck.
     overdue: u64,
@@ -128,7 +128,7 @@ impl Driver {
             parkers: (0..workers + size.seats()).map(|_| Parker::default()).collect(),
             size,
             observer,
-            ..Self::with(Clock::new(), shards, workers, rest, pool, backstop::Bell::new()?)
+            ..Self::with(Clock::new(), shards, workers, rest, pool, monitor::CheckTimer::new()?)
         })
     }
 
@@ -138,7 +138,7 @@ impl Driver {
         workers: usize,
         rest: Duration,
         pool: Pool,
-        bell: backstop::Bell,
+        check_timer: monitor::CheckTimer,
     ) -> Driver {
         let rest = rest.as_nanos() as u64 / TICK;
         Driver {
@@ -150,7 +150,7 @@ impl Driver {
             wheels: (0..workers).map(|_| Wheel::new()).collect(),
             pool,
             devices: Devices::new(true, true),
-            bell,
+            check_timer,
             size: Size::new(workers, workers, 0),
             deadlock_after: Duration::ZERO,
             long_polls: LongPolls::new(Duration::MAX),
@@ -187,7 +187,7 @@ impl Driver {
     }
 
     /// The shard for the sockets that this worker opens; other threads take turns.
-    pub(crate) fn home_shard(&self, worker: Option<usize>) -> usize {
+    pub(crate) fn shard_of(&self, worker: Option<usize>) -> usize {
         worker.unwrap_or_else(|| self.next()) % self.shards.len()
     }
 
@@ -197,12 +197,12 @@ impl Driver {
     ///
     /// The read, if a thread has to do it.
     pub(crate) fn read(&self, worker: Option<usize>, read: ring::Read) -> Result<(), ring::Read> {
-        let shard = self.home_shard(worker);
+        let shard = self.shard_of(worker);
         self.rings[shard].read(&self.shards[shard], read)
     }
 
     /// The wheel for the timers of this worker; other threads take turns.
-    pub(crate) fn home_wheel(&self, worker: Option<usize>) -> usize {
+    pub(crate) fn wheel_of(&self, worker: Option<usize>) -> usize {
         worker.unwrap_or_else(|| self.next() % self.wheels.len())
     }
 
@@ -211,9 +211,9 @@ impl Driver {
         self.turn.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// A foreign thread has put a timer into a wheel that is earlier than all others there: its
-    /// worker may be asleep for too long.
-    pub(crate) fn wheel_earlier(&self, wheel: usize) {
+    /// Wakes the worker of a wheel. To be called by a foreign thread that has put a timer there which is earlier than all
+    /// others: the worker may sleep for too long.
+    pub(crate) fn wake_for_earlier_timer(&self, wheel: usize) {
         self.unpark(wheel);
     }
 
@@ -228,8 +228,8 @@ impl Driver {
     /// Sleeps until this worker is unparked, one of its sockets or timers has an event, or `limit` is over. Appends the
     /// wakers to call.
     pub(crate) fn park(&self, worker: usize, limit: Option<Duration>, wakers: &mut Vec<Waker>) {
-        registered::drop_last();
-        // A spare worker cares for the wheel of one that may be stuck.
+        wheel_timer::drop_last();
+        // A spare worker advances the wheel of a worker that may be stuck.
         let of_wheel = worker % self.wheels.len();
         let tick = self.wheels[of_wheel].next_deadline();
         let end = || self.clock.system_at(self.coalescing[of_wheel].end(tick));
@@ -237,39 +237,39 @@ impl Driver {
         let shard = &self.shards[worker % self.shards.len()];
         self.parkers[worker].park(shard, limit, deadline, wakers);
         if tick != u64::MAX {
-            self.parkers[worker].takes_events();
+            self.parkers[worker].begin_events();
             let others = wakers.len();
             let now = self.advance(of_wheel, wakers);
             if wakers.len() > others {
-                self.coalescing[of_wheel].woken(now);
+                self.coalescing[of_wheel].note_wake_up(now);
             }
         }
     }
 
-    /// To be called by a worker that has parked, when it has called the wakers.
-    pub(crate) fn has_woken_all(&self, worker: usize) {
-        self.parkers[worker].has_woken_all();
+    /// Notes that a worker that has parked has called the wakers. To be called by it.
+    pub(crate) fn finish_events(&self, worker: usize) {
+        self.parkers[worker].finish_events();
     }
 
-    /// Whether the reactor thread has taken events or timers, and not woken all their tasks.
+    /// Whether the monitor thread has taken events or timers, and not woken all their tasks.
     fn reactor_has_events(&self) -> bool {
         // Ordering: as for the workers.
         self.reactor_events.load(Ordering::Acquire)
     }
 
-    /// To be called by a spare worker that has left: sleeps until it is unparked, and cares for nothing.
+    /// Sleeps until the worker is unparked, without polling a shard or a wheel. To be called by a spare worker that has left.
     pub(crate) fn sleep(&self, worker: usize) {
-        registered::drop_last();
+        wheel_timer::drop_last();
         // It may have slept inside the poll of its shard, and the workers of the shard elsewhere. One of them comes
-        // back, finds the turn free, and sleeps inside the poll. If it is in a long poll of a task, the reactor thread
+        // back, finds the turn free, and sleeps inside the poll. If it is in a long poll of a task, the monitor thread
         // is awake, and calls another one.
         self.unpark(worker % self.shards.len());
         self.parkers[worker].wait(None);
     }
 
-    /// Looks for events and due timers without sleeping. Appends the wakers to call.
-    pub(crate) fn glance(&self, worker: usize, wakers: &mut Vec<Waker>) {
-        registered::drop_last();
+    /// Polls for events and due timers without sleeping. Appends the wakers to call.
+    pub(crate) fn poll_events(&self, worker: usize, wakers: &mut Vec<Waker>) {
+        wheel_timer::drop_last();
         if let Some(mut turn) = self.shards[worker % self.shards.len()].try_turn() {
             polled(turn.poll(Some(Duration::ZERO), wakers));
         }
@@ -350,15 +350,15 @@ impl Driver {
     pub(crate) fn with_clock(clock: Clock, workers: usize) -> Driver {
         let shards = Box::new([Shard::new().expect("the system has a selector")]);
         let pool = Pool::new(&crate::pool::Limits::default());
-        let bell = backstop::Bell::new().expect("the system has a descriptor");
-        Self::with(clock, shards, workers, Duration::from_millis(1), pool, bell)
+        let check_timer = monitor::CheckTimer::new().expect("the system has a descriptor");
+        Self::with(clock, shards, workers, Duration::from_millis(1), pool, check_timer)
     }
 
     /// A driver with these shards, for sockets whose events the test fetches itself.
     pub(crate) fn with_shards(shards: Box<[Shard]>) -> Driver {
         let pool = Pool::new(&crate::pool::Limits::default());
-        let bell = backstop::Bell::new().expect("the system has a descriptor");
-        Self::with(Clock::new(), shards, 1, Duration::ZERO, pool, bell)
+        let check_timer = monitor::CheckTimer::new().expect("the system has a descriptor");
+        Self::with(Clock::new(), shards, 1, Duration::ZERO, pool, check_timer)
     }
 
     /// Whether the worker has been unparked since the last call.

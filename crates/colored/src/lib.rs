@@ -207,7 +207,7 @@
 //! | `slice_end` | worker, number of the color, polls | it stops |
 //! | `steal` | worker, worker that had it, number of the color | a worker has stolen a color |
 //! | `park`, `unpark` | worker | a worker goes to sleep; it has slept, or begins |
-//! | `long_poll` | number of the color, number of the task or 0, nanoseconds | the reactor thread has seen a long poll, which may go on |
+//! | `long_poll` | number of the color, number of the task or 0, nanoseconds | the monitor thread has seen a long poll, which may go on |
 //!
 //! So `bpftrace -e 'usdt:./server:colored:slice_begin { @[arg1] = count(); }'` counts the slices of each color, and a script can join them with
 //! the system's own events, such as `sched_switch`.
@@ -247,6 +247,7 @@
 //! | keep-alive | no interval on OpenBSD; no count of probes on OpenBSD and Windows |
 
 pub mod admission;
+mod block_on;
 mod blocking;
 mod budget;
 pub mod cell;
@@ -257,13 +258,11 @@ pub mod diagnose;
 #[cfg(not(feature = "diagnose"))]
 #[path = "diagnose/absent.rs"]
 mod diagnose;
+mod drain;
 mod driver;
-mod explained;
-mod finish;
+mod error_context;
 pub mod fs;
 pub mod io;
-mod launch;
-mod leaf;
 pub mod limit;
 mod long_poll;
 pub mod metrics;
@@ -279,10 +278,11 @@ pub mod signal;
 pub mod stage;
 pub mod sync;
 pub mod task;
+mod thread_settings;
 pub mod time;
 #[cfg(feature = "tokio-context")]
 mod tokio_context;
-mod wait;
+mod wait_reason;
 mod wall;
 
 #[doc(inline)]

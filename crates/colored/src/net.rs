@@ -28,9 +28,9 @@ pub use self::udp::UdpSocket;
 #[cfg(unix)]
 pub use self::unix::{datagram::UnixDatagram, listener::UnixListener, stream::UnixStream};
 
+mod accept_backoff;
 mod acceptor;
 mod addr;
-mod backoff;
 mod buf_mut;
 mod chunks;
 mod convert;
@@ -46,8 +46,6 @@ mod halves;
 mod hyper_io;
 mod incoming;
 mod methods;
-#[cfg(test)]
-mod promises;
 mod send_file;
 mod socket;
 pub mod tcp;

@@ -21,7 +21,7 @@ use std::{
 pub(crate) use self::class::Class;
 pub(crate) use self::job::{Call, Job};
 pub(crate) use self::threads::Threads;
-use crate::launch::Launch;
+use crate::thread_settings::ThreadSettings;
 
 /// The settings of a [`Pool`].
 #[derive(Clone, Debug)]
@@ -33,8 +33,7 @@ pub(crate) struct Limits {
     pub(crate) keep_alive: Duration,
     /// How the names of the threads begin.
     pub(crate) prefix: String,
-    /// How the threads are launched.
-    pub(crate) launch: Launch,
+    pub(crate) thread_settings: ThreadSettings,
 }
 
 impl Default for Limits {
@@ -44,7 +43,7 @@ impl Default for Limits {
             max_threads: 512,
             keep_alive: Duration::from_secs(10),
             prefix: String::from("colored"),
-            launch: Launch::default(),
+            thread_settings: ThreadSettings::default(),
         }
     }
 }

@@ -8,7 +8,7 @@
 //! | [`EmbeddedRuntime`] | a runtime inside an event loop of the program: its only worker is the thread that calls it |
 //! | [`Metrics`] | counters of its workers |
 //!
-//! A runtime has one thread for each worker (`colored-w0`, ..), a reactor thread (`colored-reactor`) and
+//! A runtime has one thread for each worker (`colored-w0`, ..), a monitor thread (`colored-monitor`) and
 //! blocking threads on demand; with the feature `tokio-context` also `colored-tokio`, which waits for events of libraries
 //! ([`Builder`]). When nothing is runnable all threads sleep, and the process makes no system
 //! call.
@@ -76,12 +76,11 @@
 mod builder;
 mod embedded;
 pub(crate) mod environment;
-mod glance;
+mod event_poll;
 mod handle;
 mod main_task;
 mod metrics;
-mod parts;
-mod port;
+mod park;
 mod shutdown;
 mod threads;
 mod tokio_names;
@@ -90,6 +89,7 @@ mod tokio_threads;
 #[cfg(not(feature = "tokio-context"))]
 #[path = "runtime/tokio_threads/absent.rs"]
 mod tokio_threads;
+mod unstarted;
 mod worker_hooks;
 
 pub use self::builder::Builder;

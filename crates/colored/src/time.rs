@@ -49,7 +49,7 @@
 //! [long polls](crate::Builder::long_poll) and [deadlocks](crate::Builder::deadlock_after), the length of a turn,
 //! [`admission`](crate::admission), [`Limit::waited`](crate::Limit::waited), metrics.
 //!
-//! While the clock is paused, the reactor thread wakes up 200 times a second, also in an idle program.
+//! While the clock is paused, the monitor thread wakes up 200 times a second, also in an idle program.
 //!
 //! [`Builder::start_paused`]: crate::Builder::start_paused
 //! [`Runtime::run`]: crate::Runtime::run

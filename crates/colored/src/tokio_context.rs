@@ -9,7 +9,7 @@
 //! The runtime starts with ours and not at the first need, because tokio tells nobody of a need: a look-up of the
 //! thread-local finds a runtime or panics.
 
-use crate::launch::Hook;
+use crate::thread_settings::Hook;
 use crate::wall;
 use std::any::Any;
 use std::fmt;

@@ -17,7 +17,7 @@ use std::time::Duration;
 static IS_OVER: AtomicBool = AtomicBool::new(false);
 
 #[inline(never)]
-fn computes_for_a_long_time() -> u64 {
+fn compute_for_a_long_time() -> u64 {
     let mut sum = 0_u64;
     while !IS_OVER.load(Ordering::Relaxed) {
         sum = black_box(sum.wrapping_add(1));
@@ -26,18 +26,18 @@ fn computes_for_a_long_time() -> u64 {
 }
 
 #[inline(never)]
-fn waits_for_a_message(messages: &Receiver<()>) {
+fn wait_for_a_message(messages: &Receiver<()>) {
     assert!(messages.recv().is_err(), "the sender is dropped");
 }
 
 #[inline(never)]
-fn recurses(depth: u64, then: &dyn Fn()) -> u64 {
+fn recurse(depth: u64, then: &dyn Fn()) -> u64 {
     if depth == 0 {
         then();
         return 0;
     }
     let room = black_box([depth; 64]);
-    recurses(depth - 1, then) + room[(depth % 64) as usize]
+    recurse(depth - 1, then) + room[(depth % 64) as usize]
 }
 
 /// The last dump of some in which the thread of the stuck worker is in this function. A worker is looked at once it has run for
@@ -72,7 +72,7 @@ fn a_dump_has_the_stacks_of_workers_that_are_stuck() {
     let runtime = Runtime::builder().workers(2).build().expect("a runtime");
     let begin = || -> Sender<()> {
         let (open, gate) = channel();
-        drop(runtime.spawn_colored(1, async move { waits_for_a_message(&gate) }));
+        drop(runtime.spawn_colored(1, async move { wait_for_a_message(&gate) }));
         open
     };
 
@@ -87,14 +87,14 @@ fn a_dump_has_the_stacks_of_workers_that_are_stuck() {
 
     // It sleeps in the kernel.
     let open = begin();
-    let (dump, worker) = stack_with(&runtime, "waits_for_a_message");
-    let frame = &worker.stack[place(&worker, "waits_for_a_message")];
+    let (dump, worker) = stack_with(&runtime, "wait_for_a_message");
+    let frame = &worker.stack[place(&worker, "wait_for_a_message")];
     let (file, line) = frame.place.as_ref().expect("its place");
     assert!(file.ends_with("native_stacks.rs") && *line > 20, "{frame}");
-    assert!(place(&worker, "recv") < place(&worker, "waits_for_a_message"));
+    assert!(place(&worker, "recv") < place(&worker, "wait_for_a_message"));
     let thread = worker.thread.as_deref().expect("its thread");
     assert!(thread.contains("S (sleeping)") && !thread.contains("no stack"), "{thread}");
-    assert!(dump.to_string().contains("\n    in native_stacks::waits_for_a_message ("), "{dump}");
+    assert!(dump.to_string().contains("\n    in native_stacks::wait_for_a_message ("), "{dump}");
     assert!(dump.to_json().contains("\"stack\":["), "{}", dump.to_json());
     // The whole stack, down to the start of the thread.
     assert!(place(&worker, "thread_start") > place(&worker, "colored"), "{dump}");
@@ -102,17 +102,17 @@ fn a_dump_has_the_stacks_of_workers_that_are_stuck() {
     drop(open);
 
     // It computes.
-    let computing = runtime.spawn_colored(2, async { computes_for_a_long_time() });
-    stack_with(&runtime, "computes_for_a_long_time");
+    let computing = runtime.spawn_colored(2, async { compute_for_a_long_time() });
+    stack_with(&runtime, "compute_for_a_long_time");
     IS_OVER.store(true, Ordering::Relaxed);
     assert!(runtime.block_on(computing).expect("it ends") > 0);
 
     // A stack that is longer than the copy: its innermost part.
     let (open, gate) = channel::<()>();
     let deep =
-        runtime.spawn_colored(3, async move { recurses(1000, &|| waits_for_a_message(&gate)) });
-    let (dump, worker) = stack_with(&runtime, "waits_for_a_message");
-    let depth = worker.stack.iter().filter(|frame| has(frame.function.as_ref(), "recurses"));
+        runtime.spawn_colored(3, async move { recurse(1000, &|| wait_for_a_message(&gate)) });
+    let (dump, worker) = stack_with(&runtime, "wait_for_a_message");
+    let depth = worker.stack.iter().filter(|frame| has(frame.function.as_ref(), "recurse"));
     assert!(depth.count() > 100 && worker.stack.len() <= 300, "{dump}");
     drop(open);
     runtime.block_on(deep).expect("it ends");

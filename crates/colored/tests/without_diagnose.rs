@@ -39,6 +39,14 @@ fn run() {
     let runtime = Runtime::builder().workers(1).build().expect("no variable is read");
     // A runtime that is diagnosed names a poll that takes a second.
     runtime.run(async { sleep(Duration::from_millis(1100)) });
+    runtime.run(colored::time::sleep(Duration::from_millis(1)));
+    let metrics = runtime.metrics();
+    assert_eq!(
+        (metrics.timers, metrics.timers_fired),
+        (0, 1),
+        "the counters are there all the same"
+    );
+    assert!(metrics.wakes > 0 && metrics.long_polls.polls > 0, "{metrics:?}");
     let (guard, is_over) = channel::<()>();
     runtime.run(async {
         let detached = spawn_unique(async move {

@@ -12,7 +12,7 @@ use std::future::pending;
 use std::pin::pin;
 
 /// Builds a runtime, and lets it do something of everything.
-fn works(builder: Builder) -> Done {
+fn use_everything(builder: Builder) -> Done {
     let runtime = builder.spare_workers(1).workers(1).build()?;
     runtime.run(async {
         colored::exclusive(async { time::sleep(Duration::from_micros(1)).await }).await;
@@ -33,7 +33,7 @@ fn keep_alive(set: impl FnOnce(KeepAlive) -> KeepAlive) -> Done {
 }
 
 /// Three ticks of it.
-async fn ticks(mut interval: time::Interval) {
+async fn tick_thrice(mut interval: time::Interval) {
     for _ in 0..3 {
         interval.tick().await;
     }
@@ -90,19 +90,19 @@ pub(super) const ROWS: &[Row] = &[
         Ok(())
     }),
     ("time/interval.rs::interval", |of| {
-        paused(async { ticks(time::interval(of)).await });
+        paused(async { tick_thrice(time::interval(of)).await });
         Ok(())
     }),
     ("time/interval.rs::interval_at", |of| {
-        paused(async { ticks(time::interval_at(after(of), Duration::from_secs(1))).await });
-        paused(async { ticks(time::interval_at(Instant::now(), of)).await });
+        paused(async { tick_thrice(time::interval_at(after(of), Duration::from_secs(1))).await });
+        paused(async { tick_thrice(time::interval_at(Instant::now(), of)).await });
         Ok(())
     }),
     ("time/interval.rs::reset_after", |of| {
         paused(async {
             let mut interval = time::interval(Duration::from_secs(1));
             interval.reset_after(of);
-            ticks(interval).await;
+            tick_thrice(interval).await;
         });
         Ok(())
     }),
@@ -112,7 +112,7 @@ pub(super) const ROWS: &[Row] = &[
                 let mut interval = time::interval(Duration::from_secs(1));
                 interval.set_missed_tick_behavior(behavior);
                 interval.reset_at(after(of));
-                ticks(interval).await;
+                tick_thrice(interval).await;
             });
         }
         Ok(())
@@ -202,16 +202,24 @@ pub(super) const ROWS: &[Row] = &[
         embedded().wait(Some(of));
         Ok(())
     }),
-    ("runtime/builder.rs::thread_keep_alive", |of| works(Runtime::builder().thread_keep_alive(of))),
-    ("runtime/builder.rs::timer_resolution", |of| works(Runtime::builder().timer_resolution(of))),
-    ("runtime/builder.rs::deadlock_after", |of| works(Runtime::builder().deadlock_after(of))),
-    ("runtime/builder.rs::long_poll", |of| works(Runtime::builder().long_poll(of))),
-    ("diagnose/options.rs::warning_pace", |of| {
-        works(Runtime::builder().diagnose(Options::new().warning_pace(of, of, of)))
+    ("runtime/builder.rs::thread_keep_alive", |of| {
+        use_everything(Runtime::builder().thread_keep_alive(of))
     }),
-    ("runtime/builder.rs::slice", |of| works(Runtime::builder().slice(64, of))),
+    ("runtime/builder.rs::timer_resolution", |of| {
+        use_everything(Runtime::builder().timer_resolution(of))
+    }),
+    ("runtime/builder.rs::deadlock_after", |of| {
+        use_everything(Runtime::builder().deadlock_after(of))
+    }),
+    ("runtime/builder.rs::long_poll", |of| use_everything(Runtime::builder().long_poll(of))),
+    ("diagnose/options.rs::warning_pace", |of| {
+        use_everything(Runtime::builder().diagnose(Options::new().warning_pace(of, of, of)))
+    }),
+    ("runtime/builder.rs::slice", |of| use_everything(Runtime::builder().slice(64, of))),
     ("diagnose/options/dumps.rs::dump_on_stall", |of| {
-        works(Runtime::builder().diagnose(Options::new().dump_on_stall(of).on_dump(|_| ())))
+        use_everything(
+            Runtime::builder().diagnose(Options::new().dump_on_stall(of).on_dump(|_| ())),
+        )
     }),
     ("task/join_set.rs::deadline", |of| {
         paused(async {

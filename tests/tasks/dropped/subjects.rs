@@ -192,7 +192,7 @@ fn look(n: &u32, token: Arc<()>) -> u32 {
 }
 
 /// The color goes on.
-fn goes_on(runtime: &Runtime, color: Color) {
+fn run_a_task(runtime: &Runtime, color: Color) {
     runtime.block_on(runtime.spawn_colored(color, async {})).unwrap();
 }
 
@@ -238,7 +238,7 @@ fn joined(_: &Runtime, token: Arc<()>) -> Subject {
     });
     let ended = move |runtime: &Runtime| {
         while done.load(Ordering::Relaxed) == 0 {
-            goes_on(runtime, RED);
+            run_a_task(runtime, RED);
         }
     };
     Subject::waits(
@@ -309,14 +309,24 @@ fn tcp_read(_: &Runtime, token: Arc<()>) -> Subject {
     let (mut ours, mut theirs) = tcp_pair();
     let mut peer = theirs.try_clone().unwrap();
     let read = async move { ours.read_u8().await };
-    Subject::waits(token, read, move || drop(peer.write_all(b"x")), move |_| is_closed(&mut theirs))
+    Subject::waits(
+        token,
+        read,
+        move || drop(peer.write_all(b"x")),
+        move |_| expect_closed(&mut theirs),
+    )
 }
 
 fn unix_read(_: &Runtime, token: Arc<()>) -> Subject {
     let (mut ours, mut theirs) = unix_pair();
     let mut peer = theirs.try_clone().unwrap();
     let read = async move { ours.read_u8().await };
-    Subject::waits(token, read, move || drop(peer.write_all(b"x")), move |_| is_closed(&mut theirs))
+    Subject::waits(
+        token,
+        read,
+        move || drop(peer.write_all(b"x")),
+        move |_| expect_closed(&mut theirs),
+    )
 }
 
 fn tcp_write(_: &Runtime, token: Arc<()>) -> Subject {
@@ -324,7 +334,7 @@ fn tcp_write(_: &Runtime, token: Arc<()>) -> Subject {
     let mut peer = theirs.try_clone().unwrap();
     let write = async move { while ours.write_all(&[0; 1 << 16]).await.is_ok() {} };
     let ready = move || until_empty(&mut peer);
-    Subject::waits(token, write, in_time(ready), move |_| is_closed(&mut &theirs))
+    Subject::waits(token, write, in_time(ready), move |_| expect_closed(&mut &theirs))
 }
 
 fn unix_write(_: &Runtime, token: Arc<()>) -> Subject {
@@ -332,7 +342,7 @@ fn unix_write(_: &Runtime, token: Arc<()>) -> Subject {
     let mut peer = theirs.try_clone().unwrap();
     let write = async move { while ours.write_all(&[0; 1 << 16]).await.is_ok() {} };
     let ready = move || until_empty(&mut peer);
-    Subject::waits(token, write, in_time(ready), move |_| is_closed(&mut &theirs))
+    Subject::waits(token, write, in_time(ready), move |_| expect_closed(&mut &theirs))
 }
 
 /// Runs on a thread of its own, because the wait may never end when the future has been dropped.
@@ -346,7 +356,7 @@ fn until_empty(stream: &mut impl Read) {
 }
 
 /// The other end is closed.
-fn is_closed(stream: &mut impl Read) {
+fn expect_closed(stream: &mut impl Read) {
     // Data that was sent before may be lost with it.
     match stream.read_to_end(&mut Vec::new()) {
         Ok(_) => {}
@@ -459,7 +469,7 @@ fn at_cell<F: Future + Send + 'static>(
     let check = move |runtime: &Runtime| {
         assert!(runtime.block_on(cell.call(|n| *n)) <= 1);
         assert!(runtime.block_on(cell.read(|n| *n)) <= 1);
-        goes_on(runtime, RED);
+        run_a_task(runtime, RED);
     };
     Subject::waits(token, future, move || gate.open(), check)
 }
@@ -474,7 +484,7 @@ fn at_pinned<F: Future + Send + 'static>(
     let future = access(cell.clone(), Arc::clone(&token));
     let check = move |runtime: &Runtime| {
         assert!(runtime.block_on(cell.call(|n| *n)) <= 1);
-        goes_on(runtime, RED);
+        run_a_task(runtime, RED);
     };
     Subject::waits(token, future, move || gate.open(), check)
 }
@@ -492,7 +502,7 @@ fn at_limit<F: Future + Send + 'static>(
         // A task that was admitted has yet to run.
         runtime.block_on(async { drop(limit.reserve().await.unwrap()) });
         assert_eq!((limit.depth(), limit.waiting()), (0, 0));
-        goes_on(runtime, RED);
+        run_a_task(runtime, RED);
     };
     Subject::waits(token, future, move || drop(permit), check)
 }
@@ -612,5 +622,5 @@ fn hopped<F>(_: &Runtime, token: Arc<()>, hop: F) -> Subject
 where
     F: Future + Send + 'static,
 {
-    Subject::waits(token, hop, || (), |runtime: &Runtime| goes_on(runtime, RED))
+    Subject::waits(token, hop, || (), |runtime: &Runtime| run_a_task(runtime, RED))
 }

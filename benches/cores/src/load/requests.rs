@@ -105,7 +105,7 @@ impl Shard {
     }
 
     /// The connection's next request is under way.
-    fn sends(&self, connection: usize) {
+    fn send(&self, connection: usize) {
         let at = now() + AWAY;
         let mut kernel = self.kernel();
         kernel.arrivals.push(Reverse((at, connection)));
@@ -127,9 +127,9 @@ impl Load for Requests {
             all.push(Arc::clone(&socket));
             drop(all);
             let (nanos, ops) = (self.nanos, self.ops);
-            drop(handle.spawn_alone(async move {
+            drop(handle.spawn_unique(async move {
                 for _ in 0..ops {
-                    shards[of].sends(connection);
+                    shards[of].send(connection);
                     poll_fn(|cx| {
                         let mut socket = socket.0.lock();
                         if std::mem::take(&mut socket.is_ready) {
@@ -146,7 +146,7 @@ impl Load for Requests {
         }
     }
 
-    fn glance(&self, worker: usize, wakers: &mut Vec<Waker>) {
+    fn poll_events(&self, worker: usize, wakers: &mut Vec<Waker>) {
         let shard = self.shard(worker);
         if shard.try_turn() {
             shard.poll(&self.costs, wakers);

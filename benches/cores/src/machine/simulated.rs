@@ -65,7 +65,7 @@ impl Machine {
         mut state: MutexGuard<'a, State>,
     ) -> MutexGuard<'a, State> {
         if state.is_ahead(core) {
-            state.is_ready(core);
+            state.make_ready(core);
             return self.next(core, state);
         }
         state
@@ -121,7 +121,7 @@ impl Watcher for Reporter {
             let since = state.cores[core].clock;
             state.cores[core].waits = Waits::Lock { address, since };
             state = machine.next(core, state);
-            state.has_waited(core, since, place);
+            state.count_wait(core, since, place);
         });
     }
 
@@ -175,10 +175,10 @@ pub(crate) fn sleep(_thread: usize, limit: Option<u64>) {
         let since = state.cores[core].clock;
         state.cores[core].waits = Waits::Parked;
         if let Some(limit) = limit {
-            state.wakes_at(core, since + limit * PICOS);
+            state.wake_at(core, since + limit * PICOS);
         }
         state = machine.next(core, state);
-        state.has_slept(core, since);
+        state.count_sleep(core, since);
         state.cores[core].token = false;
     });
 }
@@ -196,7 +196,7 @@ pub(crate) fn wake_at(thread: usize, nanos: u64) {
         let mut state = machine.lock();
         if matches!(state.cores[thread].waits, Waits::Parked) {
             let latency = machine.costs.latency;
-            state.wakes_at(thread, nanos * PICOS + latency);
+            state.wake_at(thread, nanos * PICOS + latency);
         }
     });
 }

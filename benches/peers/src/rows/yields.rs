@@ -25,7 +25,7 @@ fn sampler<E: Executor>(on: E, yields: u64) -> impl FnMut() -> Sample {
     move || {
         Sample::time(TASKS * yields, || {
             let done = on.run(async move {
-                let task = || on.spawn(yields_many(on, yields));
+                let task = || on.spawn(yield_many(on, yields));
                 let tasks: Vec<_> = (0..TASKS).map(|_| task()).collect();
                 let mut done = 0;
                 for task in tasks {
@@ -38,7 +38,7 @@ fn sampler<E: Executor>(on: E, yields: u64) -> impl FnMut() -> Sample {
     }
 }
 
-async fn yields_many<E: Executor>(on: E, yields: u64) -> u64 {
+async fn yield_many<E: Executor>(on: E, yields: u64) -> u64 {
     let mut done = 0;
     while done < yields {
         on.yield_now().await;

@@ -67,7 +67,7 @@ impl Load {
             }
             let left = (TICK * (ticks + 1)).saturating_sub(start.elapsed());
             if poll(&mut self.poll, &mut self.events, left)? {
-                self.answers(start, &mut due, &mut paced.delays)?;
+                self.read_answers(start, &mut due, &mut paced.delays)?;
             }
             if now > time + GRACE || self.broken() > 0 {
                 self.give_up();
@@ -88,7 +88,7 @@ impl Load {
         if due[index].len() == 1 { self.send(index) } else { Ok(()) }
     }
 
-    fn answers(
+    fn read_answers(
         &mut self,
         start: Instant,
         due: &mut Due,

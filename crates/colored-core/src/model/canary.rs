@@ -3,7 +3,7 @@
 use super::doubles::{Port, Witness, gate, lane};
 use super::{check, count};
 use crate::lane::callback;
-use crate::lane::visit::visit_kept;
+use crate::lane::snapshot::view_kept;
 use crate::queue::{Chain, Kind, Node};
 use crate::sync::{Arc, AtomicBool, AtomicUsize, Condvar, Mutex, Ordering};
 use loom::thread;
@@ -115,7 +115,7 @@ fn a_leaked_task_is_found() {
 /// A dump that looks at a lane without the right to run it, while the holder puts a task on the lane's list.
 #[test]
 #[should_panic(expected = "Causality violation")]
-fn a_visit_without_the_right_to_run_is_found() {
+fn a_view_without_the_right_to_run_is_found() {
     check(|| {
         let port = Port::new();
         let lane = lane(&port);
@@ -124,7 +124,7 @@ fn a_visit_without_the_right_to_run_is_found() {
         let runner = Arc::clone(&port);
         let thread = thread::spawn(move || runner.run_all());
         // SAFETY: not sound: the task is not claimed. That is the bug.
-        let first = unsafe { visit_kept(join.task(), |visit| visit.task_behind(None).is_some()) };
+        let first = unsafe { view_kept(join.task(), |view| view.task_behind(None).is_some()) };
         thread.join().unwrap();
         gate.open();
         port.run_all();

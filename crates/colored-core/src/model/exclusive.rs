@@ -266,7 +266,7 @@ fn shutdown_against_wake() {
     check_within(2, || {
         let (handle, mut workers, _beds) = pool(1);
         let (gate, wait) = gate();
-        let join = handle.spawn_alone(exclusive(wait));
+        let join = handle.spawn_unique(exclusive(wait));
         step_until_idle(&mut workers[0]);
         let waker = thread::spawn(move || gate.open());
         handle.scheduler().shut_down();
@@ -337,7 +337,7 @@ fn section_against_when() {
             cells[0].color(),
             exclusive(async move { other.try_call(|value| *value += 1).await.is_err() }),
         );
-        let mut both = handle.spawn_alone(async move {
+        let mut both = handle.spawn_unique(async move {
             when((&cells[1], &cells[0]), |one, other| {
                 *one += 1;
                 *other += 1;

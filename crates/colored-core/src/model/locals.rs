@@ -175,7 +175,7 @@ fn close_against_a_kept_lane() {
         let (handle, mut workers, beds) = pool(1);
         let (gate, wait) = gate();
         let payload = Spawns(Arc::new(()));
-        let join = handle.spawn_alone(async move {
+        let join = handle.spawn_unique(async move {
             SPAWNS.with(|slot| slot.set(Some(payload)));
             wait.await;
         });

@@ -70,7 +70,7 @@ fn home_against_sleep_and_thieves() {
         let set = Arc::clone(&done);
         let gate = at_home(&handle, &mut workers[1], move || set.set());
         // The opener has a color of its own: by color it is sent to no worker.
-        drop(handle.spawn_alone(async move { gate.open() }));
+        drop(handle.spawn_unique(async move { gate.open() }));
         step_until_idle(&mut workers[0]);
         let threads = start_both(workers, &beds);
         done.wait();
@@ -88,9 +88,9 @@ fn home_with_more_against_sleep() {
         let set = Arc::clone(&came);
         let gate = at_home(&handle, &mut workers[0], move || set.set());
         let (spawner, set) = (handle.clone(), Arc::clone(&done));
-        drop(handle.spawn_alone(async move {
+        drop(handle.spawn_unique(async move {
             // In the `next` slot, so no other worker takes it.
-            drop(spawner.spawn_alone(async move {
+            drop(spawner.spawn_unique(async move {
                 came.wait();
                 set.set();
             }));
@@ -134,7 +134,7 @@ fn home_against_the_end() {
     check_within(2, || {
         let (handle, mut workers, beds) = pool_with(1, by(&Home { steals: false }));
         let (gate, wait) = gate();
-        let join = handle.spawn_alone(async move {
+        let join = handle.spawn_unique(async move {
             wait.await;
             pending::<()>().await;
         });

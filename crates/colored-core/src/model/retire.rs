@@ -27,7 +27,7 @@ fn a_late_publication_is_seen_by_the_release_of_the_last_reference() {
     check_within(2, || {
         let (handle, mut workers, _beds) = pool(2);
         let (gate, wait) = gate();
-        drop(handle.spawn_alone(async move {
+        drop(handle.spawn_unique(async move {
             PUBLISHES.with(|_| ());
             wait.await;
         }));

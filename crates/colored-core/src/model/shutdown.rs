@@ -35,7 +35,7 @@ fn close_against_a_color() {
 fn close_against_a_first_wait() {
     check_within(2, || {
         let (handle, mut workers, beds) = pool(1);
-        let join = handle.spawn_alone(endless(Arc::new(())));
+        let join = handle.spawn_unique(endless(Arc::new(())));
         let thread = start(workers.remove(0), &beds);
         handle.scheduler().shut_down();
         thread.join().unwrap();
@@ -49,7 +49,7 @@ fn close_against_publish() {
     check_within(2, || {
         let (handle, mut workers, beds) = pool(1);
         let payload = Arc::new(());
-        let join = handle.spawn_alone(async move {
+        let join = handle.spawn_unique(async move {
             assert!(Color::current().is_some());
             endless(payload).await;
         });
@@ -68,7 +68,7 @@ fn stop_against_spawn() {
         let (handle, mut workers, beds) = pool(1);
         let thread = start(workers.remove(0), &beds);
         let late = handle.clone();
-        let spawner = thread::spawn(move || late.spawn_alone(endless(Arc::new(()))));
+        let spawner = thread::spawn(move || late.spawn_unique(endless(Arc::new(()))));
         handle.scheduler().shut_down();
         let join = spawner.join().unwrap();
         thread.join().unwrap();
@@ -120,7 +120,7 @@ fn stop_against_a_pinned_post() {
 fn two_workers_stop() {
     check_within(1, || {
         let (handle, mut workers, beds) = pool(2);
-        let join = handle.spawn_alone(endless(Arc::new(())));
+        let join = handle.spawn_unique(endless(Arc::new(())));
         let threads = [workers.remove(0), workers.remove(0)].map(|worker| start(worker, &beds));
         handle.scheduler().shut_down();
         for thread in threads {
@@ -157,7 +157,7 @@ fn close_against_wake() {
     check(|| {
         let (handle, mut workers, _beds) = pool(1);
         let (gate, wait) = super::doubles::gate();
-        let join = handle.spawn_alone(wait);
+        let join = handle.spawn_unique(wait);
         step_until_idle(&mut workers[0]);
         let waker = thread::spawn(move || gate.open());
         handle.scheduler().shut_down();

@@ -34,8 +34,8 @@ fn a_spare_that_leaves_hands_its_lanes_over() {
         handle.scheduler().want_spares(1);
         let (first, second) = (Flag::new(), Flag::new());
         let (set_first, set_second) = (Arc::clone(&first), Arc::clone(&second));
-        drop(handle.spawn_alone(async move { set_first.set() }));
-        drop(handle.spawn_alone(async move { set_second.set() }));
+        drop(handle.spawn_unique(async move { set_first.set() }));
+        drop(handle.spawn_unique(async move { set_second.set() }));
         // It takes both, and runs the first.
         assert_eq!(spare.step(), Step::Ran);
         let worker = start(workers.remove(0), &beds);
@@ -58,7 +58,7 @@ fn a_spare_that_has_left_comes_back_for_what_is_pinned_to_it() {
         let (opens, wait) = gate();
         let (ran, done) = (Flag::new(), Flag::new());
         let (set_ran, set_done) = (Arc::clone(&ran), Arc::clone(&done));
-        drop(handle.spawn_alone(async move {
+        drop(handle.spawn_unique(async move {
             drop(spawn_local(async move {
                 set_ran.set();
                 wait.await;

@@ -70,7 +70,7 @@ fn publish_against_retire() {
     check_within(2, || {
         let (handle, mut workers, _beds) = pool(2);
         let (gate, wait) = gate();
-        drop(handle.spawn_alone(async move {
+        drop(handle.spawn_unique(async move {
             let waits = async move {
                 wait.await;
                 // A thread that knows the color may look for it.

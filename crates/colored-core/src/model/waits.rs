@@ -46,8 +46,8 @@ fn a_call_against_a_when() {
         workers.iter_mut().for_each(step_until_idle);
         let called = cells[0].clone();
         let call = async move { called.call(|value| *value + 1).await };
-        *place.lock() = Some(handle.spawn_alone(call));
-        let both = handle.spawn_alone(when(cells, |mut cells| cells[0] += 10));
+        *place.lock() = Some(handle.spawn_unique(call));
+        let both = handle.spawn_unique(when(cells, |mut cells| cells[0] += 10));
         let mut other = workers.remove(1);
         let thread = thread::spawn(move || {
             step_until_idle(&mut other);
@@ -101,7 +101,7 @@ fn a_lane_that_is_got_against_a_join() {
         });
         let mut section = handle.spawn_colored(colors[1], section);
         workers.iter_mut().for_each(step_until_idle);
-        let both = handle.spawn_alone(when(cells, |mut cells| cells[0] += 10));
+        let both = handle.spawn_unique(when(cells, |mut cells| cells[0] += 10));
         workers.iter_mut().for_each(step_until_idle);
         *place.lock() = Some(handle.spawn_colored(colors[0], async {}));
         let mut other = workers.remove(1);

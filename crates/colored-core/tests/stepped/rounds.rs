@@ -36,7 +36,7 @@ impl Bench {
         let spawn_all = move || {
             for _ in 0..tasks {
                 let (over, ran, clock) = (over.clone(), ran.clone(), clock.clone());
-                drop(handle.spawn_alone(async move {
+                drop(handle.spawn_unique(async move {
                     while !over.load(Ordering::Relaxed) {
                         ran.lock().unwrap().push(BUSY);
                         clock.spend(nanos);
@@ -61,7 +61,7 @@ impl Bench {
     /// Spawns a task from this thread, which is no worker.
     fn spawn(&self, number: usize) {
         let ran = self.ran.clone();
-        drop(self.handle.spawn_alone(async move { ran.lock().unwrap().push(number) }));
+        drop(self.handle.spawn_unique(async move { ran.lock().unwrap().push(number) }));
     }
 
     fn close(mut self) {
@@ -145,7 +145,7 @@ fn three_of_the_next_slot_come_before_one_from_outside() {
     let wakers: Arc<Mutex<[Option<Waker>; 2]>> = Arc::default();
     for own in [0, 1] {
         let (wakers, ran) = (wakers.clone(), bench.ran.clone());
-        drop(bench.handle.spawn_alone(poll_fn(move |cx| -> Poll<()> {
+        drop(bench.handle.spawn_unique(poll_fn(move |cx| -> Poll<()> {
             ran.lock().unwrap().push(BUSY);
             let mut wakers = wakers.lock().unwrap();
             wakers[own] = Some(cx.waker().clone());
@@ -174,7 +174,7 @@ fn waiting_lane(bench: &mut Bench) -> Waker {
     let (waker, ran) = (Arc::new(Mutex::new(None)), bench.ran.clone());
     let left = waker.clone();
     let mut polls = AtomicUsize::new(0);
-    drop(bench.handle.spawn_alone(poll_fn(move |cx| {
+    drop(bench.handle.spawn_unique(poll_fn(move |cx| {
         *polls.get_mut() += 1;
         if *polls.get_mut() > 1 {
             ran.lock().unwrap().push(0);

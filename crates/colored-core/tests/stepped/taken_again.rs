@@ -38,7 +38,7 @@ struct Scene {
 }
 
 impl Scene {
-    fn goes_on(&self, task: usize) -> bool {
+    fn begin_round(&self, task: usize) -> bool {
         let rounds = self.rounds[task].fetch_add(1, Ordering::Relaxed);
         rounds < ENOUGH && !self.is_over.load(Ordering::Relaxed)
     }
@@ -59,7 +59,7 @@ where
     for task in 0..TASKS {
         let scene = Arc::clone(&scene);
         drop(handle.spawn_colored(KEPT, async move {
-            while scene.goes_on(task) {
+            while scene.begin_round(task) {
                 round(Arc::clone(&scene)).await;
             }
         }));

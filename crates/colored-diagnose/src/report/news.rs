@@ -33,10 +33,10 @@ impl News {
             told.missed = if is_found { 0 } else { told.missed + 1 };
             told.is_on &= told.missed < OVER;
         }
-        report.findings.iter().filter(|finding| self.is_new(finding.fault, now)).collect()
+        report.findings.iter().filter(|finding| self.note(finding.fault, now)).collect()
     }
 
-    fn is_new(&mut self, fault: Fault, now: Duration) -> bool {
+    fn note(&mut self, fault: Fault, now: Duration) -> bool {
         if self.told.get(&fault).is_some_and(|told| told.is_on || now - told.at < PAUSE) {
             return false;
         }

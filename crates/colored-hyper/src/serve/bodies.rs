@@ -55,8 +55,8 @@ impl Bodies {
     /// The socket has taken `bytes`.
     pub(super) fn note_written(&mut self, bytes: &[u8]) {
         match &mut self.wire {
-            Wire::Http1(requests) => requests.written(bytes),
-            Wire::Http2(streams) => streams.written(bytes),
+            Wire::Http1(requests) => requests.note_written(bytes),
+            Wire::Http2(streams) => streams.note_written(bytes),
         }
     }
 

@@ -150,7 +150,7 @@ impl Quiet {
     }
 
     /// Whether the connection should come to its end.
-    fn is_over(&mut self, cx: &mut Context<'_>) -> bool {
+    fn poll_over(&mut self, cx: &mut Context<'_>) -> bool {
         self.idle.as_mut().is_some_and(|idle| idle.poll(cx).is_ready())
     }
 
@@ -161,7 +161,7 @@ impl Quiet {
     }
 
     /// Whether the client has been waited for long enough.
-    fn is_gone(&mut self, cx: &mut Context<'_>) -> bool {
+    fn poll_gone(&mut self, cx: &mut Context<'_>) -> bool {
         self.goodbye.as_mut().is_some_and(|goodbye| goodbye.poll(cx).is_ready())
     }
 }
@@ -184,7 +184,7 @@ where
             Phase::Drain => true,
             Phase::Cut => return Poll::Ready(Ok(())),
         };
-        let over = !finishing && quiet.as_mut().is_some_and(|quiet| quiet.is_over(cx));
+        let over = !finishing && quiet.as_mut().is_some_and(|quiet| quiet.poll_over(cx));
         if !finishing && (draining || over) {
             finishing = true;
             finish(connection.as_mut());
@@ -195,7 +195,7 @@ where
         if let Poll::Ready(ended) = connection.as_mut().poll(cx) {
             return Poll::Ready(ended);
         }
-        if quiet.as_mut().is_some_and(|quiet| quiet.is_gone(cx)) {
+        if quiet.as_mut().is_some_and(|quiet| quiet.poll_gone(cx)) {
             return Poll::Ready(Ok(()));
         }
         Poll::Pending

@@ -51,7 +51,7 @@ impl Quiet {
 
     /// Whether the server has waited for the answer to its close frame for long enough. Asked before something is received,
     /// as a client that goes on sending does not answer either.
-    pub(super) fn is_over(&mut self, cx: &mut Context<'_>) -> bool {
+    pub(super) fn poll_over(&mut self, cx: &mut Context<'_>) -> bool {
         let Some(timer) = &mut self.timer else { return false };
         self.closing && timer.as_mut().poll(cx).is_ready()
     }
@@ -115,11 +115,11 @@ mod tests {
         let mut quiet = Quiet::new();
         let begun = Instant::now();
         quiet.begin_close();
-        let over = poll_fn(|cx| if quiet.is_over(cx) { Poll::Ready(()) } else { Poll::Pending });
+        let over = poll_fn(|cx| if quiet.poll_over(cx) { Poll::Ready(()) } else { Poll::Pending });
         over.await;
         assert!(begun.elapsed() >= CLOSE_TIMEOUT && begun.elapsed() < CLOSE_TIMEOUT * 2);
         // A second close frame does not begin the time again.
         quiet.begin_close();
-        assert!(poll_fn(|cx| Poll::Ready(quiet.is_over(cx))).await);
+        assert!(poll_fn(|cx| Poll::Ready(quiet.poll_over(cx))).await);
     }
 }

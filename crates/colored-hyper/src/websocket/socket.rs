@@ -58,7 +58,7 @@ impl WebSocket {
             self.begin_close(CloseCode::Away, "the server shuts down");
         }
         loop {
-            self.given_up |= self.quiet.is_over(cx);
+            self.given_up |= self.quiet.poll_over(cx);
             if self.given_up {
                 return Poll::Ready(None);
             }

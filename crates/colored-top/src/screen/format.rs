@@ -34,7 +34,7 @@ pub(super) fn number(number: f64) -> String {
     }
 }
 
-/// So many things of this name.
+/// The count with the name, in the plural unless it is one.
 pub(super) fn count(count: u64, name: &str) -> String {
     format!("{} {name}{}", number(count as f64), if count == 1 { "" } else { "s" })
 }

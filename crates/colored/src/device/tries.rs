@@ -15,7 +15,7 @@ const TRY_AGAIN: u32 = 16;
 /// memory.
 const MOST_SLOW: u32 = 3;
 
-/// So many reads do so; then the tries decide again. That is 100 ms where a read takes 0.1 ms. The answer costs
+/// The number of reads that do so, before the tries decide again. That is 100 ms where a read takes 0.1 ms. The answer costs
 /// 0.4 to 0.6 µs.
 const ASK_FIRST: u32 = 1000;
 

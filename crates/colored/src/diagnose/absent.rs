@@ -1,8 +1,8 @@
 //! Without the feature `diagnose`, a runtime does not observe itself.
 
 use crate::driver::observer::{Observer, Unobserved};
-use crate::launch::Launch;
 use crate::runtime::Handle;
+use crate::thread_settings::ThreadSettings;
 use std::io;
 
 /// There are none.
@@ -24,7 +24,7 @@ pub(crate) struct Start;
 
 impl Start {
     #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as with the feature")]
-    pub(crate) fn start(self, _: &Handle, _: &Launch, _: &str, _: bool) -> io::Result<()> {
+    pub(crate) fn start(self, _: &Handle, _: &ThreadSettings, _: &str, _: bool) -> io::Result<()> {
         Ok(())
     }
 }

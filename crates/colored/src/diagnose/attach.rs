@@ -4,9 +4,9 @@ use super::environment;
 use super::options::Options;
 use crate::driver::Driver;
 use crate::driver::observer::{Look, Observer};
-use crate::launch::Launch;
 use crate::pool::{Class, Job};
 use crate::runtime::Handle;
+use crate::thread_settings::ThreadSettings;
 use colored_core::{Color, Level, LongPoll, RunningSlice, Scheduler, SchedulerHandle};
 use colored_diagnose::inspect::Server;
 use colored_diagnose::trace::{Trigger, write_file};
@@ -47,7 +47,7 @@ impl Attached {
     pub(super) fn freeze(&self, trigger: Trigger, scheduler: &Scheduler, driver: &Driver) -> bool {
         let Some(snapshot) = self.diagnosis.freeze(trigger, scheduler) else { return false };
         if let Some(path) = self.diagnosis.file() {
-            // The file would hold up this thread, which may be a worker or the reactor thread. If the pool has been shut
+            // The file would hold up this thread, which may be a worker or the monitor thread. If the pool has been shut
             // down, or has no thread, there is no file.
             let job = Job::new(move || write_file(&snapshot, &path));
             let _ = driver.pool.submit(Class::File, job);
@@ -65,7 +65,7 @@ impl Observer for Attached {
         self.diagnosis.note_worker(worker);
     }
 
-    fn on_reactor_start(&self) -> Look {
+    fn on_monitor_start(&self) -> Look {
         let mut warnings = self.warnings.clone().map(|(hook, pace)| Warnings::new(hook, pace));
         let mut stalls = self.stalls.clone().map(Stalls::new);
         let mut subject = None;
@@ -188,7 +188,7 @@ impl Start {
     pub(crate) fn start(
         self,
         handle: &Handle,
-        launch: &Launch,
+        launch: &ThreadSettings,
         name: &str,
         is_embedded: bool,
     ) -> io::Result<()> {

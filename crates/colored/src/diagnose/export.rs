@@ -75,7 +75,7 @@ impl Exporter {
         }
     }
 
-    /// So many colors have metrics of their own: the ones with the most run time, kept time and waits since the begin of
+    /// Sets how many colors have metrics of their own: the ones with the most run time, kept time and waits since the begin of
     /// the runtime. Default: 0.
     ///
     /// A recorder keeps what it has once heard of. The order of these sums changes rarely, but a program with ever new
@@ -94,14 +94,14 @@ impl Exporter {
             self.is_described = true;
         }
         let usage = self.handle.usage();
-        workers(&usage);
-        counts(&usage, &self.handle);
-        self.sums(&usage);
-        self.top(&usage);
+        export_workers(&usage);
+        export_counts(&usage, &self.handle);
+        self.export_times(&usage);
+        self.export_top_colors(&usage);
     }
 
     /// Run times and waits of all colors together, and of the default one.
-    fn sums(&mut self, usage: &Snapshot) {
+    fn export_times(&mut self, usage: &Snapshot) {
         let all = usage.colors.iter().fold(usage.others, |sum, color| sum + color.usage);
         gauge!(names::RUN).set(all.run.as_secs_f64());
         gauge!(names::WAIT, "for" => "color").set(all.wait_color.as_secs_f64());
@@ -118,7 +118,7 @@ impl Exporter {
     }
 
     /// The colors that matter most.
-    fn top(&mut self, usage: &Snapshot) {
+    fn export_top_colors(&mut self, usage: &Snapshot) {
         let mut colors: Vec<&ColorUsage> = usage.colors.iter().collect();
         let weight = |usage: &Usage| usage.busy() + usage.wait_color + usage.wait_cpu;
         colors.sort_by_key(|color| (Reverse(weight(&color.usage)), color.color));
@@ -140,7 +140,7 @@ impl Exporter {
     }
 }
 
-fn workers(usage: &Snapshot) {
+fn export_workers(usage: &Snapshot) {
     let mut sums = [0; 4];
     for (index, worker) in usage.workers.iter().enumerate() {
         let states = [
@@ -163,7 +163,7 @@ fn workers(usage: &Snapshot) {
     counter!(names::WAKES).absolute(usage.wakes);
 }
 
-fn counts(usage: &Snapshot, handle: &Handle) {
+fn export_counts(usage: &Snapshot, handle: &Handle) {
     let metrics = handle.metrics();
     gauge!(names::LANES).set(metrics.colors as f64);
     gauge!(names::TASKS).set(usage.tasks as f64);

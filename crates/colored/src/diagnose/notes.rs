@@ -1,10 +1,10 @@
 //! The runtime as the diagnosis sees it: what it counts, and what its tasks note when they wait.
 
 use super::attach::Attached;
-use crate::leaf::{FAR, IS_PERMIT, Kind as LeafKind, MILLI};
 #[cfg(unix)]
 use crate::net::unix::credentials::of_peer;
 use crate::runtime::Handle;
+use crate::wait_reason::{FAR, IS_PERMIT, Kind as LeafKind, MILLI};
 use colored_core::{Leaf, Scheduler};
 use colored_diagnose::{Call, Diagnosis, Kind, Notes, Subject, Timers, Told};
 #[cfg(unix)]

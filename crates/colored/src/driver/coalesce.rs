@@ -30,7 +30,7 @@ impl Coalescing {
     }
 
     /// Timers ended a sleep, at `now`.
-    pub(super) fn woken(&self, now: u64) {
+    pub(super) fn note_wake_up(&self, now: u64) {
         self.until.store(now + self.rest, Ordering::Relaxed);
     }
 }
@@ -43,7 +43,7 @@ mod tests {
     fn a_sleep_after_a_quiet_time_ends_in_time() {
         let coalescing = Coalescing::new(10);
         assert_eq!(coalescing.end(3), 3);
-        coalescing.woken(3);
+        coalescing.note_wake_up(3);
         assert_eq!(coalescing.end(13), 13);
         assert_eq!(coalescing.end(500), 500);
     }
@@ -55,7 +55,7 @@ mod tests {
         // A timer is due at every tick.
         while now < 100 {
             now = coalescing.end(now + 1);
-            coalescing.woken(now);
+            coalescing.note_wake_up(now);
             ends.push(now);
         }
         assert_eq!(ends, [1, 11, 21, 31, 41, 51, 61, 71, 81, 91, 101]);
@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn without_a_rest_every_tick_is_met() {
         let coalescing = Coalescing::new(0);
-        coalescing.woken(7);
+        coalescing.note_wake_up(7);
         assert_eq!(coalescing.end(8), 8);
     }
 }

@@ -1,7 +1,7 @@
 //! Entering a runtime's driver, and leaving it.
 
 use super::current::{self, Context};
-use super::registered;
+use super::wheel_timer;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub(crate) struct Entered {
 
 impl Drop for Entered {
     fn drop(&mut self) {
-        registered::drop_last();
+        wheel_timer::drop_last();
         drop(current::leave(self.key));
     }
 }

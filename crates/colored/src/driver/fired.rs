@@ -14,7 +14,8 @@ pub(super) struct Fired {
 }
 
 impl Fired {
-    /// So many timers were due at once, if any. `nanos` is the time that this took, if the worker itself did it.
+    /// Counts `fired` timers that one turn of the wheel has fired. `nanos` is the time that this took, if the worker itself
+    /// did it.
     pub(super) fn add(&self, fired: u64, nanos: Option<u64>) {
         if fired == 0 {
             return;

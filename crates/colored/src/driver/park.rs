@@ -83,25 +83,25 @@ impl Parker {
             Some(deadline) => turn.poll_until(limit, deadline, wakers),
             None => turn.poll(limit, wakers),
         });
-        self.takes_events();
+        self.begin_events();
         self.leave();
     }
 
-    /// The worker has taken events, and has yet to give up the turn; or it is about to take timers.
-    pub(super) fn takes_events(&self) {
+    /// Notes that the worker has taken events, and still has the turn; or that it is about to take timers.
+    pub(super) fn begin_events(&self) {
         // Ordering: the lock of the turn, or of the wheel, hands it over.
         self.events.store(true, Ordering::Relaxed);
     }
 
-    /// The worker has woken all tasks that it had events or timers for.
-    pub(super) fn has_woken_all(&self) {
+    /// Notes that the worker has woken the tasks of all events and timers that it took.
+    pub(super) fn finish_events(&self) {
         // Ordering: Release pairs with the Acquire in `has_events`: who sees it finds the tasks in their queues.
         self.events.store(false, Ordering::Release);
     }
 
     /// Whether the worker has events or timers in hand.
     pub(super) fn has_events(&self) -> bool {
-        // Ordering: see `has_woken_all`.
+        // Ordering: see `finish_events`.
         self.events.load(Ordering::Acquire)
     }
 

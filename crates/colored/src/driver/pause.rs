@@ -19,7 +19,7 @@
 //! **Why the worker that parks last is enough.** A worker announces its sleep in the scheduler before it looks here, so
 //! one of those that go to sleep sees that all do. Unlike otherwise, a worker sleeps inside a poll only if it has found
 //! the others parked; the rest sleep on their condition variables. So a worker that finds a turn taken wakes the one that
-//! sleeps there, which comes here after it. The threads that are no workers tell a worker to look: the reactor thread,
+//! sleeps there, which comes here after it. The threads that are no workers tell a worker to look: the monitor thread,
 //! which looks at each tick whether it must, for calls that have ended; and a thread inside `block_on`, when it goes to
 //! sleep.
 //!
@@ -32,7 +32,7 @@ pub(crate) use self::advance::Advance;
 
 use self::advance::Advances;
 use super::reactor::PollTurn;
-use super::{Driver, clock::TICK, polled, registered};
+use super::{Driver, clock::TICK, polled, wheel_timer};
 use colored_core::Scheduler;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -47,7 +47,7 @@ pub(crate) struct Pause {
     /// How many main futures run.
     mains: AtomicUsize,
     /// A call that was under way has kept time from moving, and may end without a wake-up.
-    looks_again: AtomicBool,
+    check_again: AtomicBool,
 }
 
 /// What a worker that parks has found.
@@ -85,7 +85,7 @@ impl Driver {
     pub(crate) fn pause(&self) -> bool {
         let paused = self.clock.pause();
         if paused {
-            self.stir_workers();
+            self.wake_workers();
         }
         paused
     }
@@ -96,15 +96,15 @@ impl Driver {
         if resumed {
             let wakers = self.pause.lock().take_wakers(u64::MAX);
             wakers.into_iter().for_each(Waker::wake);
-            self.stir_workers();
+            self.wake_workers();
         }
         resumed
     }
 
     /// All workers, which may sleep until a time that comes no more, come and park anew.
-    fn stir_workers(&self) {
+    fn wake_workers(&self) {
         (0..self.wheels.len()).for_each(|worker| self.unpark(worker));
-        self.bell.stir();
+        self.check_timer.check_soon();
     }
 
     /// As [`park`](Driver::park), while the clock is paused.
@@ -115,7 +115,7 @@ impl Driver {
         limit: Option<Duration>,
         wakers: &mut Vec<Waker>,
     ) {
-        registered::drop_last();
+        wheel_timer::drop_last();
         match self.find(scheduler, worker, wakers) {
             Found::Work => {}
             Found::Rest(turn) => self.parkers[worker].poll(turn, limit, None, wakers),
@@ -138,12 +138,12 @@ impl Driver {
         if let Some(mut turn) = self.shards[home].try_turn() {
             self.poll_now(worker, &mut turn, wakers);
         }
-        self.parkers[worker].takes_events();
+        self.parkers[worker].begin_events();
         self.advance(worker % self.wheels.len(), wakers);
         if !wakers.is_empty() {
             return Found::Work;
         }
-        self.parkers[worker].has_woken_all();
+        self.parkers[worker].finish_events();
         let mut advances = self.pause.lock();
         if !scheduler.all_parked() {
             return Found::Others;
@@ -155,7 +155,7 @@ impl Driver {
         for shard in &self.shards {
             let Some(mut turn) = shard.try_turn() else {
                 shard.wake();
-                self.look_again_if(self.reactor_has_events());
+                self.check_again_if(self.reactor_has_events());
                 // Events of the shards before this one are this worker's to hand out.
                 return if wakers.is_empty() { Found::Others } else { Found::Work };
             };
@@ -182,14 +182,14 @@ impl Driver {
             return Found::Rest(turns.swap_remove(home));
         }
         // Before the lock is released: the next worker that looks must not find this one parked with nothing in hand.
-        self.parkers[worker].takes_events();
+        self.parkers[worker].begin_events();
         Found::Work
     }
 
     fn poll_now(&self, worker: usize, turn: &mut PollTurn<'_>, wakers: &mut Vec<Waker>) {
         polled(turn.poll_all(wakers));
         if !wakers.is_empty() {
-            self.parkers[worker].takes_events();
+            self.parkers[worker].begin_events();
         }
     }
 
@@ -216,7 +216,7 @@ impl Driver {
             return false;
         }
         let held = self.pool.has_work() || self.rings.iter().any(|ring| ring.is_busy());
-        self.look_again_if(held);
+        self.check_again_if(held);
         !held
     }
 
@@ -224,31 +224,32 @@ impl Driver {
     fn others_have_events(&self, worker: usize) -> bool {
         let mut others = self.parkers.iter().enumerate().filter(|(other, _)| *other != worker);
         let held = self.reactor_has_events();
-        self.look_again_if(held);
+        self.check_again_if(held);
         held || others.any(|(_, parker)| parker.has_events())
     }
 
-    fn look_again_if(&self, held: bool) {
+    fn check_again_if(&self, held: bool) {
         if held {
-            // Ordering: a hint for the next tick of the reactor thread, which does not sleep while the clock is paused.
-            self.pause.looks_again.store(true, Ordering::Relaxed);
+            // Ordering: a hint for the next tick of the monitor thread, which does not sleep while the clock is paused.
+            self.pause.check_again.store(true, Ordering::Relaxed);
         }
     }
 
-    /// To be called by the reactor thread at each tick. True if it must not sleep.
-    pub(super) fn look_at_pause(&self) -> bool {
+    /// Makes a worker check the pause again if it must. To be called by the monitor thread at each tick. True if it must
+    /// not sleep.
+    pub(super) fn check_pause(&self) -> bool {
         if !self.clock.is_paused() {
             return false;
         }
-        // Ordering: see `look_again_if`.
-        if self.pause.looks_again.swap(false, Ordering::Relaxed) {
+        // Ordering: see `check_again_if`.
+        if self.pause.check_again.swap(false, Ordering::Relaxed) {
             self.unpark(0);
         }
         true
     }
 
-    /// A thread inside `block_on` goes to sleep.
-    pub(crate) fn guest_waits(&self) {
+    /// Makes a worker check the pause again: a thread inside `block_on` is about to sleep.
+    pub(crate) fn wake_for_waiting_guest(&self) {
         if self.clock.is_paused() {
             self.unpark(0);
         }

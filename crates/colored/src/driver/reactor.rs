@@ -21,7 +21,7 @@ use mio::unix::SourceFd;
 use mio::{Events, Poll, Registry, Token};
 
 use self::alarm::Alarm;
-pub(crate) use self::entry::{Entry, Place};
+pub(crate) use self::entry::{Entry, ListedWaiter};
 pub(crate) use self::readiness::Snapshot;
 pub use self::ready::{Interest, Ready};
 pub(crate) use self::socket::Socket;

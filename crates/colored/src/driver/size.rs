@@ -17,7 +17,7 @@ pub(crate) struct Size {
 }
 
 impl Size {
-    /// So many workers, which may become `max`, and so many spare ones for long polls.
+    /// `workers` workers, of which there may be up to `max` later, and `spares` spare ones for long polls.
     pub(crate) fn new(workers: usize, max: usize, spares: usize) -> Self {
         Self {
             workers,
@@ -50,18 +50,18 @@ impl Size {
 
     /// The workers that the program wants.
     pub(crate) fn wanted(&self) -> usize {
-        // Ordering: a number, which the reactor thread acts on when it looks.
+        // Ordering: a number, which the monitor thread acts on when it looks.
         self.wanted.load(Ordering::Relaxed)
     }
 
-    /// The workers that there are, or will be as soon as the reactor thread looks.
+    /// The workers that there are, or will be as soon as the monitor thread looks.
     pub(crate) fn present(&self) -> usize {
         // Ordering: a number, as `wanted`.
         let missing = self.missing.load(Ordering::Relaxed);
         self.wanted().saturating_sub(missing).max(self.workers)
     }
 
-    /// So many of the wanted workers have no thread.
+    /// Notes how many of the wanted workers have no thread.
     pub(crate) fn note_missing(&self, workers: usize) {
         // Ordering: see `present`.
         self.missing.store(workers, Ordering::Relaxed);

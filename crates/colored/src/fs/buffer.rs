@@ -12,7 +12,7 @@ pub(super) struct Buffer {
 }
 
 impl Buffer {
-    /// So many zeros. A file that bypasses the page cache takes only an aligned address.
+    /// A buffer of `len` zeros. A file that bypasses the page cache takes only an aligned address.
     pub(super) fn zeros(len: usize, is_direct: bool) -> Self {
         if !is_direct {
             return Self { room: vec![0; len], start: 0 };

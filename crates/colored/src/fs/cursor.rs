@@ -190,7 +190,7 @@ impl Cursor {
                             Err(error) if error.kind() == ErrorKind::WouldBlock => continue,
                             written => written?,
                         };
-                        self.moved(n);
+                        self.move_position(n);
                         return Poll::Ready(Ok(n));
                     }
                 }
@@ -201,7 +201,7 @@ impl Cursor {
                         return Poll::Ready(Ok(n));
                     }
                     if let Some(n) = self.open.try_write(buf, self.position)? {
-                        self.moved(n);
+                        self.move_position(n);
                         spend((n / BYTES_OF_A_UNIT) as u32);
                         return Poll::Ready(Ok(n));
                     }
@@ -213,7 +213,7 @@ impl Cursor {
         }
     }
 
-    fn moved(&mut self, bytes: usize) {
+    fn move_position(&mut self, bytes: usize) {
         if !self.appends {
             self.position += bytes as u64;
         }

@@ -8,7 +8,7 @@ use super::positional;
 use super::transfer::Place;
 use crate::blocking;
 use crate::budget::{poll_proceed, spend};
-use crate::explained::explained;
+use crate::error_context::with_context;
 use crate::io::ReadBuf;
 use crate::pool::Class;
 use std::fs::{Metadata, Permissions};
@@ -309,7 +309,7 @@ impl File {
     pub async fn set_len(&self, len: u64) -> io::Result<()> {
         let set = move |file: &std::fs::File| {
             file.set_len(len)
-                .map_err(|error| explained(format!("{error}, for a length of {len}"), error))
+                .map_err(|error| with_context(format!("{error}, for a length of {len}"), error))
         };
         self.offload("set the length of", set).await
     }

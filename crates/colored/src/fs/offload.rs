@@ -3,15 +3,15 @@
 use crate::blocking::{self, Deferred};
 use crate::device::Event;
 use crate::driver::current;
-use crate::explained::explained;
-use crate::leaf::{Kind, labeled};
+use crate::error_context::with_context;
 use crate::pool::Class;
+use crate::wait_reason::{Kind, labeled};
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// `source` with the operation and the path.
 pub(super) fn failed(operation: &str, path: &Path, source: io::Error) -> io::Error {
-    explained(format!("cannot {operation} {}: {source}", path.display()), source)
+    with_context(format!("cannot {operation} {}: {source}", path.display()), source)
 }
 
 /// Runs `f` with the path on a thread that may block. Its error names the operation and the path.
@@ -68,7 +68,7 @@ where
     let (source, target): (PathBuf, PathBuf) = (from.to_owned(), to.to_owned());
     on_thread(class, move || f(&source, &target)).await.map_err(|error| {
         let text = format!("cannot {operation} {} to {}: {error}", from.display(), to.display());
-        explained(text, error)
+        with_context(text, error)
     })
 }
 

@@ -9,9 +9,9 @@ use crate::blocking::{self, Deferred};
 use crate::device::{Device, Event, Kind, Outcome, slow};
 use crate::driver::Driver;
 use crate::driver::current::Context;
+use crate::driver::registration::Registered;
 use crate::driver::ring::Opened;
-use crate::driver::source::Registered;
-use crate::explained::explained;
+use crate::error_context::with_context;
 use crate::pool::Class;
 use crate::wall;
 use colored_core::port::in_own_call;
@@ -319,7 +319,7 @@ impl OpenFile {
     pub(super) fn failed(&self, operation: &str, source: io::Error) -> io::Error {
         match &self.path {
             Some(path) => failed(operation, path, source),
-            None => explained(format!("cannot {operation} a file: {source}"), source),
+            None => with_context(format!("cannot {operation} a file: {source}"), source),
         }
     }
 }

@@ -8,7 +8,7 @@ pub use self::error::AsyncFdTryNewError;
 
 use crate::driver::descriptor::Descriptor;
 use crate::driver::reactor::{Interest, Ready, Watched};
-use crate::driver::source::Registered;
+use crate::driver::registration::Registered;
 use std::fmt;
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};

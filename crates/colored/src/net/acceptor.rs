@@ -3,13 +3,13 @@
 use std::io::{self, ErrorKind};
 use std::task::{Context, Poll, ready};
 
-use super::backoff::Backoff;
+use super::accept_backoff::AcceptBackoff;
 use crate::driver::current;
 use crate::driver::reactor::Socket;
-use crate::driver::source::Registered;
-use crate::explained::explained;
+use crate::driver::registration::Registered;
+use crate::error_context::with_context;
 use crate::io::{Interest, Ready};
-use crate::leaf::{Kind, labeled};
+use crate::wait_reason::{Kind, labeled};
 
 /// A listening socket of mio.
 pub(super) trait Listener: Socket {
@@ -31,25 +31,25 @@ pub(super) trait Listener: Socket {
 /// A registered listener.
 pub(super) struct Acceptor<L: Listener> {
     inner: Registered<L>,
-    backoff: Backoff,
+    backoff: AcceptBackoff,
 }
 
 impl<L: Listener> Acceptor<L> {
     #[track_caller]
     pub(super) fn new(socket: L) -> io::Result<Self> {
         let inner = Registered::new(socket, Ready::READABLE)?;
-        Ok(Self { inner, backoff: Backoff::default() })
+        Ok(Self { inner, backoff: AcceptBackoff::default() })
     }
 
     /// As [`new`](Acceptor::new), with the runtime and the worker of this context.
     pub(super) fn within(context: &current::Context, socket: L) -> io::Result<Self> {
         let inner = Registered::within(context, socket, Ready::READABLE)?;
-        Ok(Self { inner, backoff: Backoff::default() })
+        Ok(Self { inner, backoff: AcceptBackoff::default() })
     }
 
     pub(super) async fn accept(&self) -> io::Result<L::Accepted> {
         loop {
-            self.backoff.over().await;
+            self.backoff.wait().await;
             let taken = self.inner.io(Interest::READABLE, Listener::take);
             let taken = labeled(Kind::Accept, self.inner.get().number(), taken).await;
             if let Some(done) = self.settle(taken.map(|(_, taken)| taken)) {
@@ -61,7 +61,7 @@ impl<L: Listener> Acceptor<L> {
     /// Like [`accept`](Acceptor::accept); only the last task to poll is woken.
     pub(super) fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<L::Accepted>> {
         loop {
-            ready!(self.backoff.poll_over(cx));
+            ready!(self.backoff.poll_wait(cx));
             let taken = self.inner.poll_io(cx, Interest::READABLE, Listener::take);
             if taken.is_pending() {
                 Kind::Accept.note(self.inner.get().number());
@@ -82,7 +82,7 @@ impl<L: Listener> Acceptor<L> {
         };
         Some(match registered {
             Ok(done) => {
-                self.backoff.succeeded();
+                self.backoff.end_pause();
                 Ok(done)
             }
             Err(error) => Err(self.explain(error)),
@@ -92,7 +92,7 @@ impl<L: Listener> Acceptor<L> {
     #[cold]
     fn explain(&self, error: io::Error) -> io::Error {
         let place = self.get().place().unwrap_or_else(|_| String::from("an unknown address"));
-        let pause = self.backoff.failed();
+        let pause = self.backoff.start_pause();
         let why = match is_out_of_descriptors(&error) {
             true => {
                 "; every descriptor that is allowed is in use (see ulimit -n), \
@@ -103,7 +103,7 @@ impl<L: Listener> Acceptor<L> {
         let text = format!(
             "cannot accept on {place}: {error}{why}; the next accept waits up to {pause:?}"
         );
-        explained(text, error)
+        with_context(text, error)
     }
 
     pub(super) fn get(&self) -> &L {

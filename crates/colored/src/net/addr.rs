@@ -8,7 +8,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV
 
 pub(super) use self::sealed::Named;
 use crate::blocking;
-use crate::explained::explained;
+use crate::error_context::with_context;
 use crate::pool::Class;
 
 /// A target to connect to or to listen on. The trait is sealed; these types implement it:
@@ -107,7 +107,7 @@ fn look_up(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
 }
 
 fn unresolved(host: &str, expected: &str, error: io::Error) -> io::Error {
-    explained(format!("cannot resolve host {host:?}: {error}{expected}"), error)
+    with_context(format!("cannot resolve host {host:?}: {error}{expected}"), error)
 }
 
 /// Looks a host name up on the blocking pool.

@@ -3,7 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 
-use crate::explained::explained;
+use crate::error_context::with_context;
 
 /// The error of an operation named `what` on `target` that failed at every one of its addresses.
 /// It has the kind and the source of the last attempt's error.
@@ -22,7 +22,7 @@ pub(super) fn all_failed(
         let text = format!("cannot {what} {target}: it has no address; at least one is needed");
         return io::Error::new(io::ErrorKind::InvalidInput, text);
     };
-    explained(format!("cannot {what} {target}: {tried}"), source)
+    with_context(format!("cannot {what} {target}: {tried}"), source)
 }
 
 #[cfg(test)]

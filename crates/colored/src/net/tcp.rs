@@ -6,7 +6,6 @@ pub use self::halves::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, ReuniteError, Wr
 
 pub(super) mod connect;
 mod halves;
-mod hops;
 pub(super) mod keep_alive;
 mod limits;
 #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -19,6 +18,7 @@ pub(super) mod socket;
 pub(super) mod stream;
 #[cfg(test)]
 mod tests;
+mod ttl;
 
 use self::{
     keep_alive::KeepAlive, listen::ListenOptions, listener::TcpListener, socket::TcpSocket,

@@ -8,7 +8,7 @@ use super::gather;
 use super::socket::{Moved, Socket};
 use super::uninit::{self, Mode};
 use crate::driver::reactor::Snapshot;
-use crate::driver::source::Registered;
+use crate::driver::registration::Registered;
 use crate::io::{Interest, ReadBuf};
 
 /// A connection: bytes that go both ways, in order.
@@ -87,7 +87,7 @@ pub(super) trait Stream {
     /// answer `WouldBlock`.
     fn moved(&self, seen: Snapshot, interest: Interest, moved: Moved, len: usize) -> usize {
         if moved.is_all && 0 < moved.bytes && moved.bytes < len {
-            self.registered().drained(seen, interest);
+            self.registered().note_drained(seen, interest);
         }
         moved.bytes
     }

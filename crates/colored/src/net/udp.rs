@@ -11,8 +11,8 @@ use std::task::{Context, Poll};
 
 use super::addr::ToSocketAddrs;
 use super::error::all_failed;
-use crate::driver::source::Registered;
-use crate::explained::explained;
+use crate::driver::registration::Registered;
+use crate::error_context::with_context;
 use crate::io::{Interest, ReadBuf, Ready};
 
 /// A UDP socket.
@@ -170,7 +170,7 @@ impl UdpSocket {
         let sent = self.inner.io(Interest::WRITABLE, send).await;
         sent.map(|(_, len)| len).map_err(|error| {
             let text = format!("cannot send {} bytes to {addr}: {error}", datagram.len());
-            explained(text, error)
+            with_context(text, error)
         })
     }
 
@@ -301,7 +301,7 @@ impl UdpSocket {
     pub fn join_multicast_v6(&self, group: &Ipv6Addr, interface: u32) -> io::Result<()> {
         let joined = self.socket().join_multicast_v6(group, interface);
         joined.map_err(|error| {
-            explained(format!("join_multicast_v6({group}, {interface}): {error}"), error)
+            with_context(format!("join_multicast_v6({group}, {interface}): {error}"), error)
         })
     }
 
@@ -309,7 +309,7 @@ impl UdpSocket {
     pub fn leave_multicast_v6(&self, group: &Ipv6Addr, interface: u32) -> io::Result<()> {
         let left = self.socket().leave_multicast_v6(group, interface);
         left.map_err(|error| {
-            explained(format!("leave_multicast_v6({group}, {interface}): {error}"), error)
+            with_context(format!("leave_multicast_v6({group}, {interface}): {error}"), error)
         })
     }
 }

@@ -11,7 +11,7 @@ use std::{
 use colored_core::contain;
 
 use super::{Call, Class, Job, Limits, Refused, Stats, name::thread_name};
-use crate::{launch::Launch, wall};
+use crate::{thread_settings::ThreadSettings, wall};
 
 /// The threads of one class.
 pub(crate) struct Threads {
@@ -24,7 +24,7 @@ pub(crate) struct Threads {
     max_threads: usize,
     keep_alive: Duration,
     prefix: String,
-    launch: Launch,
+    thread_settings: ThreadSettings,
 }
 
 struct State {
@@ -114,7 +114,7 @@ impl Threads {
             max_threads,
             keep_alive: limits.keep_alive,
             prefix: limits.prefix.clone(),
-            launch: limits.launch.clone(),
+            thread_settings: limits.thread_settings.clone(),
         }
     }
 
@@ -159,8 +159,8 @@ impl Threads {
         let number = free.unwrap_or(state.threads.len());
         let threads = self.clone();
         let name = thread_name(&self.prefix, &self.name, number);
-        let body = self.launch.around(move || threads.work(number));
-        let thread = self.launch.thread(name).spawn(body)?;
+        let body = self.thread_settings.around(move || threads.work(number));
+        let thread = self.thread_settings.thread(name).spawn(body)?;
         let place = Some(Place { thread, call: None });
         match free {
             Some(number) => state.threads[number] = place,

@@ -2,8 +2,8 @@
 
 use super::stdio::{ChildStderr, ChildStdin, ChildStdout};
 use crate::io::{AsyncRead, AsyncReadExt};
-use crate::leaf::{Kind, labeled};
 use crate::time::sleep;
+use crate::wait_reason::{Kind, labeled};
 use colored_core::SchedulerHandle;
 use std::fmt;
 use std::io;
@@ -164,7 +164,7 @@ impl Drop for Child {
             let _ = process.child.kill();
         }
         let site = Location::caller();
-        drop(self.runtime.spawn_alone_from(site, async move { process.wait().await }));
+        drop(self.runtime.spawn_unique_from(site, async move { process.wait().await }));
     }
 }
 

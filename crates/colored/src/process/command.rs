@@ -2,7 +2,7 @@
 
 use super::child::Child;
 use crate::driver::current;
-use crate::explained::explained;
+use crate::error_context::with_context;
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -184,7 +184,7 @@ impl Command {
         let child = self.command.spawn().and_then(|child| Child::new(child, self.kill_on_drop));
         child.map_err(|error| {
             let program = Path::new(self.command.get_program()).display();
-            explained(format!("cannot start {program}: {error}"), error)
+            with_context(format!("cannot start {program}: {error}"), error)
         })
     }
 

@@ -3,11 +3,11 @@
 mod build;
 mod hooks;
 
-use super::port::PanicHook;
+use super::park::PanicHook;
 use super::tokio_threads::Tokio;
 use super::worker_hooks::WorkerHooks;
 use crate::diagnose;
-use crate::launch::Launch;
+use crate::thread_settings::ThreadSettings;
 use colored_core::{Options, Policy};
 use std::fmt;
 use std::time::Duration;
@@ -47,7 +47,7 @@ pub struct Builder {
     blocking_threads: Option<usize>,
     thread_name: String,
     keep_alive: Duration,
-    launch: Launch,
+    thread_settings: ThreadSettings,
     seed: Option<u64>,
     timer_resolution: Duration,
     deadlock_after: Duration,
@@ -79,7 +79,7 @@ impl Builder {
             blocking_threads: None,
             thread_name: String::from("colored"),
             keep_alive: KEEP_ALIVE,
-            launch: Launch::default(),
+            thread_settings: ThreadSettings::default(),
             seed: None,
             timer_resolution: RESOLUTION,
             deadlock_after: DEADLOCK_AFTER,
@@ -140,7 +140,7 @@ impl Builder {
     /// The stack of each thread of the runtime, in bytes, 65,536 to 2³⁰. Default: the standard
     /// library's default, which is 2 MiB unless the variable `RUST_MIN_STACK` sets another.
     pub fn thread_stack_size(mut self, bytes: usize) -> Self {
-        self.launch.stack_size = Some(bytes);
+        self.thread_settings.stack_size = Some(bytes);
         self
     }
 
@@ -187,8 +187,8 @@ impl Builder {
     /// The time after which a poll is long, 1 ms or more: it blocks, or computes without a break. Then a spare worker,
     /// or a parked one, takes the worker's place: it runs the worker's other colors, and cares for its timers and
     /// sockets. The color of the poll stays with the poll. The runtime notices up to 5 ms later, and counts long polls
-    /// ([`LongPollMetrics`](crate::metrics::LongPollMetrics)); with the feature `diagnose`, it also reports them. With [`Duration::MAX`] no poll is long. Default: the
-    /// environment variable `COLORED_LONG_POLL_MS`; without it 5 ms.
+    /// ([`LongPollMetrics`](crate::metrics::LongPollMetrics)); with the feature `diagnose`, it also reports them. With
+    /// [`Duration::MAX`] no poll is long. Default: the environment variable `COLORED_LONG_POLL_MS`; without it 5 ms.
     ///
     /// A worker that the system takes its CPU from, because other programs are busy, looks as if its poll were long.
     /// The watch takes 0.2 to 0.4 % of a core while the runtime works (an echo server with 1 to 256 clients on two

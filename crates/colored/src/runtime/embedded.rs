@@ -1,11 +1,11 @@
 //! [`EmbeddedRuntime`]: a runtime inside an event loop of the program.
 
-use super::glance::{GLANCE_NANOS, wake_all};
+use super::event_poll::{POLL_INTERVAL_NANOS, wake_all};
 use super::handle::{EnterGuard, Handle};
 use super::metrics::Metrics;
-use super::parts::Parts;
 use super::resume;
-use crate::driver::backstop::Lookout;
+use super::unstarted::Unstarted;
+use crate::driver::monitor::DeadlockSearch;
 use crate::driver::outside::Rest;
 use crate::driver::pause::Main;
 use crate::driver::{Driver, current, entered};
@@ -74,7 +74,7 @@ pub struct EmbeddedRuntime {
     handle: Handle,
     worker: Worker,
     wakers: Vec<Waker>,
-    lookout: Lookout,
+    deadlock_search: DeadlockSearch,
     /// How long the worker may rest at most, by itself.
     rest: Option<Duration>,
     /// Futures that need not be `Send` are on this thread.
@@ -85,15 +85,15 @@ pub struct EmbeddedRuntime {
 const ONLY: usize = 0;
 
 impl EmbeddedRuntime {
-    pub(super) fn new(mut parts: Parts) -> Self {
-        let worker = parts.workers.pop().expect("an embedded runtime has one worker");
-        let lookout = Lookout::new(parts.handle.driver.deadlock_after);
-        let handle = parts.handle;
+    pub(super) fn new(mut unstarted: Unstarted) -> Self {
+        let worker = unstarted.workers.pop().expect("an embedded runtime has one worker");
+        let deadlock_search = DeadlockSearch::new(unstarted.handle.driver.deadlock_after);
+        let handle = unstarted.handle;
         let this = Self {
             handle,
             worker,
             wakers: Vec::new(),
-            lookout,
+            deadlock_search,
             rest: None,
             _this_thread: PhantomData,
         };
@@ -131,20 +131,20 @@ impl EmbeddedRuntime {
         let _tokio = driver.enter_tokio();
         driver.is_back(ONLY);
         self.look();
-        let mut last_look = self.worker.now();
+        let mut last_poll = self.worker.now();
         loop {
             match self.worker.step() {
                 Step::Ran if is_over() => break,
-                Step::Ran if self.worker.now() - last_look < GLANCE_NANOS => {}
+                Step::Ran if self.worker.now() - last_poll < POLL_INTERVAL_NANOS => {}
                 Step::Ran => {
                     self.look();
-                    last_look = self.worker.now();
+                    last_poll = self.worker.now();
                 }
                 Step::Park(limit) => {
-                    if self.moves_time() {
+                    if self.move_time() {
                         continue;
                     }
-                    let due = self.lookout.look(self.handle.core.scheduler());
+                    let due = self.deadlock_search.check(self.handle.core.scheduler());
                     self.rest = limit.map(Duration::from_nanos).into_iter().chain(due).min();
                     match driver.rest_outside(ONLY, self.rest) {
                         Rest::For(time) => return time,
@@ -240,7 +240,7 @@ impl EmbeddedRuntime {
     }
 
     /// Moves a paused clock, if the runtime is at rest. True if that has woken tasks.
-    fn moves_time(&mut self) -> bool {
+    fn move_time(&mut self) -> bool {
         let driver = &self.handle.driver;
         if !driver.clock.is_paused() {
             return false;
@@ -248,13 +248,13 @@ impl EmbeddedRuntime {
         let scheduler = self.handle.core.scheduler();
         let has_moved = driver.move_paused(scheduler, ONLY, &mut self.wakers);
         wake_all(&mut self.worker, &mut self.wakers);
-        self.handle.driver.has_woken_all(ONLY);
+        self.handle.driver.finish_events(ONLY);
         has_moved
     }
 
     /// Looks for events and due timers.
     fn look(&mut self) {
-        self.handle.driver.glance(ONLY, &mut self.wakers);
+        self.handle.driver.poll_events(ONLY, &mut self.wakers);
         wake_all(&mut self.worker, &mut self.wakers);
     }
 }

@@ -1,9 +1,9 @@
 //! `Runtime::run`: the main future as an ordinary task, and a caller that sleeps.
 
 use super::handle::Handle;
+use crate::block_on;
 use crate::driver::pause::Main;
 use crate::task::JoinError;
-use crate::wait;
 use colored_core::Color;
 use std::panic::Location;
 use std::pin::pin;
@@ -30,5 +30,5 @@ where
         main.await
     };
     let task = pin!(handle.core.spawn_colored_from(site, Color::DEFAULT, main));
-    wait::until(task, None).expect("a wait without a deadline ends with the result")
+    block_on::block_until(task, None).expect("a wait without a deadline ends with the result")
 }

@@ -1,11 +1,11 @@
-//! The threads of a runtime: one per worker, and the reactor thread.
+//! The threads of a runtime: one per worker, and the monitor thread.
 
-use super::glance::{GLANCE_NANOS, wake_all};
-use super::parts::Parts;
+use super::event_poll::{POLL_INTERVAL_NANOS, wake_all};
+use super::unstarted::Unstarted;
 use super::worker_hooks::WorkerHooks;
-use crate::driver::backstop::SpareThreads;
-use crate::driver::{Driver, backstop, current, entered};
-use crate::launch::Launch;
+use crate::driver::monitor::SpareThreads;
+use crate::driver::{Driver, current, entered, monitor};
+use crate::thread_settings::ThreadSettings;
 use crate::wall;
 use colored_core::{Step, Worker};
 use core_affinity::CoreId;
@@ -19,7 +19,7 @@ pub(super) struct Threads {
     pub(super) workers: Vec<JoinHandle<()>>,
     pub(super) reactor: Option<JoinHandle<()>>,
     pub(super) gate: Arc<Gate>,
-    launch: Launch,
+    thread_settings: ThreadSettings,
 }
 
 /// Lets the threads start together or not at all, and counts the threads that live.
@@ -51,7 +51,7 @@ impl Gate {
         waiting.unwrap_or_else(PoisonError::into_inner).open == Some(true)
     }
 
-    /// Waits until all workers have ended, or `deadline`; whether they have. The reactor thread
+    /// Waits until all workers have ended, or `deadline`; whether they have. The monitor thread
     /// stays.
     pub(super) fn wait_for_workers(&self, deadline: Option<Instant>) -> bool {
         let mut state = self.lock();
@@ -90,23 +90,23 @@ impl Drop for Alive {
 }
 
 /// The CPUs to pin workers to, in turn; none if they are not pinned, or the system does not say.
-pub(super) fn pins(pin: bool) -> Vec<CoreId> {
+pub(super) fn cpus_to_pin(pin: bool) -> Vec<CoreId> {
     if pin { core_affinity::get_core_ids().unwrap_or_default() } else { Vec::new() }
 }
 
 impl Threads {
-    /// Starts one thread for each worker, pinned to these CPUs in turn if there are any, and the reactor thread.
-    pub(super) fn start(parts: Parts, pins: Vec<CoreId>) -> io::Result<Self> {
+    /// Starts one thread for each worker, pinned to these CPUs in turn if there are any, and the monitor thread.
+    pub(super) fn start(unstarted: Unstarted, pins: Vec<CoreId>) -> io::Result<Self> {
         let gate = Arc::new(Gate::default());
-        let launch = parts.launch.clone();
-        let mut threads = Self { workers: Vec::new(), reactor: None, gate, launch };
-        let started = threads.spawn_all(parts, &pins);
+        let thread_settings = unstarted.thread_settings.clone();
+        let mut threads = Self { workers: Vec::new(), reactor: None, gate, thread_settings };
+        let started = threads.spawn_all(unstarted, &pins);
         threads.gate.open(started.is_ok());
         started.map(|()| threads)
     }
 
-    fn spawn_all(&mut self, parts: Parts, pins: &[CoreId]) -> io::Result<()> {
-        let Parts { handle, mut workers, name, hooks, .. } = parts;
+    fn spawn_all(&mut self, unstarted: Unstarted, pins: &[CoreId]) -> io::Result<()> {
+        let Unstarted { handle, mut workers, name, hooks, .. } = unstarted;
         let spares = workers.split_off(handle.core.scheduler().workers());
         for worker in workers {
             let index = worker.index();
@@ -125,8 +125,8 @@ impl Threads {
         }
         let (core, driver) = (handle.core.clone(), Arc::clone(&handle.driver));
         let spares = self.spare_threads(Arc::clone(&driver), spares, &name, hooks);
-        let body = move || backstop::run(core, driver, spares);
-        self.reactor = Some(self.spawn(format!("{name}-reactor"), body)?);
+        let body = move || monitor::run(core, driver, spares);
+        self.reactor = Some(self.spawn(format!("{name}-monitor"), body)?);
         Ok(())
     }
 
@@ -135,10 +135,10 @@ impl Threads {
         name: String,
         body: impl FnOnce() + Send + 'static,
     ) -> io::Result<JoinHandle<()>> {
-        spawn(&self.gate, &self.launch, name, body)
+        spawn(&self.gate, &self.thread_settings, name, body)
     }
 
-    /// The threads of spare workers, which start when they are wanted. The reactor thread joins them at its end.
+    /// The threads of spare workers, which start when they are wanted. The monitor thread joins them at its end.
     fn spare_threads(
         &self,
         driver: Arc<Driver>,
@@ -146,7 +146,8 @@ impl Threads {
         name: &str,
         hooks: WorkerHooks,
     ) -> SpareThreads {
-        let (gate, launch, name) = (Arc::clone(&self.gate), self.launch.clone(), name.to_owned());
+        let (gate, thread_settings, name) =
+            (Arc::clone(&self.gate), self.thread_settings.clone(), name.to_owned());
         SpareThreads::new(workers, move |worker| {
             let index = worker.index();
             // The closure of a thread that the system refuses is dropped, and the worker is to stay.
@@ -160,7 +161,7 @@ impl Threads {
                     run_worker(worker, driver, &hooks);
                 }
             };
-            match spawn(&gate, &launch, format!("{name}-s{index}"), body) {
+            match spawn(&gate, &thread_settings, format!("{name}-s{index}"), body) {
                 Ok(thread) => Ok(thread),
                 Err(_) => Err(take(&place).expect("a thread that did not start took no worker")),
             }
@@ -170,14 +171,14 @@ impl Threads {
 
 fn spawn(
     gate: &Arc<Gate>,
-    launch: &Launch,
+    thread_settings: &ThreadSettings,
     name: String,
     body: impl FnOnce() + Send + 'static,
 ) -> io::Result<JoinHandle<()>> {
     let alive = Alive::new(gate);
     let text = format!("cannot start the thread `{name}`");
-    let body = launch.around(body);
-    let thread = launch.thread(name).spawn(move || {
+    let body = thread_settings.around(body);
+    let thread = thread_settings.thread(name).spawn(move || {
         let alive = alive;
         if alive.0.pass() {
             body();
@@ -202,23 +203,23 @@ fn live(mut worker: Box<Worker>, driver: Arc<Driver>, hooks: &WorkerHooks) {
     let _entered = entered::enter(context);
     let _tokio = driver.enter_tokio();
     let mut wakers = Vec::new();
-    let mut last_look = 0;
-    ring(&worker, &driver);
+    let mut last_poll = 0;
+    start_checks(&worker, &driver);
     loop {
         match worker.step() {
-            // It was among the parked ones for a moment, and the reactor thread may have seen that.
-            Step::Ran if worker.has_turned_back() => ring(&worker, &driver),
-            Step::Ran if worker.now() - last_look < GLANCE_NANOS => {}
+            // It was among the parked ones for a moment, and the monitor thread may have seen that.
+            Step::Ran if worker.has_turned_back() => start_checks(&worker, &driver),
+            Step::Ran if worker.now() - last_poll < POLL_INTERVAL_NANOS => {}
             Step::Ran => {
-                last_look = worker.now();
-                driver.glance(index, &mut wakers);
+                last_poll = worker.now();
+                driver.poll_events(index, &mut wakers);
                 account_for_timers(&mut worker, &driver);
                 wake_all(&mut worker, &mut wakers);
             }
             Step::Park(_) if worker.is_absent() => {
                 hooks.around_sleep(index, || driver.sleep(index));
                 // It was called because others are stuck.
-                driver.bell.ring(|| false);
+                driver.check_timer.wake_or_postpone(|| false);
             }
             Step::Park(limit) => {
                 let limit = limit.map(Duration::from_nanos);
@@ -232,24 +233,26 @@ fn live(mut worker: Box<Worker>, driver: Arc<Driver>, hooks: &WorkerHooks) {
                 });
                 account_for_timers(&mut worker, &driver);
                 wake_all(&mut worker, &mut wakers);
-                driver.has_woken_all(index);
+                driver.finish_events(index);
                 worker.wake_up();
-                ring(&worker, &driver);
-                last_look = worker.now();
+                start_checks(&worker, &driver);
+                last_poll = worker.now();
             }
             Step::Stopped => return,
         }
     }
 }
 
-/// The worker has left the parked ones.
-fn ring(worker: &Worker, driver: &Driver) {
+/// Makes sure that the monitor thread checks a worker that has just left the parked ones.
+fn start_checks(worker: &Worker, driver: &Driver) {
     let scheduler = worker.handle().scheduler();
-    driver.bell.ring(|| scheduler.others_parked() && !scheduler.has_had_sections());
+    driver
+        .check_timer
+        .wake_or_postpone(|| scheduler.others_parked() && !scheduler.has_had_sections());
 }
 
 fn account_for_timers(worker: &mut Worker, driver: &Driver) {
     if let Some((fired, nanos)) = driver.take_fired(worker.index()) {
-        worker.has_fired_timers(nanos, fired);
+        worker.record_timers(nanos, fired);
     }
 }

@@ -1,7 +1,7 @@
 //! The tokio runtime beside a runtime, and its threads in ours.
 
 use super::handle::{EnterGuard, Handle};
-use crate::launch::{Hook, Launch};
+use crate::thread_settings::{Hook, ThreadSettings};
 use crate::tokio_context::TokioContext;
 use std::cell::RefCell;
 use std::io;
@@ -33,7 +33,7 @@ impl Tokio {
         self,
         handle: &Handle,
         name: &str,
-        launch: &Launch,
+        thread_settings: &ThreadSettings,
         is_embedded: bool,
     ) -> io::Result<()> {
         let context = match self {
@@ -43,7 +43,7 @@ impl Tokio {
                 let ours = handle.clone();
                 let enter: Hook = Arc::new(move || INSIDE.set(Some(ours.enter())));
                 let leave = || drop(INSIDE.take());
-                TokioContext::start(name, launch.stack_size, enter, leave)?
+                TokioContext::start(name, thread_settings.stack_size, enter, leave)?
             }
             Self::Of(theirs) => TokioContext::of(theirs),
         };

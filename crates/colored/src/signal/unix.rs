@@ -1,8 +1,8 @@
 //! The signals of unix.
 
 use crate::io::{AsyncRead, ReadBuf};
-use crate::leaf::Kind;
 use crate::net::UnixStream;
+use crate::wait_reason::Kind;
 use futures_core::Stream;
 use signal_hook::SigId;
 use signal_hook::consts;

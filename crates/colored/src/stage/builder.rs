@@ -6,8 +6,8 @@ use super::handler::Handler;
 use super::partition::Partition;
 use super::run;
 use super::shared::{Route, Shared};
+use crate::drain::Finish;
 use crate::driver::current;
-use crate::finish::Finish;
 use crate::wall;
 use colored_core::{Color, SchedulerHandle};
 use std::fmt;
@@ -155,7 +155,7 @@ impl<E: Send + 'static> Builder<E> {
         for task in tasks {
             drop(match self.color {
                 Some(color) => handle.spawn_colored(color, task),
-                None => handle.spawn_alone(task),
+                None => handle.spawn_unique(task),
             });
         }
         Stage::new(shared)

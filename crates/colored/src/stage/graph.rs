@@ -3,7 +3,7 @@
 use super::Stage;
 use super::metrics::Metrics;
 use super::shared::Shared;
-use crate::finish::Finish;
+use crate::drain::Finish;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 use super::BarrierWaitResult;
 use super::waiting::Wait;
 use super::wrapper::{convert, deref};
-use crate::leaf::Kind;
+use crate::wait_reason::Kind;
 use tokio::sync;
 
 /// Lets a number of tasks go on when all of them have come: [`tokio::sync::Barrier`].

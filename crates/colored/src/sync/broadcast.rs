@@ -2,7 +2,7 @@
 
 use super::waiting::Wait;
 use super::wrapper::{clone, convert, debug, deref};
-use crate::leaf::Kind;
+use crate::wait_reason::Kind;
 use tokio::sync::broadcast;
 
 pub use tokio::sync::broadcast::error;

@@ -3,7 +3,7 @@
 use super::arc::{self, transparent};
 use super::waiting::{Wait, Waiting};
 use super::wrapper::{convert, deref};
-use crate::leaf::Kind;
+use crate::wait_reason::Kind;
 use pin_project_lite::pin_project;
 use std::fmt;
 use std::pin::Pin;

@@ -2,7 +2,7 @@
 
 use super::waiting::Wait;
 use super::wrapper::{convert, deref};
-use crate::leaf::Kind;
+use crate::wait_reason::Kind;
 use tokio::sync;
 
 /// A value that the first task that wants it makes: [`tokio::sync::OnceCell`].

@@ -2,7 +2,7 @@
 
 use super::waiting::Wait;
 use super::wrapper::{convert, deref};
-use crate::leaf::Kind;
+use crate::wait_reason::Kind;
 use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};

@@ -1,7 +1,7 @@
 //! [`Waiting`]: a future of tokio's, with our cooperative budget and a place in dumps.
 
 use crate::budget;
-use crate::leaf::{self, Kind};
+use crate::wait_reason::{self, Kind};
 use colored_core::Leaf;
 use pin_project_lite::pin_project;
 use std::panic::Location;
@@ -37,14 +37,14 @@ impl Wait {
     #[inline]
     #[track_caller]
     pub(super) fn for_lock<T: ?Sized>(lock: &T) -> Self {
-        Self { arg: leaf::number_of_lock(lock), ..Self::here(Kind::Lock) }
+        Self { arg: wait_reason::number_of_lock(lock), ..Self::here(Kind::Lock) }
     }
 
     /// A wait for a permit of this semaphore at the caller's place.
     #[inline]
     #[track_caller]
     pub(super) fn for_permit<T: ?Sized>(semaphore: &T) -> Self {
-        let arg = leaf::number_of_lock(semaphore) | leaf::IS_PERMIT;
+        let arg = wait_reason::number_of_lock(semaphore) | wait_reason::IS_PERMIT;
         Self { arg, ..Self::here(Kind::Lock) }
     }
 

@@ -2,7 +2,7 @@
 
 use super::waiting::Wait;
 use super::wrapper::{clone, convert, deref};
-use crate::leaf::Kind;
+use crate::wait_reason::Kind;
 use tokio::sync::watch;
 
 pub use tokio::sync::watch::{Ref, error};

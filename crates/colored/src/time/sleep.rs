@@ -11,7 +11,7 @@ use std::{
 use super::{has_come, instant::Instant, later, present, timer::Timer};
 use crate::budget;
 use crate::driver::current::on_worker;
-use crate::leaf::TimerLeaf;
+use crate::wait_reason::TimerLeaf;
 
 /// Waits for `duration`, counted from this call.
 ///
@@ -97,15 +97,15 @@ impl Sleep {
 
     /// [`poll`](Future::poll) without the budget. The sleep is the guard of something else, or what is awaited.
     pub(super) fn poll_elapsed(&mut self, cx: &mut Context<'_>, is_guard: bool) -> Poll<()> {
-        let Some(tick) = self.waits_until(cx) else { return Poll::Ready(()) };
+        let Some(tick) = self.arm(cx) else { return Poll::Ready(()) };
         if let Some(timer) = &self.timer {
             TimerLeaf { site: self.site, is_guard }.note(tick, timer.present());
         }
         Poll::Pending
     }
 
-    /// The tick at which the task of `cx` will be woken; `None` if the deadline has been reached.
-    fn waits_until(&mut self, cx: &mut Context<'_>) -> Option<u64> {
+    /// Makes the timer wake the task of `cx`. Returns the tick of the deadline, or `None` if it has been reached.
+    fn arm(&mut self, cx: &mut Context<'_>) -> Option<u64> {
         if let Some(timer) = &self.timer {
             if let Some(tick) = timer.wait(self.deadline, cx.waker()) {
                 return Some(tick);

@@ -6,13 +6,13 @@ use crate::driver::{
     Driver,
     clock::TICK,
     current::{self, Context},
-    registered::{self, Registered},
     wheel::{Closed, Inserted, Reset},
+    wheel_timer::{self, WheelTimer},
 };
 
 /// A timer that was put into a wheel. It stays in that wheel, whichever worker
 /// polls, resets or drops it. Dropping it cancels it.
-pub(super) struct Timer(Registered);
+pub(super) struct Timer(WheelTimer);
 
 /// The state of a new timer.
 enum Found {
@@ -35,17 +35,17 @@ impl Timer {
     pub(super) fn new(deadline: Instant, waker: &Waker) -> Result<Option<(Timer, u64)>, Closed> {
         // Of this worker, if it is of this context. Wakers are foreign code, and so are cloned and dropped outside
         // `with`.
-        let last = registered::take_last();
+        let last = wheel_timer::take_last();
         let found = current::with(|context| {
             let driver = &context.driver;
-            let wheel = driver.home_wheel(context.worker);
+            let wheel = driver.wheel_of(context.worker);
             let tick = driver.clock.deadline_tick(deadline);
             if is_due(driver, wheel, tick, deadline) {
                 return Found::Due;
             }
             match &last {
                 Some(last)
-                    if Arc::ptr_eq(&last.home, context)
+                    if Arc::ptr_eq(&last.context, context)
                         && driver.wheels[wheel].renew(last.key, tick, waker).is_some() =>
                 {
                     Found::Last(tick)
@@ -53,18 +53,18 @@ impl Timer {
                 _ => Found::Wheel(Arc::clone(context), wheel, tick),
             }
         });
-        let (home, wheel, tick) = match found {
+        let (context, wheel, tick) = match found {
             Found::Due => return Ok(None),
             Found::Last(tick) => return Ok(last.map(|last| (Timer(last), tick))),
-            Found::Wheel(home, wheel, tick) => (home, wheel, tick),
+            Found::Wheel(context, wheel, tick) => (context, wheel, tick),
         };
         drop(last);
-        let Inserted { key, earliest } = home.driver.wheels[wheel].insert(tick, waker)?;
+        let Inserted { key, earliest } = context.driver.wheels[wheel].insert(tick, waker)?;
         // A worker looks at its own wheel before it parks.
-        if earliest && home.worker != Some(wheel) {
-            home.driver.wheel_earlier(wheel);
+        if earliest && context.worker != Some(wheel) {
+            context.driver.wake_for_earlier_timer(wheel);
         }
-        Ok(Some((Timer(Registered { home, wheel, key }), tick)))
+        Ok(Some((Timer(WheelTimer { context, wheel, key }), tick)))
     }
 
     /// Cancels it. As dropping it, but cheaper if the task makes another one at once.
@@ -75,7 +75,7 @@ impl Timer {
     /// Makes the timer wake `waker` if `deadline`, which it was set to, is ahead, and gives its tick.
     /// Otherwise, and when it has fired, gives `None`.
     pub(super) fn wait(&self, deadline: Instant, waker: &Waker) -> Option<u64> {
-        let driver = &self.0.home.driver;
+        let driver = &self.0.context.driver;
         let tick = driver.clock.deadline_tick(deadline);
         let waits = !is_due(driver, self.0.wheel, tick, deadline)
             && driver.wheels[self.0.wheel].update_waker(self.0.key, waker);
@@ -85,27 +85,27 @@ impl Timer {
     /// The tick of a deadline.
     #[inline]
     pub(super) fn tick(&self, deadline: Instant) -> u64 {
-        self.0.home.driver.clock.deadline_tick(deadline)
+        self.0.context.driver.clock.deadline_tick(deadline)
     }
 
     /// The tick up to which the timer's wheel has been told the time.
     #[inline]
     pub(super) fn present(&self) -> u64 {
-        self.0.home.driver.wheels[self.0.wheel].present()
+        self.0.context.driver.wheels[self.0.wheel].present()
     }
 
     /// Whether that time has come, by the clock that the timer goes by.
     pub(super) fn has_come(&self, at: Instant) -> bool {
-        self.0.home.driver.clock.has_reached(at)
+        self.0.context.driver.clock.has_reached(at)
     }
 
     /// Moves the timer. False when it has fired.
     pub(super) fn reset(&self, deadline: Instant) -> bool {
-        let deadline = self.0.home.driver.clock.deadline_tick(deadline);
-        match self.0.home.driver.wheels[self.0.wheel].reset(self.0.key, deadline) {
+        let deadline = self.0.context.driver.clock.deadline_tick(deadline);
+        match self.0.context.driver.wheels[self.0.wheel].reset(self.0.key, deadline) {
             Reset::Moved { earliest } => {
-                if earliest && !self.is_at_home() {
-                    self.0.home.driver.wheel_earlier(self.0.wheel);
+                if earliest && !self.is_on_own_thread() {
+                    self.0.context.driver.wake_for_earlier_timer(self.0.wheel);
                 }
                 true
             }
@@ -114,12 +114,12 @@ impl Timer {
     }
 
     /// Whether this thread is the worker whose wheel it is.
-    fn is_at_home(&self) -> bool {
-        let at_home = |context: &Arc<Context>| {
+    fn is_on_own_thread(&self) -> bool {
+        let is_own = |context: &Arc<Context>| {
             context.worker == Some(self.0.wheel)
-                && Arc::ptr_eq(&context.driver, &self.0.home.driver)
+                && Arc::ptr_eq(&context.driver, &self.0.context.driver)
         };
-        current::on_thread(at_home).unwrap_or(false)
+        current::on_thread(is_own).unwrap_or(false)
     }
 }
 

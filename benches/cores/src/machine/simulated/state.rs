@@ -90,12 +90,12 @@ impl State {
         false
     }
 
-    pub(super) fn is_ready(&mut self, core: usize) {
-        self.wakes_at(core, self.cores[core].clock);
+    pub(super) fn make_ready(&mut self, core: usize) {
+        self.wake_at(core, self.cores[core].clock);
     }
 
     /// The core, which waits, has its turn at that time if it has none before.
-    pub(super) fn wakes_at(&mut self, core: usize, time: u64) {
+    pub(super) fn wake_at(&mut self, core: usize, time: u64) {
         self.agenda.push(Reverse((time, core, self.cores[core].turn)));
     }
 
@@ -165,13 +165,13 @@ impl State {
         for (at, since) in &all {
             if since + costs.lock_spin >= now {
                 spins = true;
-                self.wakes_at(*at, now);
+                self.wake_at(*at, now);
             }
         }
         let first = all.iter().min_by_key(|(_, since)| *since);
         if let Some((at, _)) = first.filter(|_| !spins) {
             self.cores[core].clock += costs.wake;
-            self.wakes_at(*at, now + costs.latency);
+            self.wake_at(*at, now + costs.latency);
         }
     }
 
@@ -179,7 +179,7 @@ impl State {
         if matches!(self.cores[other].waits, Waits::Parked) && !self.cores[other].token {
             let time = self.cores[core].clock + costs.latency;
             self.cores[core].clock += costs.wake;
-            self.wakes_at(other, time);
+            self.wake_at(other, time);
         } else {
             self.cores[core].clock += costs.exchange;
         }
@@ -199,7 +199,7 @@ impl State {
     }
 
     /// The core has waited for a lock since that time.
-    pub(super) fn has_waited(&mut self, core: usize, since: u64, place: &'static str) {
+    pub(super) fn count_wait(&mut self, core: usize, since: u64, place: &'static str) {
         if self.counts {
             let waited = self.cores[core].clock - since;
             self.spent(place).locked += waited;
@@ -207,7 +207,7 @@ impl State {
     }
 
     /// The core has slept since that time.
-    pub(super) fn has_slept(&mut self, core: usize, since: u64) {
+    pub(super) fn count_sleep(&mut self, core: usize, since: u64) {
         if self.counts {
             let since = since.max(self.window.0);
             self.asleep += self.cores[core].clock.saturating_sub(since);

@@ -77,13 +77,13 @@ impl Reader {
     }
 
     /// Whether it is there, and does something.
-    pub(super) fn stays(&self) -> bool {
+    pub(super) fn is_open(&self) -> bool {
         self.state != State::Closed && self.patience() != Some(Duration::ZERO)
     }
 
     /// Sends and reads what the system takes and has, until the reader waits for a text that takes time, or for the system.
-    pub(super) fn go_on(&mut self, subject: &Arc<dyn Subject>) {
-        while self.sends() {
+    pub(super) fn serve(&mut self, subject: &Arc<dyn Subject>) {
+        while self.send() {
             match self.state {
                 State::Open => {}
                 State::Ends => return self.state = State::Closed,
@@ -96,7 +96,7 @@ impl Reader {
             } else if self.input.len() > LONGEST {
                 self.fail(&too_long());
                 self.state = State::Ends;
-            } else if !self.reads() {
+            } else if !self.read() {
                 return;
             }
         }
@@ -125,7 +125,7 @@ impl Reader {
     }
 
     /// Sends the rest of the reply. True if nothing is left of it.
-    fn sends(&mut self) -> bool {
+    fn send(&mut self) -> bool {
         while !self.output.is_empty() {
             match self.stream.write(&self.output) {
                 Ok(sent @ 1..) => {
@@ -146,7 +146,7 @@ impl Reader {
     }
 
     /// Reads some bytes, not many more than a request has. False if there are none yet, or the reader has gone.
-    fn reads(&mut self) -> bool {
+    fn read(&mut self) -> bool {
         let mut bytes = [0; LONGEST];
         loop {
             match self.stream.read(&mut bytes) {

@@ -109,7 +109,7 @@ impl Service {
 
     /// Answers what has come, and disconnects readers that have gone or do nothing.
     fn serve(&mut self) {
-        self.readers.iter_mut().for_each(|reader| reader.go_on(&self.subject));
+        self.readers.iter_mut().for_each(|reader| reader.serve(&self.subject));
         if self.wants(Kind::Snapshot) {
             self.history.look(&*self.subject);
         }
@@ -128,7 +128,7 @@ impl Service {
             self.traced = Some(wall::now());
             self.tell(Kind::Trace, &text);
         }
-        self.readers.retain(Reader::stays);
+        self.readers.retain(Reader::is_open);
         if self.readers.is_empty() {
             self.history = History::default();
         }
@@ -138,7 +138,7 @@ impl Service {
     fn tell(&mut self, kind: Kind, text: &str) {
         for reader in self.readers.iter_mut().filter(|reader| reader.wants(kind)) {
             reader.tell(text);
-            reader.go_on(&self.subject);
+            reader.serve(&self.subject);
         }
     }
 }

@@ -19,11 +19,11 @@ enum At {
     #[default]
     RequestLine,
     Fields,
-    /// So many bytes of a body of known length.
+    /// The bytes that are left of a body of known length.
     Data(u64),
     /// The line with the size of a chunk.
     Size,
-    /// So many bytes of a chunk.
+    /// The bytes that are left of a chunk.
     Chunk(u64),
     /// The end of the line behind a chunk.
     ChunkEnd,
@@ -55,7 +55,7 @@ impl Requests {
     }
 
     /// Another protocol begins with the answer to a request for it.
-    pub(super) fn written(&mut self, bytes: &[u8]) {
+    pub(super) fn note_written(&mut self, bytes: &[u8]) {
         let Head { asks_for_upgrade, is_connect, .. } = self.head;
         let is_upgraded = asks_for_upgrade && bytes.starts_with(b"HTTP/1.1 101");
         if is_upgraded || is_connect && bytes.starts_with(b"HTTP/1.1 2") {
@@ -253,7 +253,7 @@ mod tests {
         ] {
             let mut requests = Requests::default();
             requests.read(ask);
-            requests.written(answer.as_bytes());
+            requests.note_written(answer.as_bytes());
             requests.read(post);
             assert_eq!(requests.owes(), owes, "{answer}");
         }

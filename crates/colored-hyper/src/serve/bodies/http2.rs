@@ -92,7 +92,7 @@ impl Streams {
         self.from_client = frames;
     }
 
-    pub(super) fn written(&mut self, bytes: &[u8]) {
+    pub(super) fn note_written(&mut self, bytes: &[u8]) {
         let mut frames = std::mem::replace(&mut self.from_server, Frames::after(0));
         frames.take(bytes, |event| match event {
             Event::Data(_) => self.activity.note_progress(),
@@ -247,7 +247,7 @@ mod tests {
         assert!(!streams.owes());
         // Nobody has answered.
         assert_eq!(streams.open.len(), 1);
-        streams.written(&frame(HEADERS, END_HEADERS | END_STREAM, 1, b"200"));
+        streams.note_written(&frame(HEADERS, END_HEADERS | END_STREAM, 1, b"200"));
         assert!(streams.open.is_empty());
     }
 
@@ -262,7 +262,7 @@ mod tests {
             let mut streams = begun();
             let frame = frame(kind, flags, 1, &[0; 4]);
             if from_server {
-                streams.written(&frame)
+                streams.note_written(&frame)
             } else {
                 streams.read(&frame)
             }
@@ -278,13 +278,13 @@ mod tests {
         assert!(streams.owes());
         streams.read(&frame(DATA, 0, 1, &[0; 16_000]));
         assert!(!streams.owes());
-        streams.written(&frame(WINDOW_UPDATE, 0, 1, &16_000_u32.to_be_bytes()));
+        streams.note_written(&frame(WINDOW_UPDATE, 0, 1, &16_000_u32.to_be_bytes()));
         assert!(!streams.owes());
-        streams.written(&frame(WINDOW_UPDATE, 0, 0, &16_000_u32.to_be_bytes()));
+        streams.note_written(&frame(WINDOW_UPDATE, 0, 0, &16_000_u32.to_be_bytes()));
         assert!(streams.owes());
-        streams.written(&frame(SETTINGS, 0, 0, &[0, 4, 0, 1, 0xff, 0xff]));
+        streams.note_written(&frame(SETTINGS, 0, 0, &[0, 4, 0, 1, 0xff, 0xff]));
         assert!(streams.owes());
-        streams.written(&frame(SETTINGS, 0, 0, &[0, 4, 0, 0, 0, 9]));
+        streams.note_written(&frame(SETTINGS, 0, 0, &[0, 4, 0, 0, 0, 9]));
         assert!(!streams.owes());
     }
 
@@ -292,20 +292,20 @@ mod tests {
     fn responses_are_counted_from_their_first_frame_to_their_last() {
         let mut streams = begun();
         assert!(!streams.activity.has_responses());
-        streams.written(&frame(HEADERS, END_HEADERS, 1, b"200"));
+        streams.note_written(&frame(HEADERS, END_HEADERS, 1, b"200"));
         assert!(streams.activity.has_responses() && streams.activity.take_progress());
         let data = frame(DATA, END_STREAM, 1, b"abc");
-        streams.written(&data[..10]);
+        streams.note_written(&data[..10]);
         assert!(streams.activity.has_responses() && streams.activity.take_progress());
-        streams.written(&data[10..]);
+        streams.note_written(&data[10..]);
         assert!(!streams.activity.has_responses());
-        streams.written(&frame(SETTINGS, 0, 0, &[0, 4, 0, 0, 0, 9]));
+        streams.note_written(&frame(SETTINGS, 0, 0, &[0, 4, 0, 0, 0, 9]));
         streams.activity.take_progress();
-        streams.written(&frame(6, ACK, 0, &[0; 8]));
+        streams.note_written(&frame(6, ACK, 0, &[0; 8]));
         assert!(!streams.activity.take_progress(), "a pong is no progress");
 
         let mut streams = begun();
-        streams.written(&frame(HEADERS, END_HEADERS, 1, b"200"));
+        streams.note_written(&frame(HEADERS, END_HEADERS, 1, b"200"));
         streams.read(&frame(RST_STREAM, 0, 1, &[0; 4]));
         assert!(!streams.activity.has_responses());
     }

@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Waker};
 use super::readiness::{Readiness, Snapshot};
 use super::ready::{Interest, Ready};
 use super::waiters::Waiters;
-use crate::leaf::Kind;
+use crate::wait_reason::Kind;
 
 /// The state of one socket that the polling thread and the socket's tasks share.
 ///
@@ -134,28 +134,28 @@ impl Entry {
     }
 }
 
-/// A place in the list of waiters: several tasks may wait for one socket, and all are woken.
-/// Dropping it gives the place up.
-pub(crate) struct Place<'a> {
+/// A task in the list of waiters of a socket. An event wakes all of them.
+/// Dropping this removes the task from the list.
+pub(crate) struct ListedWaiter<'a> {
     entry: &'a Entry,
     interest: Interest,
     key: Option<usize>,
 }
 
-impl<'a> Place<'a> {
-    /// A place that is taken at the first poll that has to wait.
-    pub(crate) fn new(entry: &'a Entry, interest: Interest) -> Place<'a> {
-        Place { entry, interest, key: None }
+impl<'a> ListedWaiter<'a> {
+    /// The first poll that has to wait enters the list.
+    pub(crate) fn new(entry: &'a Entry, interest: Interest) -> ListedWaiter<'a> {
+        ListedWaiter { entry, interest, key: None }
     }
 
     /// Waits in the list.
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Snapshot>> {
-        let Place { entry, interest, ref mut key } = *self;
+        let ListedWaiter { entry, interest, ref mut key } = *self;
         entry.poll_with(cx, interest, |waiters, waker| waiters.list(key, interest, waker))
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for ListedWaiter<'_> {
     fn drop(&mut self) {
         if let Some(key) = self.key {
             let waker = self.entry.lock().unlist(key);

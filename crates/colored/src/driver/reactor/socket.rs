@@ -18,6 +18,6 @@ impl<S: Source + std::os::fd::AsRawFd> Socket for S {
 #[cfg(not(unix))]
 impl<S: Source> Socket for S {
     fn number(&self) -> u32 {
-        crate::leaf::NO_DESCRIPTOR
+        crate::wait_reason::NO_DESCRIPTOR
     }
 }

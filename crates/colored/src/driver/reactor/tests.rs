@@ -1,4 +1,4 @@
-//! The reactor's promises, on real sockets.
+//! Tests of the reactor, on real sockets.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use socket2::SockRef;
 
-use super::{Interest, Place, Ready, Shard, Watched};
+use super::{Interest, ListedWaiter, Ready, Shard, Watched};
 
 /// Counts wakes.
 #[derive(Default)]
@@ -125,7 +125,7 @@ fn an_event_wakes_slot_and_list_of_its_direction_once() {
     let (list, in_list) = waker();
     let mut slot_cx = Context::from_waker(&in_slot);
     let mut list_cx = Context::from_waker(&in_list);
-    let mut places = [(); 3].map(|()| Place::new(&entry, Interest::READABLE));
+    let mut places = [(); 3].map(|()| ListedWaiter::new(&entry, Interest::READABLE));
     assert!(entry.poll_slot(&mut slot_cx, Interest::READABLE).is_pending());
     for place in &mut places {
         assert!(place.poll(&mut list_cx).is_pending());
@@ -192,7 +192,7 @@ fn a_place_that_is_dropped_is_not_woken() {
     let (_, entry) = shard.register(&mut ours, Ready::EMPTY, Watched::EVERYTHING).unwrap();
     turn(&shard);
     let (count, waker) = waker();
-    let mut place = Place::new(&entry, Interest::READABLE);
+    let mut place = ListedWaiter::new(&entry, Interest::READABLE);
     assert!(place.poll(&mut Context::from_waker(&waker)).is_pending());
     drop(place);
     assert_eq!(Arc::strong_count(&count), 2, "the entry still holds the waker");
@@ -296,7 +296,7 @@ fn shutting_down_answers_every_wait_with_an_error() {
     let (key, entry) = shard.register(&mut ours, Ready::EMPTY, Watched::EVERYTHING).unwrap();
     let (count, waker) = waker();
     let mut cx = Context::from_waker(&waker);
-    let mut place = Place::new(&entry, Interest::READABLE);
+    let mut place = ListedWaiter::new(&entry, Interest::READABLE);
     assert!(place.poll(&mut cx).is_pending());
     assert!(entry.poll_slot(&mut cx, Interest::WRITABLE).is_pending());
     let mut wakers = Vec::new();

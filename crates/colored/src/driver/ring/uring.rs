@@ -21,7 +21,7 @@ use std::task::{Context, Wake, Waker};
 use std::thread;
 use std::time::Duration;
 
-/// So many reads are under way at most, and as many completions have room.
+/// The most reads that are under way at a time, and the length of the queue of completions.
 const READS: u32 = 1024;
 
 /// The bytes of all reads that are under way, at most; the read of a thread has no memory before it begins.

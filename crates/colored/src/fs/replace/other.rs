@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// So many names for the new file are tried.
+/// The most names that are tried for the new file.
 const NAMES: u32 = 100;
 
 impl From<io::Error> for Refusal {

@@ -23,7 +23,7 @@ mod watches;
 
 use self::watches::Watches;
 use super::Event;
-use crate::explained::explained;
+use crate::error_context::with_context;
 use crate::io::{AsyncFd, Interest};
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
 use rustix::io::Errno;
@@ -66,7 +66,7 @@ impl Source {
             let text = format!(
                 "cannot make a watcher: {error}; /proc/sys/fs/inotify/max_user_instances limits their number"
             );
-            explained(text, error.into())
+            with_context(text, error.into())
         });
         Ok(Source { queue: AsyncFd::new(queue?)?, watches: Watches::default() })
     }
@@ -78,7 +78,7 @@ impl Source {
                 Errno::NOSPC => "; /proc/sys/fs/inotify/max_user_watches limits their number",
                 _ => "",
             };
-            explained(format!("cannot watch {}: {error}{why}", path.display()), error.into())
+            with_context(format!("cannot watch {}: {error}{why}", path.display()), error.into())
         })?;
         let before = self.watches.number_of(path);
         if before == Some(number) {

@@ -2,7 +2,7 @@
 
 use crate::blocking::{self, Deferred};
 use crate::budget::{poll_proceed, unlimited};
-use crate::explained::explained;
+use crate::error_context::with_context;
 use crate::pool::Class;
 use crate::ready::{Direction, until_done};
 use std::io::{self, Read};
@@ -107,7 +107,7 @@ impl Input {
             None => {
                 let read = blocking::defer(Class::Input, read);
                 self.read.insert(read.map_err(|error| {
-                    explained(format!("cannot read the standard input: {error}"), error)
+                    with_context(format!("cannot read the standard input: {error}"), error)
                 })?)
             }
         };

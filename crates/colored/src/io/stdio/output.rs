@@ -2,7 +2,7 @@
 
 use crate::blocking::{self, Deferred};
 use crate::budget::poll_proceed;
-use crate::explained::explained;
+use crate::error_context::with_context;
 use crate::pool::Class;
 use crate::ready::{Direction, Open, until_done};
 use std::io::{self, Write};
@@ -103,7 +103,10 @@ impl Output {
                 (bytes, written)
             });
             self.write = Some(write.map_err(|error| {
-                explained(format!("cannot write to the standard output or error: {error}"), error)
+                with_context(
+                    format!("cannot write to the standard output or error: {error}"),
+                    error,
+                )
             })?);
         }
     }

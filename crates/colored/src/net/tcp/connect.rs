@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use super::{TcpSocket, TcpStream, limits};
-use crate::explained::explained;
+use crate::error_context::with_context;
 use crate::net::ToSocketAddrs;
 use crate::net::error::all_failed;
 use crate::time::{self, timeout_at};
@@ -135,7 +135,7 @@ impl ConnectOptions {
                 true => socket.socket().bind(&local.into()),
                 false => Err(io::ErrorKind::InvalidInput.into()),
             };
-            bound.map_err(|error| explained(format!("bind({local}): {error}"), error))?;
+            bound.map_err(|error| with_context(format!("bind({local}): {error}"), error))?;
         }
         Ok(socket)
     }

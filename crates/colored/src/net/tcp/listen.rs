@@ -5,7 +5,7 @@ use std::net::{self, SocketAddr};
 
 use socket2::{SockRef, Socket};
 
-use super::{TcpListener, TcpSocket, hops, limits};
+use super::{TcpListener, TcpSocket, limits, ttl};
 use crate::net::ToSocketAddrs;
 use crate::net::error::all_failed;
 
@@ -130,7 +130,7 @@ impl ListenOptions {
             socket.set_only_v6(only)?;
         }
         if let Some(given) = self.ttl {
-            hops::set_for_accepted("ttl", &SockRef::from(socket), addr, given)?;
+            ttl::set_for_accepted("ttl", &SockRef::from(socket), addr, given)?;
         }
         prepare(&prepared)?;
         socket.bind(&addr.into())?;

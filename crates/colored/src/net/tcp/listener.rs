@@ -7,7 +7,7 @@ use std::task::{self, Poll};
 
 use socket2::SockRef;
 
-use super::{TcpStream, hops};
+use super::{TcpStream, ttl};
 use crate::driver::current::Context;
 use crate::net::acceptor::{Acceptor, Listener};
 
@@ -83,7 +83,7 @@ impl TcpListener {
 
     /// The time to live, in hops, of packets of accepted connections.
     pub fn ttl(&self) -> io::Result<u32> {
-        hops::get(&SockRef::from(self.socket()), self.local_addr()?)
+        ttl::get(&SockRef::from(self.socket()), self.local_addr()?)
     }
 
     /// Sets the [`ttl`](TcpListener::ttl), 1 to 255 hops; see [`ListenOptions::ttl`](super::ListenOptions::ttl).
@@ -93,7 +93,7 @@ impl TcpListener {
     /// [`InvalidInput`](io::ErrorKind::InvalidInput) for another number.
     pub fn set_ttl(&self, hops: u32) -> io::Result<()> {
         let socket = SockRef::from(self.socket());
-        hops::set_for_accepted("set_ttl", &socket, self.local_addr()?, hops)
+        ttl::set_for_accepted("set_ttl", &socket, self.local_addr()?, hops)
     }
 
     /// Takes the error that the system keeps for this socket.

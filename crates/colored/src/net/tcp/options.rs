@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use socket2::SockRef;
 
-use super::{KeepAlive, TcpStream, hops, limits};
+use super::{KeepAlive, TcpStream, limits, ttl};
 
 impl TcpStream {
     /// Whether small writes are sent at once. See [`set_nodelay`](TcpStream::set_nodelay).
@@ -62,7 +62,7 @@ impl TcpStream {
 
     /// The time to live of sent packets, in hops.
     pub fn ttl(&self) -> io::Result<u32> {
-        hops::get(&SockRef::from(self.socket()), self.local_addr()?)
+        ttl::get(&SockRef::from(self.socket()), self.local_addr()?)
     }
 
     /// Sets the [`ttl`](TcpStream::ttl), 1 to 255 hops.
@@ -71,6 +71,6 @@ impl TcpStream {
     ///
     /// [`InvalidInput`](io::ErrorKind::InvalidInput) for another number.
     pub fn set_ttl(&self, hops: u32) -> io::Result<()> {
-        hops::set("set_ttl", &SockRef::from(self.socket()), self.local_addr()?, hops)
+        ttl::set("set_ttl", &SockRef::from(self.socket()), self.local_addr()?, hops)
     }
 }

@@ -5,10 +5,10 @@ use std::io;
 use std::net::{self, Shutdown, SocketAddr};
 
 use crate::driver::reactor::Socket;
-use crate::driver::source::Registered;
+use crate::driver::registration::Registered;
 use crate::io::{Interest, Ready};
-use crate::leaf::{Kind, labeled};
 use crate::net::transfer::Stream;
+use crate::wait_reason::{Kind, labeled};
 
 /// A TCP connection.
 ///

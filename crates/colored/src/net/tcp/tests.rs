@@ -1,4 +1,4 @@
-//! The promises of the TCP types, over loopback.
+//! Tests of the TCP types, over loopback.
 
 mod accept;
 mod connect;

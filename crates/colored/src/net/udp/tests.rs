@@ -1,4 +1,4 @@
-//! The promises of UDP sockets.
+//! Tests of UDP sockets.
 
 use super::*;
 use crate::driver::testing::run;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use socket2::SockAddr;
 
-use crate::explained::explained;
+use crate::error_context::with_context;
 
 /// The address of a connecting peer. A path that is too long to connect to counts as none.
 pub(super) fn of_peer(peer: &SockAddr) -> io::Result<SocketAddr> {
@@ -42,7 +42,7 @@ pub(super) fn of(what: &str, path: &Path) -> io::Result<SocketAddr> {
              them is zero",
             path.display()
         );
-        explained(text, error)
+        with_context(text, error)
     })
 }
 
@@ -65,7 +65,7 @@ pub(super) fn failed(what: &str, address: &SocketAddr, error: io::Error) -> io::
         }
         _ => "",
     };
-    explained(format!("cannot {what} {}: {error}{hint}", name(address)), error)
+    with_context(format!("cannot {what} {}: {error}{hint}", name(address)), error)
 }
 
 pub(super) const LISTEN: &str = "listen on";

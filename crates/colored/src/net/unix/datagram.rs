@@ -14,7 +14,7 @@ use std::task::{Context, Poll};
 use super::address::{self, BIND, CONNECT, SEND};
 use super::resend::Resend;
 use crate::driver::current;
-use crate::driver::source::Registered;
+use crate::driver::registration::Registered;
 use crate::io::{Interest, ReadBuf, Ready};
 
 /// A socket for datagrams to other programs on the same machine. They arrive in order, and none is lost: a sender waits

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::address::{self, CONNECT};
-use crate::driver::source::Registered;
+use crate::driver::registration::Registered;
 use crate::net::transfer::Stream;
 use crate::time::sleep;
 

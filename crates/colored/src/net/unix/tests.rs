@@ -1,4 +1,4 @@
-//! The promises of Unix sockets.
+//! Tests of Unix sockets.
 
 mod address;
 mod credentials;

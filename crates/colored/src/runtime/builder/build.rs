@@ -1,4 +1,4 @@
-//! From settings to a runtime: the checks, the defaults, and the parts.
+//! From settings to a runtime: the checks, the defaults, and what is started.
 
 use super::{Builder, RESOLUTION};
 use crate::device::Devices;
@@ -7,9 +7,9 @@ use crate::driver::size::Size;
 use crate::pool::{Limits, Pool};
 use crate::runtime::environment;
 use crate::runtime::handle::Handle;
-use crate::runtime::parts::Parts;
-use crate::runtime::port::Port;
+use crate::runtime::park::DriverPark;
 use crate::runtime::threads::{self, Threads};
+use crate::runtime::unstarted::Unstarted;
 use crate::runtime::{EmbeddedRuntime, Runtime};
 use crate::wall;
 use colored_core::{Options, Scheduler};
@@ -59,9 +59,10 @@ impl Builder {
             Some(pin) => pin,
             None => environment::switch("COLORED_PIN", false)?,
         };
-        let parts = self.prepare(size, false)?;
-        let handle = parts.handle.clone();
-        let threads = or_end(&handle, Threads::start(parts, threads::pins(pin)))?;
+        let unstarted = self.prepare(size, false)?;
+        let handle = unstarted.handle.clone();
+        let started = Threads::start(unstarted, threads::cpus_to_pin(pin));
+        let threads = or_end(&handle, started)?;
         Ok(Runtime { handle, threads })
     }
 
@@ -141,7 +142,7 @@ impl Builder {
 
     /// Checks what has a range, and has no other function here.
     fn check(&self) -> io::Result<()> {
-        if let Some(bytes) = self.launch.stack_size {
+        if let Some(bytes) = self.thread_settings.stack_size {
             in_range("thread_stack_size", bytes, MIN_STACK..=MAX_STACK, "the standard library's")?;
         }
         if self.thread_name.contains('\0') {
@@ -160,15 +161,15 @@ impl Builder {
         options.check().or_else(|unsuitable| invalid(format_args!("{unsuitable}")))
     }
 
-    /// Makes the parts of a runtime with so many workers and spare ones.
-    fn prepare(self, size: Size, is_embedded: bool) -> io::Result<Parts> {
+    /// Makes a runtime of this size, without its threads.
+    fn prepare(self, size: Size, is_embedded: bool) -> io::Result<Unstarted> {
         self.check()?;
         let (workers, spares) = (size.workers(), size.seats());
         let pool = Pool::new(&Limits {
             max_threads: self.number_of_blocking_threads()?,
             keep_alive: self.keep_alive,
             prefix: self.thread_name.clone(),
-            launch: self.launch.clone(),
+            thread_settings: self.thread_settings.clone(),
         });
         let after = self.time_of_long_poll()?;
         let lazy_files = self.lazy_files && environment::switch("COLORED_LAZY_FILES", true)?;
@@ -190,24 +191,24 @@ impl Builder {
             driver.pause();
         }
         let driver = Arc::new(driver);
-        let port = Port {
+        let park = DriverPark {
             driver: Arc::clone(&driver),
             start: wall::now(),
             is_embedded,
             on_task_panic: self.on_task_panic,
         };
         let seed = self.seed.unwrap_or_else(random_seed);
-        let (core, cores) = Scheduler::with_options(workers, seed, Box::new(port), options);
+        let (core, cores) = Scheduler::with_options(workers, seed, Box::new(park), options);
         let handle = Handle::new(core, driver);
         // Last, because the threads of tokio keep the runtime until they are told to end.
-        self.tokio.start(&handle, &self.thread_name, &self.launch, is_embedded)?;
-        let started = diagnosis.start(&handle, &self.launch, &self.thread_name, is_embedded);
-        or_end(&handle, started)?;
-        Ok(Parts {
+        self.tokio.start(&handle, &self.thread_name, &self.thread_settings, is_embedded)?;
+        let (name, settings) = (&self.thread_name, &self.thread_settings);
+        or_end(&handle, diagnosis.start(&handle, settings, name, is_embedded))?;
+        Ok(Unstarted {
             handle,
             workers: cores,
             name: self.thread_name,
-            launch: self.launch,
+            thread_settings: self.thread_settings,
             hooks: self.worker_hooks,
         })
     }

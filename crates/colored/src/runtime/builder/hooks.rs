@@ -10,12 +10,12 @@ use std::sync::Arc;
 /// reports a panic of a hook, which goes no further.
 impl Builder {
     /// Each thread of the runtime calls `f` when it begins, before it runs anything else: workers, the
-    /// reactor thread, blocking threads. The threads may call `f` at the same time, and some may call
+    /// monitor thread, blocking threads. The threads may call `f` at the same time, and some may call
     /// it after [`build`](Builder::build) has returned. `f` runs outside the runtime, so it cannot
     /// spawn. The panic hook reports a panic of `f`, which goes no further. A second call replaces the
     /// first.
     pub fn on_thread_start(mut self, f: impl Fn() + Send + Sync + 'static) -> Self {
-        self.launch.on_start = Some(Arc::new(f));
+        self.thread_settings.on_start = Some(Arc::new(f));
         self
     }
 
@@ -23,7 +23,7 @@ impl Builder {
     /// as [`on_thread_start`](Builder::on_thread_start). A shutdown that waits for the threads waits
     /// for these calls.
     pub fn on_thread_stop(mut self, f: impl Fn() + Send + Sync + 'static) -> Self {
-        self.launch.on_stop = Some(Arc::new(f));
+        self.thread_settings.on_stop = Some(Arc::new(f));
         self
     }
 

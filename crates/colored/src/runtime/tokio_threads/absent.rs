@@ -1,7 +1,7 @@
 //! Without the feature `tokio-context` there is no tokio runtime.
 
-use crate::launch::Launch;
 use crate::runtime::Handle;
+use crate::thread_settings::ThreadSettings;
 use std::io;
 
 /// No tokio runtime.
@@ -17,7 +17,7 @@ impl Tokio {
         self,
         _: &Handle,
         _: &str,
-        _: &Launch,
+        _: &ThreadSettings,
         _: bool,
     ) -> io::Result<()> {
         Ok(())

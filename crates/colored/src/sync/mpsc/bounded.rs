@@ -4,7 +4,7 @@ use super::super::waiting::Wait;
 use super::super::wrapper::{clone, convert, debug, deref};
 use super::error::{SendError, TrySendError};
 use super::{Permit, PermitIterator};
-use crate::leaf::Kind;
+use crate::wait_reason::Kind;
 use std::task::{Context, Poll};
 use tokio::sync::mpsc;
 

@@ -2,7 +2,7 @@
 
 use super::super::waiting::Wait;
 use super::super::wrapper::{clone, convert, debug, deref};
-use crate::leaf::Kind;
+use crate::wait_reason::Kind;
 use std::task::{Context, Poll};
 use tokio::sync::mpsc;
 

@@ -32,7 +32,7 @@ fn a_dropped_timer_is_cancelled_when_its_worker_looks_at_its_timers() {
         let mut first = sleep(ms(10));
         assert!(Pin::new(&mut first).poll(cx).is_pending());
         drop(first);
-        world.driver.glance(0, &mut Vec::new());
+        world.driver.poll_events(0, &mut Vec::new());
         assert_eq!(world.timers(), [0, 0]);
         assert_eq!(Arc::strong_count(&world.wakes), 2, "the waker is dropped");
     });

@@ -16,7 +16,7 @@ use rustix::process::geteuid;
 use std::fs::File;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-/// So many names, and meetings with others at one of them, are tried. A guess: one more than there are writers of one
+/// The most names that are tried, and the most meetings with others at one of them. A guess: one more than there are writers of one
 /// file at a time is enough.
 const TRIES: u32 = 200;
 

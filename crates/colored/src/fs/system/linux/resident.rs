@@ -13,7 +13,7 @@ use std::ptr;
 /// The smallest pages that Linux has.
 const SMALLEST_PAGE: usize = 4096;
 
-/// So many pages are asked for at a time.
+/// The pages that one system call asks about.
 const PAGES: usize = 65;
 
 /// Room for a file that grows: its end may become so many times as far.

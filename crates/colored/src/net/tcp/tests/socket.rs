@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use socket2::{Domain, Socket, Type};
 
-use crate::net::testing::{listen, run};
-use crate::net::{TcpSocket, TcpStream, promises};
+use crate::net::testing::{check_echo, listen, run};
+use crate::net::{TcpSocket, TcpStream};
 
 fn free() -> SocketAddr {
     "127.0.0.1:0".parse().unwrap()
@@ -28,7 +28,7 @@ fn it_binds_listens_and_connects() {
         let (client, accepted) = tokio::join!(socket.connect(addr), listener.accept());
         let (client, (server, peer)) = (client.unwrap(), accepted.unwrap());
         assert_eq!((peer, client.peer_addr().unwrap()), (own, addr));
-        promises::echo(client, server).await;
+        check_echo(client, server).await;
     });
 }
 

@@ -11,8 +11,8 @@ use std::time::Duration;
 use socket2::SockRef;
 
 use crate::io::{AsyncReadExt, AsyncWrite, AsyncWriteExt, Interest, ReadBuf, Ready};
-use crate::net::testing::{listen, pair, run};
-use crate::net::{TcpStream, promises};
+use crate::net::TcpStream;
+use crate::net::testing::{check_answer_after_shutdown, check_echo, listen, pair, run};
 
 /// More than the buffers of the system hold.
 const LARGE: usize = 16 << 20;
@@ -21,7 +21,7 @@ const LARGE: usize = 16 << 20;
 fn echo() {
     run(async {
         let (client, server) = pair().await;
-        promises::echo(client, server).await;
+        check_echo(client, server).await;
     });
 }
 
@@ -84,7 +84,7 @@ fn urgent_data_does_not_stop_the_stream() {
 fn a_half_closed_connection_still_answers() {
     run(async {
         let (client, server) = pair().await;
-        promises::half_closed_answers(client, server).await;
+        check_answer_after_shutdown(client, server).await;
     });
 }
 

@@ -70,7 +70,7 @@ impl AsRawFd for End {
     }
 }
 
-/// It is watched for its own direction only: what the system tells of the other one means nothing.
+/// Registers it for its own direction only: events of the other direction mean nothing.
 impl Source for End {
     fn register(&mut self, to: &Registry, token: Token, _: mio::Interest) -> io::Result<()> {
         SourceFd(&self.file.as_raw_fd()).register(to, token, self.way.interest())

@@ -9,7 +9,7 @@ use rustix::fs::OFlags;
 
 use super::{Receiver, Sender};
 use crate::driver::current;
-use crate::explained::explained;
+use crate::error_context::with_context;
 
 /// How to open a FIFO: a pipe that has a path.
 ///
@@ -110,7 +110,7 @@ impl OpenOptions {
         // Without this flag the call would wait for the other end.
         let flags = OFlags::NONBLOCK.bits().cast_signed();
         options.custom_flags(flags).open(path).and_then(of_file).map_err(|error| {
-            explained(format!("cannot open the pipe {}: {error}", path.display()), error)
+            with_context(format!("cannot open the pipe {}: {error}", path.display()), error)
         })
     }
 }

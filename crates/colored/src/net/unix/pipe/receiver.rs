@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use super::end::{End, Way, methods};
-use crate::driver::source::Registered;
+use crate::driver::registration::Registered;
 use crate::io::{AsyncRead, Interest, ReadBuf, Ready};
 use crate::net::buf_mut::{self, BufMut};
 

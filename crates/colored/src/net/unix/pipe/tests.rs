@@ -1,4 +1,4 @@
-//! The promises of pipes.
+//! Tests of pipes.
 
 use std::fs::File;
 use std::io::{ErrorKind, IoSlice, IoSliceMut};

@@ -1,4 +1,4 @@
-//! The promises of datagrams.
+//! Tests of datagrams.
 
 use std::future::poll_fn;
 use std::io::ErrorKind;

@@ -11,8 +11,7 @@ use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg}
 
 use super::{Place, UnixStream, pair};
 use crate::io::{AsyncReadExt, AsyncWriteExt, Interest};
-use crate::net::promises;
-use crate::net::testing::run;
+use crate::net::testing::{check_answer_after_shutdown, check_echo, run};
 use crate::time::{sleep, timeout};
 
 /// More than the buffers of the system hold.
@@ -22,7 +21,7 @@ const LARGE: usize = 16 << 20;
 fn echo() {
     run(async {
         let (client, server) = pair(&Place::new()).await;
-        promises::echo(client, server).await;
+        check_echo(client, server).await;
     });
 }
 
@@ -93,7 +92,7 @@ fn a_short_read_is_not_all_there_is() {
 fn a_half_closed_connection_still_answers() {
     run(async {
         let (client, server) = pair(&Place::new()).await;
-        promises::half_closed_answers(client, server).await;
+        check_answer_after_shutdown(client, server).await;
     });
 }
 
