@@ -5,8 +5,11 @@ use super::{root, sources};
 use std::fs;
 
 /// The sources that users call, and how a row names them.
-const SOURCES: [(&str, &str); 2] =
-    [("crates/colored/src", ""), ("crates/colored-limit/src", "colored-limit/")];
+const SOURCES: [(&str, &str); 3] = [
+    ("crates/colored/src", ""),
+    ("crates/colored-limit/src", "colored-limit/"),
+    ("crates/colored-stage/src", "colored-stage/"),
+];
 
 /// A wrapper hands the number on.
 const OF_TOKIO: &str = "tokio's function refuses it, and says what is allowed";
@@ -15,11 +18,11 @@ const OF_TOKIO: &str = "tokio's function refuses it, and says what is allowed";
 const EXCEPTIONS: &[(&str, &str)] = &[
     ("colored-limit/limit.rs::new_in", "`Handle::limit` is it"),
     (
-        "diagnose/export.rs::colors",
+        "metrics/export.rs::colors",
         "of a feature that these tests have not; it only shortens a list",
     ),
-    ("diagnose/handle.rs::observe", "it lasts as long as it is asked to"),
-    ("diagnose/handle.rs::observe_blocking", "it lasts as long as it is asked to"),
+    ("runtime/diagnosed.rs::observe", "it lasts as long as it is asked to"),
+    ("runtime/diagnosed.rs::observe_blocking", "it lasts as long as it is asked to"),
     ("runtime/tokio_names.rs::event_interval", "it has no effect"),
     ("runtime/tokio_names.rs::global_queue_interval", "it has no effect"),
     ("runtime/tokio_names.rs::max_blocking_threads", "`blocking_threads` is it"),
@@ -56,7 +59,7 @@ fn each_public_number_is_tried_at_its_ends() {
     let (mut missing, mut found) = (Vec::new(), Vec::new());
     for (folder, prefix) in SOURCES {
         for (file, source) in sources(folder) {
-            for (function, line) in source.without_tests().functions_of_numbers() {
+            for (function, line) in source.functions_of_numbers() {
                 let name = format!("{prefix}{file}::{function}");
                 let is_excepted = EXCEPTIONS.iter().any(|(of, _)| *of == name);
                 if !is_excepted && !has_row(&name) {

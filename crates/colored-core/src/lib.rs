@@ -118,17 +118,17 @@
 //! | [`deadlock`](look_for_deadlocks), `exclusive` | the search for deadlocks; sections | |
 //! | [`cell`], [`spawn`] | the functions that users call | |
 //! | [`dump`] | the tasks and their waits, without a poll | `HasSnapshot` of `lane/snapshot/asked.rs`: the holder of a lane shows it |
-//! | [`port`] | the port to the crates above, such as `colored-limit` | |
+//! | [`port`] | the port to the crates above, `colored-limit` and `colored-stage` | |
 //! | `model` | the loom models | |
 //!
 //! # Invariants
 //!
-//! Numbered as in `docs/guarantees.md`, which also names the tests. The models are in `src/model/`.
+//! Numbered as in `docs/guarantees.md`. The models are in `src/model/`.
 //!
 //! | | mechanism | argument | models |
 //! |---|---|---|---|
-//! | **G1** exclusion | A chain gives the right to run to the one push or claim that finds it idle. `ReadyLane` is that right: not `Clone`, consumed by `run`. A lane that waits in a deque is a `ReadyLane` in a deque; the right to a lane that a waiting task keeps goes to the one wake that schedules the task | [`queue`], `queue/chain.rs`; [`lane`]; `lane/behavior.rs`, `lane/readers.rs`, `lane/readers/admit.rs`, `lane/readers/batch.rs` | `chain`, `lane`, `inline`, `exclusive`, `when`, `gate`, `admitter`, `owner` |
-//! | **G2** order | The order of a lane is the order of the swaps on its chain's tail. The chain belongs to the lane, so a steal does not touch it. The claims of one behavior are pushed in one step; a reader enters at once only if nothing is behind the gate; the holder of a lane accesses it at once only if its own node is the last one | `queue/chain.rs`; [`lane`]; `lane/behavior/order.rs` | `chain`, `lane`, `when`, `gate` |
+//! | **G1** exclusion | A chain gives the right to run to the one push or claim that finds it idle. `ReadyLane` is that right: not `Clone`, consumed by `run`. A lane that waits in a deque is a `ReadyLane` in a deque; the right to a lane that a waiting task keeps goes to the one wake that schedules the task | [`queue`], `queue/chain.rs`; [`lane`]; `lane/behavior.rs`, `lane/readers.rs`, `lane/readers/admit.rs`, `lane/readers/batch.rs` | `chain`, `lane`, `inline`, `exclusive`, `when`, `readers`, `admit`, `read_batch` |
+//! | **G2** order | The order of a lane is the order of the swaps on its chain's tail. The chain belongs to the lane, so a steal does not touch it. The claims of one behavior are pushed in one step; a reader enters at once only if nothing is behind the gate; the holder of a lane accesses it at once only if its own node is the last one | `queue/chain.rs`; [`lane`]; `lane/behavior/order.rs` | `chain`, `lane`, `when`, `readers` |
 //! | **G3** serial by default | Every task has a lane; without a named color it is the lane of [`Color::DEFAULT`]. A guest's future is a pinned task on it | `sched/guest.rs` | `scheduler` |
 //! | **G4** no leak of color | The color is an argument of the spawn. Only [`spawn_here`] and [`spawn_local`] read the lane that runs | | none: nothing interleaves |
 //! | **G5** exact colors | The table compares whole colors. A published lane's count reaches zero only under its shard's lock, under which look-ups add to it; one word holds the count and whether the table has the lane | [`table`], `lane/count.rs` | `table`, `retire` |
@@ -165,9 +165,10 @@
 //! | the line behind an open gate, admitter to admitter | giving the role up; asking | taking the role; being asked |
 //! | a lane, worker to worker | the deque, the injector, the `next` slot, an inbox's lock | the same |
 //!
-//! Two places need a total order, and use `fence(SeqCst)` between a store and a load on both sides:
-//! sleep against dispatch (`sched/idle.rs`), and the last worker's end against a late dispatch
-//! (`sched/shutdown.rs`). Reference counts go up with `Relaxed`, down with `Release`, and the last
+//! These need a total order, and use `fence(SeqCst)` between a store and a load on both sides: sleep
+//! against dispatch (`sched/idle.rs`), the last worker's end against a late dispatch
+//! (`sched/shutdown.rs`), and the opening of a gate against a reader that queues
+//! (`lane/readers/admit.rs`). Reference counts go up with `Relaxed`, down with `Release`, and the last
 //! owner acquires.
 //!
 //! # Costs

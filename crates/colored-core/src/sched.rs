@@ -21,6 +21,7 @@ mod color_address;
 mod counters;
 mod dispatch;
 mod enter;
+mod finish;
 mod guest;
 mod guests;
 mod handle;
@@ -59,6 +60,7 @@ pub use self::times::Phase;
 pub use self::worker::{Step, Worker};
 
 pub use self::enter::Entered;
+pub use self::finish::{Finish, Part, report_overload};
 pub use self::guest::{Nested, spawn_local};
 pub use self::handle::{SchedulerHandle, spawn_here};
 
@@ -104,6 +106,12 @@ pub trait Park: Send + Sync + 'static {
 
     /// The search for deadlocks has found a wait that cannot end, and is about to wake the task that gets the error.
     fn found_deadlock(&self, _scheduler: &Scheduler) {}
+
+    /// Work was refused or shed on this thread, which works for the scheduler, because there is too much of it.
+    fn overloaded(&self, _scheduler: &Scheduler) {}
+
+    /// The end of the runtime should let this part end first. Of several parts the last comes first.
+    fn finish_first(&self, _part: Part) {}
 
     /// A thread inside `block_on` has run its lanes and goes to sleep: [`Scheduler::rest`] may return some now, and no
     /// worker is awake to see that.

@@ -51,17 +51,13 @@
 //! | `COLORED_INSPECT` | [`inspect`](Options::inspect) | a path, in which `{pid}` is the number of the process |
 
 mod attach;
-mod builder;
 mod environment;
-#[cfg(feature = "metrics")]
-mod export;
-mod handle;
-mod notes;
 mod options;
+mod view;
 
-#[cfg(feature = "metrics")]
-pub use self::export::Exporter;
+pub(crate) use self::attach::Attached;
 pub use self::options::Options;
+pub(crate) use self::view::View;
 pub use colored_diagnose::dump::Dump;
 #[doc(inline)]
 pub use colored_diagnose::{dump, inspect, report, trace, usage};

@@ -26,6 +26,7 @@ fn a_lost_increment_is_found() {
     });
 }
 
+/// Shows G6.
 #[test]
 #[should_panic(expected = "deadlock")]
 fn a_lost_wake_up_is_found() {
@@ -65,6 +66,7 @@ fn a_use_after_free_is_found() {
 }
 
 /// A lane that two threads run at once: the effect of a second `ReadyLane`.
+/// Shows G1.
 #[test]
 #[should_panic(expected = "Causality violation")]
 fn two_holders_are_found() {
@@ -96,6 +98,7 @@ fn a_second_claim_is_found() {
     });
 }
 
+/// Shows G8.
 #[test]
 #[should_panic(expected = "leaked")]
 fn a_leaked_task_is_found() {
@@ -113,6 +116,7 @@ fn a_leaked_task_is_found() {
 }
 
 /// A dump that looks at a lane without the right to run it, while the holder puts a task on the lane's list.
+/// Shows G14.
 #[test]
 #[should_panic(expected = "Causality violation")]
 fn a_view_without_the_right_to_run_is_found() {

@@ -45,6 +45,7 @@ fn by(policy: &'static dyn Policy) -> Options {
 }
 
 /// A lane whose home goes to sleep is made runnable: no other worker would come.
+/// Shows G6.
 #[test]
 fn home_against_sleep() {
     check_within(2, || {
@@ -62,6 +63,7 @@ fn home_against_sleep() {
 }
 
 /// The same, made runnable by another worker, and with thieves: the home or the other worker runs it.
+/// Shows G6.
 #[test]
 fn home_against_sleep_and_thieves() {
     check_within(1, || {
@@ -105,6 +107,7 @@ fn home_with_more_against_sleep() {
 
 /// A lane is left for a home that is awake and stuck, while a thief goes to sleep, and no other event follows: the
 /// thief finds it by its last look, or is woken.
+/// Shows G6.
 #[test]
 fn home_queue_of_a_stuck_home_against_sleep() {
     check_within(2, || {
@@ -149,6 +152,7 @@ fn home_against_the_end() {
 }
 
 /// Two lanes, of which one cannot end before the other has run: both workers must come to the one queue.
+/// Shows G6.
 #[test]
 fn two_workers_for_two_lanes_of_one_queue() {
     check_within(2, || both_come(pool_with(2, by(&OneQueue)), None));

@@ -13,6 +13,7 @@ type Pending = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Each reader reads once, and sees all that was written before. The next writer writes when all
 /// have read.
+/// Shows G1.
 #[test]
 fn three_readers_of_a_batch_on_two_lanes() {
     check_within(2, || {

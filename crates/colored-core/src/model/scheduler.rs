@@ -7,6 +7,7 @@ use crate::sched::Step;
 use crate::sync::{Arc, AtomicUsize, Ordering};
 use loom::thread;
 
+/// Shows G6.
 #[test]
 fn park_against_dispatch() {
     check(|| {
@@ -21,6 +22,7 @@ fn park_against_dispatch() {
 }
 
 /// Two lanes, of which one cannot end before the other has run: both workers must come.
+/// Shows G6.
 #[test]
 fn two_workers_for_two_lanes() {
     // With two preemptions it takes more than five minutes: every look for a lane takes the lock of the
@@ -32,6 +34,7 @@ fn two_workers_for_two_lanes() {
 
 /// A worker makes two lanes runnable and stays in its poll until one of them has run: the other
 /// worker is asleep, or about to be, and must come for it.
+/// Shows G6.
 #[test]
 fn the_lanes_of_a_stuck_worker_are_stolen() {
     check_within(2, || {
@@ -41,6 +44,7 @@ fn the_lanes_of_a_stuck_worker_are_stolen() {
 
 /// One of two workers that could come for a lane begins a pause, and may have been woken in the place of the other: it
 /// wakes the other one.
+/// Shows G6.
 #[test]
 fn a_searcher_that_begins_to_rest_wakes_another_worker() {
     check_within(1, || {
@@ -78,6 +82,7 @@ fn a_searcher_that_begins_to_rest_wakes_another_worker() {
 }
 
 /// The calling thread is a guest: its future alternates between it and the workers.
+/// Shows G3.
 #[test]
 fn guest_against_worker() {
     check_within(2, || {

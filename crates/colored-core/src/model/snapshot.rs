@@ -33,6 +33,7 @@ fn states(dumped: &Dumped, id: Id) -> Vec<StateSeen> {
 }
 
 /// A push that finds the lane in a view stands behind it, and its lane goes on: no node is lost, and none is overtaken.
+/// Shows G14.
 #[test]
 fn visit_against_push() {
     check_within(3, || {
@@ -66,6 +67,7 @@ fn visit_against_push() {
 
 /// A task waits all the time; another one of its color is woken, polled and ends meanwhile. The first is written down
 /// once, by the thread that dumps or by the worker.
+/// Shows G14.
 #[test]
 fn dump_against_wake() {
     check_within(2, || {
@@ -98,6 +100,7 @@ fn dump_against_wake() {
 }
 
 /// The last task of a color ends, and the lane retires, while the dump keeps it.
+/// Shows G14.
 #[test]
 fn dump_against_retirement() {
     check_within(2, || {
@@ -123,6 +126,7 @@ fn dump_against_retirement() {
 }
 
 /// A task keeps its lane, and is woken: the dump's claim and the wake are one after the other.
+/// Shows G14.
 #[test]
 fn dump_against_the_wake_of_a_section() {
     check_within(2, || {
@@ -147,6 +151,7 @@ fn dump_against_the_wake_of_a_section() {
 }
 
 /// The shutdown cancels the task, whether the dump has its lane or not, and the workers stop.
+/// Shows G14.
 #[test]
 fn dump_against_shutdown() {
     check_within(2, || {

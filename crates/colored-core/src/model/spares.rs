@@ -14,6 +14,7 @@ fn one_and_a_spare() -> Pool {
 }
 
 /// The spare is asked for while the worker makes lanes runnable, and stays in its poll until one of them has run.
+/// Shows G6.
 #[test]
 fn a_spare_takes_the_lanes_of_a_stuck_worker() {
     check_within(1, || {
@@ -26,6 +27,7 @@ fn a_spare_takes_the_lanes_of_a_stuck_worker() {
 }
 
 /// The spare has lanes, or is about to take some, when it is not wanted any more.
+/// Shows G6.
 #[test]
 fn a_spare_that_leaves_hands_its_lanes_over() {
     check_within(1, || {
@@ -48,6 +50,7 @@ fn a_spare_that_leaves_hands_its_lanes_over() {
 }
 
 /// A lane that only the spare may run comes while the spare leaves.
+/// Shows G6.
 #[test]
 fn a_spare_that_has_left_comes_back_for_what_is_pinned_to_it() {
     check_within(2, || {
@@ -77,6 +80,7 @@ fn a_spare_that_has_left_comes_back_for_what_is_pinned_to_it() {
 }
 
 /// The scheduler stops while the spare joins or leaves.
+/// Shows G6.
 #[test]
 fn a_spare_stops_with_the_workers() {
     check_within(2, || {

@@ -193,6 +193,7 @@ fn wakers_against_each_other() {
 }
 
 /// An abort ends the task in one of two ways, and drops the future once.
+/// Shows G8.
 #[test]
 fn abort_against_poll() {
     check(|| {
@@ -216,6 +217,7 @@ fn abort_against_poll() {
 }
 
 /// An abort and a wake-up at the same time: the task is done either way.
+/// Shows G8.
 #[test]
 fn abort_against_wake() {
     check(|| {
@@ -239,6 +241,7 @@ fn abort_against_wake() {
 }
 
 /// The last reference goes on any of three threads: the task is freed once, after every use.
+/// Shows G8.
 #[test]
 fn last_reference() {
     check(|| {

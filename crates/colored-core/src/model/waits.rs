@@ -22,6 +22,7 @@ fn look(handle: &SchedulerHandle) {
 
 /// A call and a `when` come to one line at once. A section over the color that the `when` lacks joins the caller
 /// afterwards: it gets the error exactly if the `when` is first.
+/// Shows G12.
 #[test]
 fn a_call_against_a_when() {
     let ever = std::sync::Arc::new([AtomicBool::new(false), AtomicBool::new(false)]);
@@ -82,6 +83,7 @@ fn a_call_against_a_when() {
 
 /// A `when` gets a lane that it was in line for, while a section over the color that it lacks begins to await a task
 /// behind it: the section gets the error, whichever is first.
+/// Shows G12.
 #[test]
 fn a_lane_that_is_got_against_a_join() {
     check_within(2, || {
@@ -127,6 +129,7 @@ fn a_lane_that_is_got_against_a_join() {
 
 /// A `when` that no task makes gets its first color before it is queued on all its colors. A section over the last one
 /// makes a call under the second: it is not told before the `when` has that color too.
+/// Shows G12.
 #[test]
 fn a_lane_that_is_got_before_all_places() {
     check_within(2, || {

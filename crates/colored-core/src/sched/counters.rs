@@ -1,6 +1,7 @@
 //! The counters of a worker.
 
 use crate::counter::Counter;
+use crate::sync::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// The counters of a worker since the runtime began.
@@ -33,4 +34,29 @@ pub(super) struct Counters {
     pub(super) polls: Counter,
     pub(super) steals: Counter,
     pub(super) parks: Counter,
+}
+
+/// How many futures cannot leave a worker (`local_tasks.rs`). Only the worker's own thread changes it.
+pub(super) struct LocalTaskCount(AtomicUsize);
+
+impl LocalTaskCount {
+    pub(super) fn new() -> Self {
+        Self(AtomicUsize::new(0))
+    }
+
+    pub(super) fn add(&self) {
+        // Ordering: there is one writer. The thread that stops the workers reads the count while all are
+        // parked, under the lock under which workers park and wake.
+        self.0.store(self.0.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    }
+
+    pub(super) fn remove(&self) {
+        // Ordering: as in `add`.
+        self.0.store(self.0.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        // Ordering: as in `add`.
+        self.0.load(Ordering::Relaxed) == 0
+    }
 }

@@ -8,36 +8,10 @@
 //! all are parked.
 
 use super::local::{self, Local};
-use crate::sync::{AtomicUsize, Ordering};
 use pin_project_lite::pin_project;
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll};
-
-/// How many futures cannot leave a worker. Only the worker's own thread changes it.
-pub(super) struct LocalTaskCount(AtomicUsize);
-
-impl LocalTaskCount {
-    pub(super) fn new() -> Self {
-        Self(AtomicUsize::new(0))
-    }
-
-    pub(super) fn add(&self) {
-        // Ordering: there is one writer. The thread that stops the workers reads the count while all are
-        // parked, under the lock under which workers park and wake.
-        self.0.store(self.0.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
-    }
-
-    pub(super) fn remove(&self) {
-        // Ordering: as in `add`.
-        self.0.store(self.0.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        // Ordering: as in `add`.
-        self.0.load(Ordering::Relaxed) == 0
-    }
-}
 
 /// A future on this thread, which is a worker, cannot leave it.
 pub(super) struct LocalTask(PhantomData<*const ()>);

@@ -1,9 +1,8 @@
 //! The part of a worker that other threads may access.
 
-use super::counters::{Counters, WorkerMetrics};
+use super::counters::{Counters, LocalTaskCount, WorkerMetrics};
 use super::home_queue::HomeQueue;
 use super::inbox::Inbox;
-use super::local_tasks::LocalTaskCount;
 use super::profile::Profile;
 use super::running::Running;
 use super::task_counts::TaskCounts;

@@ -116,11 +116,13 @@ fn line_ends(mut bank: Bank) {
     assert!(polls < 3 * CLIENTS, "{polls} polls");
 }
 
+/// Shows G7.
 #[test]
 fn a_line_ends_before_the_tasks_that_waited_in_it_go_on() {
     line_ends(Bank::new());
 }
 
+/// Shows G7.
 #[test]
 fn with_priorities_a_line_ends_before_the_tasks_that_waited_in_it_go_on() {
     let bank = Bank::new();
@@ -161,11 +163,13 @@ fn check_turn(mut bank: Bank, nanos: u64, most: usize) {
     bank.close();
 }
 
+/// Shows G7.
 #[test]
 fn a_task_that_waited_in_a_line_has_its_turn_beside_endless_tasks() {
     check_turn(Bank::new(), 0, 64);
 }
 
+/// Shows G7.
 #[test]
 fn with_priorities_a_task_that_waited_in_a_line_has_its_turn_beside_endless_tasks() {
     let bank = Bank::new();
@@ -175,6 +179,7 @@ fn with_priorities_a_task_that_waited_in_a_line_has_its_turn_beside_endless_task
 
 /// Full slices are long. The task is behind for at most a millisecond of them, and for the slices that ran since the
 /// clock was read last.
+/// Shows G7.
 #[test]
 fn a_task_that_waited_in_a_line_is_not_behind_for_long() {
     check_turn(Bank::new(), 200_000, 16);
@@ -185,6 +190,7 @@ fn a_task_that_waited_in_a_line_is_not_behind_for_long() {
 
 /// The thief's clients all stop at once. The thief takes half of the lanes, then half of the pause, and that is
 /// enough.
+/// Shows G6.
 #[test]
 fn a_thief_pauses_longer_and_longer_but_always_comes_back() {
     let mut bank = Bank::new();
@@ -206,6 +212,7 @@ fn a_thief_pauses_longer_and_longer_but_always_comes_back() {
     assert_eq!(bank.close(), CLIENTS as u64);
 }
 
+/// Shows G6.
 #[test]
 fn a_thief_of_clients_that_work_does_not_pause() {
     let mut bank = Bank::new();
@@ -216,6 +223,7 @@ fn a_thief_of_clients_that_work_does_not_pause() {
     assert_eq!(bank.close(), CLIENTS as u64);
 }
 
+/// Shows G6.
 #[test]
 fn a_pausing_worker_runs_its_own_lanes() {
     let mut bank = Bank::new();

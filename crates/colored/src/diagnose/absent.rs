@@ -1,9 +1,11 @@
 //! Without the feature `diagnose`, a runtime does not observe itself.
 
+use crate::driver::Driver;
 use crate::driver::observer::{Observer, Unobserved};
-use crate::runtime::Handle;
 use crate::thread_settings::ThreadSettings;
+use colored_core::SchedulerHandle;
 use std::io;
+use std::sync::Arc;
 
 /// There are none.
 #[derive(Clone, Default)]
@@ -24,7 +26,14 @@ pub(crate) struct Start;
 
 impl Start {
     #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as with the feature")]
-    pub(crate) fn start(self, _: &Handle, _: &ThreadSettings, _: &str, _: bool) -> io::Result<()> {
+    pub(crate) fn start(
+        self,
+        _: &SchedulerHandle,
+        _: &Arc<Driver>,
+        _: &ThreadSettings,
+        _: &str,
+        _: bool,
+    ) -> io::Result<()> {
         Ok(())
     }
 }

@@ -1,17 +1,18 @@
 //! [`Attached`]: the diagnosis of a runtime, from its build to its end.
 
-use super::environment;
+use super::environment::path;
 use super::options::Options;
+use super::view::View;
 use crate::driver::Driver;
 use crate::driver::observer::{Look, Observer};
+use crate::environment;
 use crate::pool::{Class, Job};
-use crate::runtime::Handle;
 use crate::thread_settings::ThreadSettings;
 use colored_core::{Color, Level, LongPoll, RunningSlice, Scheduler, SchedulerHandle};
 use colored_diagnose::inspect::Server;
 use colored_diagnose::trace::{Trigger, write_file};
 use colored_diagnose::{
-    Diagnosis, OnSignal, Pace, Settings, StallSettings, Stalls, Subject, WarningHook, Warnings,
+    Diagnosis, OnSignal, Pace, Settings, StallSettings, Stalls, WarningHook, Warnings,
 };
 use std::any::Any;
 use std::io;
@@ -21,8 +22,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// The diagnosis that observes a runtime.
-pub(super) struct Attached {
-    pub(super) diagnosis: Diagnosis,
+pub(crate) struct Attached {
+    pub(crate) diagnosis: Diagnosis,
     /// None if they are off.
     warnings: Option<(Option<WarningHook>, Pace)>,
     stalls: Option<StallSettings>,
@@ -38,13 +39,13 @@ struct Threads {
 
 impl Attached {
     /// The diagnosis of this runtime.
-    pub(super) fn of(handle: &Handle) -> &Self {
-        let observer: &dyn Any = &*handle.driver.observer;
+    pub(crate) fn of(driver: &Driver) -> &Self {
+        let observer: &dyn Any = &*driver.observer;
         observer.downcast_ref().expect("`Options::prepare` makes the observer of each runtime")
     }
 
     /// Keeps the records, if the program wants that. Whether it did.
-    pub(super) fn freeze(&self, trigger: Trigger, scheduler: &Scheduler, driver: &Driver) -> bool {
+    pub(crate) fn freeze(&self, trigger: Trigger, scheduler: &Scheduler, driver: &Driver) -> bool {
         let Some(snapshot) = self.diagnosis.freeze(trigger, scheduler) else { return false };
         if let Some(path) = self.diagnosis.file() {
             // The file would hold up this thread, which may be a worker or the monitor thread. If the pool has been shut
@@ -70,7 +71,7 @@ impl Observer for Attached {
         let mut stalls = self.stalls.clone().map(Stalls::new);
         let mut subject = None;
         Box::new(move |core: &SchedulerHandle, driver: &Arc<Driver>| {
-            let make = || subject_of(&Handle::new(core.clone(), Arc::clone(driver)));
+            let make = || View::of(core, driver);
             let subject = subject.get_or_insert_with(make);
             if let Some(stalls) = &mut stalls {
                 stalls.look(subject);
@@ -122,11 +123,6 @@ impl Observer for Attached {
     }
 }
 
-/// The runtime, for the diagnosis.
-pub(super) fn subject_of(handle: &Handle) -> Arc<dyn Subject> {
-    Arc::new(handle.clone())
-}
-
 /// What is started when the runtime is there.
 pub(crate) struct Start {
     level: Level,
@@ -158,7 +154,7 @@ impl Options {
         let warns = self.warnings && environment::switch("COLORED_WARNINGS", true)?;
         let inspect = match &self.inspect {
             Some(path) => Some(path.clone()),
-            None => environment::path("COLORED_INSPECT", "no socket")?,
+            None => path("COLORED_INSPECT", "no socket")?,
         };
         let (file, writes_at_end) = self.trace.file()?;
         let diagnosis = Diagnosis::new(Settings {
@@ -187,22 +183,24 @@ impl Start {
     /// If the socket cannot be opened, the signal cannot be handled, or the system refuses a thread.
     pub(crate) fn start(
         self,
-        handle: &Handle,
+        core: &SchedulerHandle,
+        driver: &Arc<Driver>,
         launch: &ThreadSettings,
         name: &str,
         is_embedded: bool,
     ) -> io::Result<()> {
-        let attached = Attached::of(handle);
-        handle.core.scheduler().set_level(self.level);
+        let attached = Attached::of(driver);
+        core.scheduler().set_level(self.level);
         if let Some(path) = self.inspect {
             let start = |name: String, body: Box<dyn FnOnce() + Send>| {
                 launch.thread(name).spawn(launch.around(body))
             };
-            let server = Server::start(&path, subject_of(handle), name, &start)?;
+            let server = Server::start(&path, View::of(core, driver), name, &start)?;
             attached.lock().inspector = Some(server);
         }
         if !is_embedded {
-            attached.lock().on_signal = self.options.dumps.on_signal(subject_of(handle), name)?;
+            attached.lock().on_signal =
+                self.options.dumps.on_signal(View::of(core, driver), name)?;
         }
         Ok(())
     }

@@ -1,7 +1,5 @@
 //! The environment variables by which an operator diagnoses a program.
 
-pub(super) use crate::runtime::environment::{choice, number, switch};
-
 use std::env;
 use std::io;
 use std::path::PathBuf;

@@ -52,14 +52,3 @@ pub(crate) type Look = Box<dyn FnMut(&SchedulerHandle, &Arc<Driver>) -> Option<D
 pub(crate) struct Unobserved;
 
 impl Observer for Unobserved {}
-
-/// Tells the observer of the current runtime that work was refused or shed on this thread.
-#[cold]
-pub(crate) fn report_overload() {
-    SchedulerHandle::with_current(|handle| {
-        let scheduler = handle?.scheduler();
-        let driver = scheduler.shell()?.downcast_ref::<Arc<Driver>>()?;
-        driver.observer.on_overload(scheduler, driver);
-        Some(())
-    });
-}

@@ -58,7 +58,7 @@ pub struct Builder {
     lazy_files: bool,
     io_uring: bool,
     start_paused: bool,
-    pub(crate) diagnose: diagnose::Options,
+    pub(super) diagnose: diagnose::Options,
     tokio: Tokio,
     options: Options,
 }

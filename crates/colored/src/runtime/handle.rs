@@ -20,12 +20,12 @@ use std::sync::Arc;
 /// A runtime that has shut down cancels every spawned task at once, under its color.
 #[derive(Clone)]
 pub struct Handle {
-    pub(crate) core: colored_core::SchedulerHandle,
-    pub(crate) driver: Arc<Driver>,
+    pub(super) core: colored_core::SchedulerHandle,
+    pub(super) driver: Arc<Driver>,
 }
 
 impl Handle {
-    pub(crate) fn new(core: colored_core::SchedulerHandle, driver: Arc<Driver>) -> Self {
+    pub(super) fn new(core: colored_core::SchedulerHandle, driver: Arc<Driver>) -> Self {
         Self { core, driver }
     }
 

@@ -3,6 +3,7 @@
 use crate::driver::Driver;
 use crate::missing_tokio;
 use crate::wall;
+use colored_core::port::Part;
 use colored_core::{Park, Scheduler, TaskPanic};
 use std::any::Any;
 use std::sync::Arc;
@@ -53,6 +54,14 @@ impl Park for DriverPark {
 
     fn found_deadlock(&self, scheduler: &Scheduler) {
         self.driver.observer.on_deadlock(scheduler, &self.driver);
+    }
+
+    fn overloaded(&self, scheduler: &Scheduler) {
+        self.driver.observer.on_overload(scheduler, &self.driver);
+    }
+
+    fn finish_first(&self, part: Part) {
+        self.driver.finishers.add(part);
     }
 
     fn shell(&self) -> Option<&(dyn Any + Send + Sync)> {

@@ -1,7 +1,8 @@
 //! The settings of the flight recorder.
 
 use super::Options;
-use crate::diagnose::environment;
+use crate::diagnose::environment::path;
+use crate::environment;
 use colored_diagnose::trace::{Level, Trigger};
 use std::io;
 use std::path::PathBuf;
@@ -84,7 +85,7 @@ impl Trace {
     fn file_at_end(&self) -> io::Result<Option<PathBuf>> {
         match self.file {
             Some(_) => Ok(None),
-            None => environment::path("COLORED_TRACE_FILE", "no file"),
+            None => path("COLORED_TRACE_FILE", "no file"),
         }
     }
 

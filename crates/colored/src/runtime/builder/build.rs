@@ -4,8 +4,8 @@ use super::{Builder, RESOLUTION};
 use crate::device::Devices;
 use crate::driver::Driver;
 use crate::driver::size::Size;
+use crate::environment;
 use crate::pool::{Limits, Pool};
-use crate::runtime::environment;
 use crate::runtime::handle::Handle;
 use crate::runtime::park::DriverPark;
 use crate::runtime::threads::{self, Threads};
@@ -203,7 +203,10 @@ impl Builder {
         // Last, because the threads of tokio keep the runtime until they are told to end.
         self.tokio.start(&handle, &self.thread_name, &self.thread_settings, is_embedded)?;
         let (name, settings) = (&self.thread_name, &self.thread_settings);
-        or_end(&handle, diagnosis.start(&handle, settings, name, is_embedded))?;
+        or_end(
+            &handle,
+            diagnosis.start(&handle.core, &handle.driver, settings, name, is_embedded),
+        )?;
         Ok(Unstarted {
             handle,
             workers: cores,

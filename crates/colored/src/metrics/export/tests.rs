@@ -1,0 +1,120 @@
+use super::Exporter;
+use crate::diagnose::usage::Level;
+use crate::{Color, Runtime};
+use ::metrics::with_local_recorder;
+use metrics_util::debugging::{DebugValue, DebuggingRecorder};
+use std::collections::BTreeMap;
+use std::hint;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// By name and labels, as `name{label=value}`.
+type Published = BTreeMap<String, f64>;
+
+fn publish(exporter: &mut Exporter, recorder: &DebuggingRecorder) -> Published {
+    with_local_recorder(recorder, || exporter.publish());
+    let entry = |(key, _, text, value): (metrics_util::CompositeKey, _, Option<_>, _)| {
+        let key = key.key();
+        assert!(text.is_some(), "{} has a description", key.name());
+        let labels: Vec<_> =
+            key.labels().map(|label| format!("{}={}", label.key(), label.value())).collect();
+        let value = match value {
+            DebugValue::Counter(count) => count as f64,
+            DebugValue::Gauge(value) => value.into_inner(),
+            DebugValue::Histogram(_) => panic!("there is no histogram"),
+        };
+        (format!("{}{{{}}}", key.name(), labels.join(",")), value)
+    };
+    recorder.snapshotter().snapshot().into_vec().into_iter().map(entry).collect()
+}
+
+fn wait_until(condition: impl Fn() -> bool) {
+    while !condition() {
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+fn runtime() -> Runtime {
+    Runtime::builder().workers(2).spare_workers(0).build().unwrap()
+}
+
+/// Runs so many tasks under the color.
+fn run(runtime: &Runtime, color: Color, tasks: u32) {
+    runtime.run(async move {
+        let tasks: Vec<_> = (0..tasks)
+            .map(|_| crate::spawn_colored(color, async { hint::black_box(()) }))
+            .collect();
+        for task in tasks {
+            task.await.unwrap();
+        }
+    });
+}
+
+#[test]
+fn counters_and_times_are_published_without_colors() {
+    let runtime = runtime();
+    runtime.handle().set_trace_level(Level::Slices);
+    let recorder = DebuggingRecorder::new();
+    let mut exporter = Exporter::new(runtime.handle());
+    run(&runtime, Color::named("exported"), 100);
+    // A task counts until its memory is free, a moment after its end.
+    wait_until(|| runtime.handle().usage().tasks == 0);
+    let usage = runtime.handle().usage();
+    let first = publish(&mut exporter, &recorder);
+    let polls: u64 = usage.workers.iter().map(|worker| worker.polls).sum();
+    assert!(polls >= 100 && first["colored_polls_total{}"] >= polls as f64, "{first:#?}");
+    for worker in 0..2 {
+        let states = ["run", "search", "io", "timer", "park"];
+        let name =
+            |state| format!("colored_worker_time_seconds_total{{worker={worker},state={state}}}");
+        let sum: f64 = states.map(|state| first[&name(state)]).iter().sum();
+        assert!(sum > 0.0, "{first:#?}");
+    }
+    assert!(first["colored_wait_seconds_total{for=color}"] > 0.0);
+    assert!((0.0..=1.0).contains(&first["colored_default_color_busy_ratio{}"]));
+    assert_eq!(first["colored_recorder_level{}"], 1.0);
+    assert_eq!(first["colored_tasks{}"], 0.0);
+    assert!(first.keys().all(|name| !name.contains("color_run") && !name.contains("{color=")));
+
+    run(&runtime, Color::named("exported"), 100);
+    let second = publish(&mut exporter, &recorder);
+    assert!(second["colored_polls_total{}"] >= first["colored_polls_total{}"] + 100.0);
+    let grows = first.keys().filter(|name| name.contains("_total"));
+    assert!(grows.into_iter().all(|name| second[name] >= first[name]), "{first:#?} {second:#?}");
+}
+
+#[test]
+fn the_colors_with_the_most_work_have_labels_and_lose_their_depth_with_their_place() {
+    let runtime = runtime();
+    runtime.handle().set_trace_level(Level::Slices);
+    let recorder = DebuggingRecorder::new();
+    let mut exporter = Exporter::new(runtime.handle()).colors(1);
+    let label = |color: &str| format!("colored_color_depth{{color={color}}}");
+    let (small, large) = (Color::named("exported small"), Color::named("exported large"));
+    // For so long, and returns how long it took with its waits.
+    let compute = |color, time: Duration| {
+        let begin = Instant::now();
+        let task = runtime.spawn_colored(color, async move {
+            let begin = Instant::now();
+            while begin.elapsed() < time {
+                hint::spin_loop();
+            }
+        });
+        wait_until(|| task.is_finished());
+        begin.elapsed()
+    };
+    let took = compute(small, Duration::from_millis(5));
+    let first = publish(&mut exporter, &recorder);
+    assert!(first.contains_key(&label("exported small")), "{first:#?}");
+    assert!(first["colored_color_run_seconds_total{color=exported small}"] > 0.0);
+    assert!(first.contains_key("colored_color_wait_seconds_total{color=exported small,for=cpu}"));
+
+    // A depth that would stay for ever.
+    with_local_recorder(&recorder, || {
+        ::metrics::gauge!("colored_color_depth", "color" => "exported small").set(7.0);
+    });
+    compute(large, 3 * took);
+    let second = publish(&mut exporter, &recorder);
+    assert!(second.contains_key(&label("exported large")), "{second:#?}");
+    assert_eq!(second[&label("exported small")], 0.0);
+}
