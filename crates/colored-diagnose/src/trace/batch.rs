@@ -3,7 +3,6 @@
 mod blame;
 mod bound;
 mod graph;
-mod queues;
 mod replay;
 
 use super::{Event, Record, Snapshot};

@@ -1,17 +1,15 @@
-//! How long the steps of a graph take on workers that work as the scheduler's do, if one color may be split.
+//! How long the steps of a graph take, if one color may be split.
 //!
-//! What is compared is the model's time with the color as it is, and with a color for each of its tasks: so a delay that the
-//! model does not know changes the factor little, and a color of one task has the factor 1. The workers follow the rules of list scheduling (R. L. Graham, "Bounds on multiprocessing timing
-//! anomalies", 1969): none is idle while it can take a step, except for one that another worker runs next (`queues.rs`).
+//! The model is list scheduling (R. L. Graham, "Bounds on multiprocessing timing anomalies", 1969): the workers take the steps
+//! in the order in which these can run, and none is idle while it can take one. It knows no queue of the scheduler and no
+//! theft: only that a color keeps its worker for a slice. What is compared is the model's time with the color as it is, and
+//! with a color for each of its tasks: so a delay that the model does not know changes the factor little, and a color of one
+//! task has the factor 1.
 
 use super::graph::{Cause, Graph, Node};
-use super::queues::Queues;
 use colored_core::{Color, Options};
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
-/// After so many nanoseconds of a slice, other workers take what its worker would run next.
-const LATE: u64 = 50_000;
+use std::collections::{BinaryHeap, VecDeque};
 
 /// A graph, and the nodes that wait for each of its nodes.
 pub(super) struct Replay<'g> {
@@ -75,7 +73,8 @@ struct Run<'r> {
     /// What will happen, by its time; what was planned earlier comes first.
     events: BinaryHeap<Reverse<(u64, usize, Event)>>,
     planned: usize,
-    queues: Queues,
+    /// The nodes that can run; a worker takes the first one.
+    ready: VecDeque<usize>,
     /// The slice of each worker that is in one.
     slices: Vec<Option<Slice>>,
     /// Whether a worker is about to wake up; the next one follows when that one has found something.
@@ -84,14 +83,12 @@ struct Run<'r> {
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
-    /// A wake by a poll on a worker, or by something outside.
-    Wake { node: usize, by: Option<usize> },
+    /// A wake.
+    Wake { node: usize },
     /// The end of a node on a worker.
     End { node: usize, worker: usize },
     /// A worker wakes up.
     Awake { worker: usize },
-    /// A slice is late from now on.
-    Late,
 }
 
 #[derive(Clone, Copy)]
@@ -110,7 +107,7 @@ impl<'r> Run<'r> {
             waits: vec![1; nodes.len()],
             events: BinaryHeap::new(),
             planned: 0,
-            queues: Queues::new(replay.workers),
+            ready: VecDeque::new(),
             slices: vec![None; replay.workers],
             is_waking: false,
         };
@@ -124,7 +121,7 @@ impl<'r> Run<'r> {
                 Cause::Own => 0,
                 Cause::Poll(..) => continue,
             };
-            run.plan(at, Event::Wake { node: index, by: None });
+            run.plan(at, Event::Wake { node: index });
         }
         run
     }
@@ -143,9 +140,9 @@ impl<'r> Run<'r> {
         let mut last = 0;
         while let Some(Reverse((now, _, event))) = self.events.pop() {
             match event {
-                Event::Wake { node, by } => {
-                    if self.is_last_wait(node) {
-                        self.queues.woken(node, by);
+                Event::Wake { node } => {
+                    if self.end_wait(node) {
+                        self.ready.push_back(node);
                     }
                 }
                 Event::End { node, worker } => {
@@ -157,9 +154,8 @@ impl<'r> Run<'r> {
                     self.is_waking = false;
                     self.search(worker, now);
                 }
-                Event::Late => {}
             }
-            self.offer(now);
+            self.wake_for(now);
         }
         last
     }
@@ -167,41 +163,25 @@ impl<'r> Run<'r> {
     /// A worker without a slice takes what it finds.
     fn search(&mut self, worker: usize, now: u64) {
         if self.slices[worker].is_none()
-            && let Some(node) = self.queues.take(worker).or_else(|| self.take_late(now))
+            && let Some(node) = self.ready.pop_front()
         {
             self.begin(node, worker, now);
         }
     }
 
-    /// Wakes a worker for what others could take.
-    fn offer(&mut self, now: u64) {
-        let is_offered = |run: &Self| {
-            let late = run.late(now).any(|worker| run.queues.has_next(worker));
-            late || run.queues.has_more()
-        };
+    /// Wakes a worker, if a node can run and no worker is about to look for it.
+    fn wake_for(&mut self, now: u64) {
         if !self.is_waking
+            && !self.ready.is_empty()
             && let Some(worker) = self.slices.iter().position(Option::is_none)
-            && is_offered(self)
         {
             self.is_waking = true;
             self.plan(now + self.replay.wake, Event::Awake { worker });
         }
     }
 
-    /// The workers that are late.
-    fn late(&self, now: u64) -> impl Iterator<Item = usize> {
-        let is_late =
-            move |slice: &Option<Slice>| slice.is_some_and(|slice| now - slice.since >= LATE);
-        (0..self.slices.len()).filter(move |worker| is_late(&self.slices[*worker]))
-    }
-
-    /// What a worker that is late would run next.
-    fn take_late(&mut self, now: u64) -> Option<usize> {
-        let worker = self.late(now).find(|worker| self.queues.has_next(*worker))?;
-        self.queues.take_next(worker)
-    }
-
-    fn is_last_wait(&mut self, node: usize) -> bool {
+    /// Ends a wait of the node. Returns whether it was the last one.
+    fn end_wait(&mut self, node: usize) -> bool {
         self.waits[node] -= 1;
         self.waits[node] == 0
     }
@@ -209,17 +189,13 @@ impl<'r> Run<'r> {
     fn begin(&mut self, node: usize, worker: usize, now: u64) {
         let slice = self.slices[worker].get_or_insert(Slice { since: now, polls: 0 });
         slice.polls += 1;
-        let since = slice.since;
         let begin = now + self.replay.dispatch;
         for follower in &self.replay.followers[node] {
             if let After::Wake(nanos) = follower.after {
-                self.plan(begin + nanos, Event::Wake { node: follower.node, by: Some(worker) });
+                self.plan(begin + nanos, Event::Wake { node: follower.node });
             }
         }
         let end = begin + self.replay.graph.nodes[node].ran();
-        if (now..end).contains(&(since + LATE)) {
-            self.plan(since + LATE, Event::Late);
-        }
         self.plan(end, Event::End { node, worker });
     }
 
@@ -230,14 +206,14 @@ impl<'r> Run<'r> {
         for &Follower { node: follower, after } in &self.replay.followers[node] {
             if matches!(after, After::Wake(_))
                 || !self.counts(follower, after)
-                || !self.is_last_wait(follower)
+                || !self.end_wait(follower)
             {
                 continue;
             }
             if next.is_none() && nodes[follower].color == nodes[node].color {
                 next = Some(follower);
             } else {
-                self.queues.woken(follower, Some(worker));
+                self.ready.push_back(follower);
             }
         }
         let is_over = self.slices[worker].is_none_or(|slice| {
@@ -247,7 +223,7 @@ impl<'r> Run<'r> {
             Some(next) if !is_over => self.begin(next, worker, now),
             next => {
                 self.slices[worker] = None;
-                next.into_iter().for_each(|next| self.queues.put_back(next, worker));
+                self.ready.extend(next);
             }
         }
     }
