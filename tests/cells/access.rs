@@ -381,7 +381,7 @@ fn a_call_inside_an_access_to_its_cell_gets_an_error_with_its_line() {
         let texts = cell
             .exclusive(async |value| {
                 *value += 1;
-                assert_eq!(inner.try_call(|_| ()).await, Err(CallError::InUse));
+                assert_eq!(inner.checked_call(|_| ()).await, Err(CallError::InUse));
                 let line = line!() + 1;
                 let said = panic_of(|| poll_once(pin!(inner.call(|_| ()))));
                 (said, format!("{}:{line}:", file!()))
@@ -396,7 +396,7 @@ fn a_call_inside_an_access_to_its_cell_gets_an_error_with_its_line() {
             (said, format!("{}:{line}:", file!()))
         });
         assert!(texts.0.contains(&texts.1) && texts.0.contains("is in use"), "{texts:?}");
-        assert_eq!(cell.try_call(|value| *value).await, Ok(2));
+        assert_eq!(cell.checked_call(|value| *value).await, Ok(2));
         assert_eq!(limited.call(|value| *value).await.unwrap(), 1);
     });
 }

@@ -126,7 +126,7 @@ fn the_main_thread_can_own_the_value() {
         assert_eq!(entries[1..9], [expected("used"); 8]);
         assert_eq!(entries[9..], [expected("dropped")]);
         assert!(cell.is_gone());
-        let error = runtime.run(cell.try_call(|value| value.push(9))).unwrap_err();
+        let error = runtime.run(cell.checked_call(|value| value.push(9))).unwrap_err();
         assert!(matches!(error, PinnedError::Gone(_)));
         assert!(error.to_string().contains("is gone"), "{error}");
     });
@@ -253,7 +253,7 @@ fn a_value_that_cannot_be_made_is_gone() {
     run(2, async {
         let make = || -> Rc<()> { panic!("{ON_PURPOSE}") };
         let cell = PinnedCell::on_worker(1, RED, make).unwrap();
-        assert!(cell.try_call(|_| ()).await.is_err());
+        assert!(cell.checked_call(|_| ()).await.is_err());
         assert!(cell.is_gone());
         let said = spawn_unique(async move { cell.call(|_| ()).await }).await.unwrap_err();
         assert!(said.to_string().contains("is gone"), "{said}");
@@ -307,7 +307,7 @@ fn the_end_of_block_on_ends_its_cells() {
                         let mut ran = 0;
                         loop {
                             let closure = Arc::clone(&own);
-                            if cell.try_call(move |_| drop(closure)).await.is_err() {
+                            if cell.checked_call(move |_| drop(closure)).await.is_err() {
                                 return ran;
                             }
                             ran += 1;
@@ -353,7 +353,7 @@ fn shutdown_drops_value_and_closures_on_their_thread() {
         let waiting = cell.clone();
         let (sent, is_sent) = channel();
         let waits = other.handle().spawn_unique(async move {
-            let mut call = pin!(waiting.try_call(move |_| drop(closure)));
+            let mut call = pin!(waiting.checked_call(move |_| drop(closure)));
             poll_fn(|cx| {
                 let polled = call.as_mut().poll(cx);
                 let _ = sent.send(());
@@ -370,7 +370,7 @@ fn shutdown_drops_value_and_closures_on_their_thread() {
         // It may have come before the shutdown, on this machine or that.
         assert!(ended.is_ok() || cell.is_gone());
         drops.assert_exact(1);
-        let late = cell.try_call(|value| value.push(2));
+        let late = cell.checked_call(|value| value.push(2));
         assert!(other.run(late).is_err());
     });
     let log = log.take();
@@ -400,7 +400,7 @@ fn a_cell_for_a_runtime_that_ends_is_gone() {
             ends.join().unwrap();
             let other = colored_tests::runtime(1);
             for (cell, behind) in cells {
-                assert!(other.run(cell.try_call(|_| ())).is_err());
+                assert!(other.run(cell.checked_call(|_| ())).is_err());
                 assert!(behind.is_finished());
             }
             assert_eq!(Arc::strong_count(&made), 1);

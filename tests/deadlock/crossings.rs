@@ -70,7 +70,7 @@ fn a_call_behind_a_when_gets_the_error() {
     for forget in [false, true] {
         run(3, async move {
             let (told, line) = crossed(forget, |red| async move {
-                let (line, call) = (line!(), red.try_call(|_| ()));
+                let (line, call) = (line!(), red.checked_call(|_| ()));
                 (call.await, line)
             })
             .await;
@@ -139,7 +139,7 @@ fn a_chain_of_whens_is_followed() {
         let section = async move {
             hold.send(()).unwrap();
             go.await.unwrap();
-            ours.try_call(|_| ()).await.unwrap_err().to_string()
+            ours.checked_call(|_| ()).await.unwrap_err().to_string()
         };
         let holder = spawn_colored(BLUE, exclusive(section));
         held.await.unwrap();
@@ -168,7 +168,7 @@ fn work_before_the_when_gets_no_error() {
         let (scheduled, go) = oneshot::channel();
         let ours = red.clone();
         let section = async move {
-            let mut call = pin!(ours.try_call(|red| *red));
+            let mut call = pin!(ours.checked_call(|red| *red));
             assert!(waits(call.as_mut()).await);
             called.send(()).unwrap();
             go.await.unwrap();
@@ -334,7 +334,7 @@ fn a_call_before_a_when_is_not_behind_it() {
                 }),
             );
             begun.await.unwrap();
-            let mut awaited: Awaited = Box::pin(red.try_call(|red| *red));
+            let mut awaited: Awaited = Box::pin(red.checked_call(|red| *red));
             assert!(waits(awaited.as_mut()).await);
             if joins {
                 let task = spawn_unique(awaited);
@@ -368,7 +368,7 @@ fn a_when_that_has_run_blocks_no_wait() {
             } else {
                 let ours = red.clone();
                 let section = async move {
-                    let mut call = pin!(ours.try_call(|red| *red));
+                    let mut call = pin!(ours.checked_call(|red| *red));
                     assert!(waits(call.as_mut()).await, "the color is held");
                     release.send(()).unwrap();
                     call.await
@@ -396,7 +396,7 @@ fn a_when_older_than_the_first_section_counts() {
         is_stuck.await.unwrap();
         let ours = red.clone();
         // Before the `when` under blue, and a section after it.
-        let holder = spawn_colored(BLUE, exclusive(async move { ours.try_call(|_| ()).await }));
+        let holder = spawn_colored(BLUE, exclusive(async move { ours.checked_call(|_| ()).await }));
         let waiter = spawn_unique(async move {
             when((&red, &blue), add).await;
             red.call(|red| *red).await
@@ -420,7 +420,7 @@ fn sections_and_whens_that_cross_all_end() {
         let mut told = 0;
         for _ in 0..300 {
             let ours = red.clone();
-            let section = async move { ours.try_call(|red| *red += 1).await };
+            let section = async move { ours.checked_call(|red| *red += 1).await };
             let holder = spawn_colored(BLUE, exclusive(section));
             let both = [0, 1].map(|turn| {
                 let (red, blue) = (red.clone(), blue.clone());

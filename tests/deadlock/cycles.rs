@@ -173,7 +173,7 @@ fn a_call_in_a_section_gets_the_error() {
                     ours.call(add).await;
                     unreachable!("the call panics");
                 }
-                let (line, call) = (line!(), ours.try_call(add));
+                let (line, call) = (line!(), ours.checked_call(add));
                 let error = call.await.unwrap_err();
                 let CallError::Deadlock(deadlock) = error else { panic!("{error}") };
                 assert_names(&deadlock.to_string(), &[line]);
@@ -240,7 +240,7 @@ async fn ring(colors: u64) {
         let section = exclusive(async move {
             begun.fetch_add(1, Ordering::Relaxed);
             until(|| begun.load(Ordering::Relaxed) == colors).await;
-            let (line, call) = (line!(), next.try_call(|value| *value += 1));
+            let (line, call) = (line!(), next.checked_call(|value| *value += 1));
             call.await.map_err(|error| (line, error.to_string()))
         });
         tasks.push(spawn_colored(number + 1, section));
@@ -347,7 +347,7 @@ fn a_call_of_a_pinned_cell_gets_the_error() {
         let ours = cell.clone();
         spawn_colored(RED, async move {
             let section = exclusive(async {
-                let (line, call) = (line!(), ours.try_call(add));
+                let (line, call) = (line!(), ours.checked_call(add));
                 let Err(PinnedError::Deadlock(deadlock)) = call.await else { panic!("not told") };
                 let said = deadlock.to_string();
                 assert_names(&said, &[line]);
@@ -549,7 +549,7 @@ fn forgotten_waits_do_no_harm() {
                 let mut handle = Box::pin(spawn_colored(RED, async {}));
                 assert!(once(handle.as_mut()).await.is_pending());
                 std::mem::forget(handle);
-                let mut call = Box::pin(ours.clone().try_call(|value| *value += 1));
+                let mut call = Box::pin(ours.clone().checked_call(|value| *value += 1));
                 assert!(once(call.as_mut()).await.is_pending());
                 std::mem::forget(call);
                 exclusive(sleep(Duration::from_millis(1))).await;

@@ -145,7 +145,7 @@ fn a_section_that_has_ended_holds_nothing() {
         let cell = red.clone();
         let mut caller = spawn_colored(BLUE, async move {
             gone.await.unwrap();
-            let mut call = pin!(cell.try_call(|value| *value += 1));
+            let mut call = pin!(cell.checked_call(|value| *value += 1));
             assert!(once(call.as_mut()).await.is_pending(), "the color is busy");
             tell.send(()).unwrap();
             call.await
@@ -183,12 +183,13 @@ fn nothing_hangs_in_a_storm() {
                             let cell = cells[other as usize].clone();
                             match dice.below(3) {
                                 0 => {
-                                    told +=
-                                        u64::from(cell.try_call(|value| *value += 1).await.is_err())
+                                    told += u64::from(
+                                        cell.checked_call(|value| *value += 1).await.is_err(),
+                                    )
                                 }
                                 1 => {
                                     let call =
-                                        async move { cell.try_call(|value| *value += 1).await };
+                                        async move { cell.checked_call(|value| *value += 1).await };
                                     match spawn_colored(1 + own, call).await {
                                         Ok(called) => told += u64::from(called.is_err()),
                                         Err(error) => told += u64::from(error.is_deadlock()),

@@ -388,7 +388,7 @@ fn a_pinned_cell_under_a_color_that_a_when_has() {
             let section = exclusive(async move {
                 hold.send(()).unwrap();
                 gone.await.unwrap();
-                let mut call = pin!(cell.try_call(|value| *value += 1));
+                let mut call = pin!(cell.checked_call(|value| *value += 1));
                 let first = once(call.as_mut()).await;
                 tell.send(()).unwrap();
                 match first {

@@ -4,7 +4,7 @@ use colored::limit::RoomError;
 use colored::sync::oneshot;
 use colored::time::{Duration, sleep};
 use colored::{
-    CallError, Color, ColorCell, Limit, exclusive, hop, shared, spawn_colored, try_when, when,
+    CallError, Color, ColorCell, Limit, checked_when, exclusive, hop, shared, spawn_colored, when,
     yield_now,
 };
 use colored_tests::ending::end_while_held;
@@ -27,9 +27,9 @@ fn a_read_and_a_when_in_a_cycle_are_errors() {
                 begin.send(()).unwrap();
                 gone.await.unwrap();
                 match which {
-                    0 => inner.try_read(|value| *value).await,
-                    1 => try_when((inner.shared(),), |value| *value).await,
-                    _ => try_when(shared([&inner]), |row| row[0]).await,
+                    0 => inner.checked_read(|value| *value).await,
+                    1 => checked_when((inner.shared(),), |value| *value).await,
+                    _ => checked_when(shared([&inner]), |row| row[0]).await,
                 }
             });
             let reads = spawn_colored(1, reads);
@@ -50,8 +50,8 @@ fn a_read_and_a_when_in_a_cycle_are_errors() {
             assert!(text.contains(does) && text.contains(file!()), "{text}");
             assert_eq!(calls.await.unwrap(), 6, "it goes on");
             // Afterwards all accesses succeed.
-            assert_eq!(cell.try_read(|value| *value).await, Ok(5));
-            assert_eq!(try_when((&cell,), |value| *value).await, Ok(5));
+            assert_eq!(cell.checked_read(|value| *value).await, Ok(5));
+            assert_eq!(checked_when((&cell,), |value| *value).await, Ok(5));
         }
         hop(2).await;
         assert_eq!(Color::current(), Some(Color::new(2)));
@@ -68,8 +68,8 @@ fn a_when_over_its_own_section_is_an_error() {
         let gate = Gate::close(runtime.handle(), 2);
         let task = runtime.handle().spawn_colored(1, async move {
             exclusive(async {
-                let both = try_when((&own, &busy), |own, busy| *own + *busy).await;
-                let row = try_when([&own, &busy], |row| row[0] + row[1]).await;
+                let both = checked_when((&own, &busy), |own, busy| *own + *busy).await;
+                let row = checked_when([&own, &busy], |row| row[0] + row[1]).await;
                 (both, row)
             })
             .await
@@ -93,11 +93,11 @@ fn inside_an_access_a_read_and_a_when_are_errors_that_name_their_line() {
         let texts = cell
             .exclusive(async |_| {
                 let in_use = Err(CallError::InUse);
-                assert_eq!(inner.try_read(|value| *value).await, in_use);
-                assert_eq!(try_when((&other, &inner), |_, value| *value).await, in_use);
-                assert_eq!(try_when((&other, inner.shared()), |_, value| *value).await, in_use);
-                assert_eq!(try_when([&other, &inner], |row| row[1]).await, in_use);
-                assert_eq!(try_when(shared([&other, &inner]), |row| row[1]).await, in_use);
+                assert_eq!(inner.checked_read(|value| *value).await, in_use);
+                assert_eq!(checked_when((&other, &inner), |_, value| *value).await, in_use);
+                assert_eq!(checked_when((&other, inner.shared()), |_, value| *value).await, in_use);
+                assert_eq!(checked_when([&other, &inner], |row| row[1]).await, in_use);
+                assert_eq!(checked_when(shared([&other, &inner]), |row| row[1]).await, in_use);
                 let line = line!() + 2;
                 let said = [
                     panic_of(|| poll_once(pin!(inner.read(|_| ())))),
@@ -121,10 +121,10 @@ fn at_shutdown_they_are_errors_too() {
         let (cell, other) = (first.handle().cell(1, 1), first.handle().cell(2, 1));
         let gate = Gate::close(first.handle(), 1);
         let reader = cell.clone();
-        let read = second.handle().spawn(async move { reader.try_read(|value| *value).await });
+        let read = second.handle().spawn(async move { reader.checked_read(|value| *value).await });
         let both = second
             .handle()
-            .spawn(async move { try_when((&cell, &other), |one, other| *one + *other).await });
+            .spawn(async move { checked_when((&cell, &other), |one, other| *one + *other).await });
         // Both are in the line.
         second.run(async { colored::spawn(async {}).await.unwrap() });
         end_while_held(first, move || gate.open());
@@ -147,10 +147,10 @@ fn room_that_never_comes_is_an_error() {
         let wants = exclusive(async move {
             begin.send(()).unwrap();
             gone.await.unwrap();
-            let error = ours.try_wait().await.map(drop).unwrap_err();
+            let error = ours.checked_reserve().await.map(drop).unwrap_err();
             // It has left the line, and gets the error again.
             let depths = (ours.depth(), ours.waiting());
-            let again = ours.try_wait().await.map(drop).unwrap_err();
+            let again = ours.checked_reserve().await.map(drop).unwrap_err();
             (error, depths, again)
         });
         let wants = spawn_colored(1, wants);
@@ -178,14 +178,14 @@ fn room_that_never_comes_is_an_error() {
         assert!(matches!(again, RoomError::Deadlock(_)), "{again}");
         // When the sections are over there is room.
         let ours = limit.clone();
-        let permit = ours.try_wait().await.unwrap();
+        let permit = ours.checked_reserve().await.unwrap();
         assert_eq!(ours.depth(), 1);
         // One task waits, and is admitted; another one gets an error at the shutdown.
-        let mut first = pin!(ours.try_wait());
+        let mut first = pin!(ours.checked_reserve());
         assert!(poll_once(first.as_mut()).is_pending());
         drop(permit);
         let permit = first.await.unwrap();
-        let mut late = pin!(ours.try_wait());
+        let mut late = pin!(ours.checked_reserve());
         assert!(poll_once(late.as_mut()).is_pending());
         limit.close();
         assert!(matches!(late.await, Err(RoomError::Closed)));

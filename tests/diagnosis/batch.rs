@@ -4,6 +4,7 @@
 
 use colored::diagnose::Options;
 use colored::diagnose::trace::{Batch, Blame, Level, Split};
+use colored::runtime::Tuning;
 use colored::{Builder, Color, Handle, JoinHandle, hop, spawn_colored, yield_now};
 use colored_tests::{Dice, alone, attempts, block};
 use std::time::Duration;
@@ -108,7 +109,8 @@ where
     F: Future<Output = ()> + Send + 'static,
 {
     let options = Options::new().trace_level(Level::Tasks);
-    let builder = Builder::new().workers(workers).spare_workers(0).diagnose(options);
+    let builder =
+        Builder::new().workers(workers).tuning(Tuning::new().spare_workers(0)).diagnose(options);
     let runtime = builder.build().expect("the runtime starts");
     runtime.run(load);
     let handle: &Handle = runtime.handle();

@@ -3,6 +3,7 @@
 use colored::admission::Admission;
 use colored::diagnose::Options;
 use colored::diagnose::trace::{Event, Level, Trigger};
+use colored::runtime::Tuning;
 use colored::{Builder, Color, Handle, Runtime, exclusive, spawn_colored};
 use colored_tests::scratch::Scratch;
 use colored_tests::{ON_PURPOSE, runtime, shared, wait_until};
@@ -13,7 +14,8 @@ const ORDERS: Color = Color::new(7);
 
 fn freezes_on(trigger: Trigger) -> Runtime {
     let options = Options::new().trace_level(Level::Tasks).freeze_on([trigger]);
-    let builder = Builder::new().workers(1).spare_workers(0).diagnose(options);
+    let builder =
+        Builder::new().workers(1).tuning(Tuning::new().spare_workers(0)).diagnose(options);
     builder.build().expect("the runtime starts")
 }
 
@@ -98,7 +100,7 @@ fn a_deadlock_freezes() {
             let other = colored::ColorCell::new(ORDERS, ());
             // The section holds the color for which it waits, through a task of that color.
             let within = exclusive(async move {
-                spawn_colored(ORDERS, async move { other.try_call(|()| ()).await }).await
+                spawn_colored(ORDERS, async move { other.checked_call(|()| ()).await }).await
             });
             spawn_colored(ORDERS, within).await
         });

@@ -4,6 +4,7 @@ mod file;
 mod readers;
 
 use colored::diagnose::Options;
+use colored::runtime::Tuning;
 use colored::{Builder, Runtime};
 use colored_tests::scratch::Scratch;
 use std::io::{BufRead, BufReader, Write};
@@ -17,7 +18,7 @@ fn inspected(path: &Path) -> Runtime {
 
 fn settings(path: &Path) -> Builder {
     let options = Options::new().inspect(path);
-    Runtime::builder().workers(1).spare_workers(0).diagnose(options)
+    Runtime::builder().workers(1).tuning(Tuning::new().spare_workers(0)).diagnose(options)
 }
 
 fn place() -> (Scratch, PathBuf) {

@@ -3,6 +3,7 @@
 use colored::diagnose::Options;
 use colored::diagnose::report::{Fault, Report};
 use colored::diagnose::usage::Level;
+use colored::runtime::Tuning;
 use colored::{Builder, Color, Runtime, spawn_colored, spawn_unique, yield_now};
 use colored_tests::{alone, attempts, child};
 use std::sync::mpsc;
@@ -83,7 +84,7 @@ fn observations_may_overlap() {
 fn a_runtime_whose_workers_are_all_stuck_is_observed_from_outside() {
     alone(|| {
         attempts::some(|| {
-            let runtime = builder().spare_workers(0).build().unwrap();
+            let runtime = builder().tuning(Tuning::new().spare_workers(0)).build().unwrap();
             let (stuck, get_stuck) = mpsc::channel();
             let gates: Vec<mpsc::Sender<()>> = (0..2)
                 .map(|_| {

@@ -3,6 +3,7 @@
 use colored::diagnose::Options;
 use colored::io::{AsyncReadExt, AsyncWriteExt};
 use colored::net::{TcpListener, TcpStream};
+use colored::runtime::Tuning;
 use colored::{Builder, Color, ColorCell, Runtime, exclusive, hop, spawn_colored, yield_now};
 use colored_tests::{alone, attempts, block, runtime, shared, wait_until};
 use std::collections::BTreeMap;
@@ -13,7 +14,8 @@ const OTHERS: Color = Color::new(8);
 
 fn at(level: Level, workers: usize) -> Runtime {
     let options = Options::new().trace_level(level);
-    let builder = Builder::new().workers(workers).spare_workers(0).diagnose(options);
+    let builder =
+        Builder::new().workers(workers).tuning(Tuning::new().spare_workers(0)).diagnose(options);
     builder.build().expect("the runtime starts")
 }
 

@@ -2,6 +2,7 @@
 
 use colored::diagnose::Options;
 use colored::diagnose::dump::WorkerState;
+use colored::runtime::Tuning;
 use colored::signal::unix::SignalKind;
 use colored::{Builder, Color, Runtime};
 use colored_tests::gate::Gate;
@@ -25,7 +26,8 @@ fn told(options: Options) -> (Runtime, Receiver<(String, Vec<Color>)>) {
         // The test may have ended.
         let _ = tell.lock().unwrap().send((dump.to_string(), colors));
     });
-    let builder = Builder::new().workers(2).spare_workers(0).diagnose(options);
+    let builder =
+        Builder::new().workers(2).tuning(Tuning::new().spare_workers(0)).diagnose(options);
     (builder.build().unwrap(), told)
 }
 

@@ -4,6 +4,7 @@ use super::in_all_modes;
 use colored::Runtime;
 use colored::fs::File;
 use colored::io::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt};
+use colored::runtime::Tuning;
 use colored_tests::scratch::Scratch;
 use colored_tests::shared;
 use std::future::poll_fn;
@@ -22,7 +23,7 @@ async fn polled_once<F: Future>(future: F) -> Option<F::Output> {
 }
 
 fn deferring() -> Runtime {
-    Runtime::builder().workers(1).lazy_files(false).build().unwrap()
+    Runtime::builder().workers(1).tuning(Tuning::new().lazy_files(false)).build().unwrap()
 }
 
 /// Shows G13.

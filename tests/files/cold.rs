@@ -7,6 +7,7 @@ use super::of_devices;
 use colored::fs::File;
 use colored::io::AsyncReadExt;
 use colored::net::{TcpListener, TcpStream};
+use colored::runtime::Tuning;
 use colored::time::Duration;
 use colored::{Runtime, spawn_unique};
 use colored_tests::scratch::Scratch;
@@ -109,7 +110,8 @@ fn without_io_uring_threads_read() {
     shared(|| {
         let scratch = Scratch::new();
         let path = cold(&scratch);
-        let runtime = Runtime::builder().workers(1).io_uring(false).build().unwrap();
+        let runtime =
+            Runtime::builder().workers(1).tuning(Tuning::new().io_uring(false)).build().unwrap();
         runtime.run(async move {
             let file = open(&path);
             for page in (0..PAGES).rev().step_by(7) {

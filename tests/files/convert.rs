@@ -3,6 +3,7 @@
 use super::in_all_modes;
 use colored::Runtime;
 use colored::fs::File;
+use colored::runtime::Tuning;
 use colored_tests::scratch::Scratch;
 use std::future::poll_fn;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -27,7 +28,8 @@ fn a_file_is_given_back_at_once_with_its_position() {
 /// Without attempts a thread reads, and goes on when its future is dropped.
 #[test]
 fn a_file_with_an_operation_that_is_not_over_comes_back() {
-    let runtime = Runtime::builder().workers(1).lazy_files(false).build().unwrap();
+    let runtime =
+        Runtime::builder().workers(1).tuning(Tuning::new().lazy_files(false)).build().unwrap();
     runtime.run(async {
         let (reader, mut writer) = std::io::pipe().unwrap();
         let mut file = File::try_from(OwnedFd::from(reader)).unwrap();

@@ -3,6 +3,7 @@
 use super::of_devices;
 use colored::fs::{self, File};
 use colored::metrics::FileMetrics;
+use colored::runtime::Tuning;
 use colored::{Color, Runtime};
 use colored_tests::scratch::Scratch;
 use colored_tests::{run, shared};
@@ -93,7 +94,8 @@ fn without_attempts_every_operation_is_deferred() {
     shared(|| {
         let scratch = Scratch::new();
         let path = scratch.file("file", "bytes");
-        let runtime = Runtime::builder().workers(1).lazy_files(false).build().unwrap();
+        let runtime =
+            Runtime::builder().workers(1).tuning(Tuning::new().lazy_files(false)).build().unwrap();
         runtime.run(async move {
             let file = File::open(&path).await.unwrap();
             file.read_at(&mut [0; 5], 0).await.unwrap();

@@ -26,6 +26,7 @@ mod write_targets;
 
 use colored::Runtime;
 use colored::metrics::FileMetrics;
+use colored::runtime::Tuning;
 use colored_tests::shared;
 
 /// Runs a future on one worker: with attempts, with attempts and no io_uring, and without attempts.
@@ -36,7 +37,8 @@ where
 {
     shared(|| {
         for (lazy, ring) in [(true, true), (true, false), (false, false)] {
-            let builder = Runtime::builder().workers(1).lazy_files(lazy).io_uring(ring);
+            let builder =
+                Runtime::builder().workers(1).tuning(Tuning::new().lazy_files(lazy).io_uring(ring));
             builder.build().unwrap().run(main());
         }
     });

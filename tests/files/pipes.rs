@@ -45,7 +45,9 @@ fn a_pipe_waits_without_its_worker() {
             (bytes[..n].to_vec(), rest)
         });
         sleep(Duration::from_millis(20)).await;
-        let mut writer = std::fs::File::options().write(true).open(&path).unwrap();
+        // It waits for the reader, which needs the worker if the machine is busy.
+        let open = move || std::fs::File::options().write(true).open(path).unwrap();
+        let mut writer = colored::spawn_blocking(open).await.unwrap();
         sleep(Duration::from_millis(20)).await;
         writer.write_all(b"first").unwrap();
         has_read.await.unwrap();

@@ -2,6 +2,7 @@
 
 use colored::fs::File;
 use colored::io::{AsyncReadExt, AsyncWriteExt};
+use colored::runtime::Tuning;
 use colored::time::{Duration, sleep, timeout};
 use colored::{Runtime, spawn_unique};
 use colored_tests::child;
@@ -220,7 +221,11 @@ fn with_served(function: &str, body: impl FnOnce(&Path, Served)) {
 fn a_read_returns_one_answer() {
     with_served("a_read_returns_one_answer", |at, served| {
         for lazy in [true, false] {
-            let runtime = Runtime::builder().workers(1).lazy_files(lazy).build().unwrap();
+            let runtime = Runtime::builder()
+                .workers(1)
+                .tuning(Tuning::new().lazy_files(lazy))
+                .build()
+                .unwrap();
             let (at, served) = (at.to_owned(), &served);
             for (name, ..) in &FILES[..3] {
                 let path = at.join(name);

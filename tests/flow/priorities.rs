@@ -1,6 +1,7 @@
 //! Priorities between colors: they choose the next color, and urgent work raises a waiting color. The order within a
 //! color stays, and the lowest class gets its turns.
 
+use colored::runtime::Tuning;
 use colored::sync::oneshot;
 use colored::{
     Color, ColorCell, Handle, Priority, Runtime, hop, spawn_colored, task, when, yield_now,
@@ -107,8 +108,9 @@ fn within_a_color_the_order_stays() {
 #[test]
 fn a_color_is_its_own_class_again_when_nothing_urgent_is_left_in_it() {
     shared(|| {
-        let runtime = Runtime::builder().workers(1).spare_workers(0);
-        let runtime = runtime.slice(1, Duration::from_secs(1)).build().unwrap();
+        let runtime = Runtime::builder().workers(1).tuning(Tuning::new().spare_workers(0));
+        let runtime =
+            runtime.tuning(Tuning::new().slice(1, Duration::from_secs(1))).build().unwrap();
         let (handle, trace) = (runtime.handle(), Trace::new());
         handle.set_priority(BUSY, Priority::High);
         let gate = Gate::close(handle, BUSY);
@@ -285,8 +287,8 @@ fn a_lower_priority_holds_from_the_next_turn() {
 /// Colors of each class are polled without end. This waits until each of the two lower classes has had 300 polls, and returns
 /// how many each class had.
 fn turns_beside_an_endless_high_color(workers: usize) -> [u64; 3] {
-    let runtime = Runtime::builder().workers(workers).spare_workers(0);
-    let runtime = runtime.slice(1, Duration::from_secs(1)).build().unwrap();
+    let runtime = Runtime::builder().workers(workers).tuning(Tuning::new().spare_workers(0));
+    let runtime = runtime.tuning(Tuning::new().slice(1, Duration::from_secs(1))).build().unwrap();
     let over = Arc::new(AtomicBool::new(false));
     let polls: Arc<[AtomicU64; 3]> = Arc::default();
     let classes = [Priority::Low, Priority::Normal, Priority::High];

@@ -2,6 +2,7 @@
 
 use colored::Runtime;
 use colored::net::TcpStream;
+use colored::runtime::Tuning;
 use colored::time::{Instant, sleep};
 use colored_tests::attempts::{percentile, within};
 use colored_tests::soak::repeat;
@@ -99,7 +100,11 @@ fn echoes_beside_a_whole_shard_spinning() {
 fn beside_a_busy_shard(poll: fn(Duration)) {
     const WORKERS: usize = 16;
     alone(|| {
-        let server = Runtime::builder().workers(WORKERS).spare_workers(0).build().unwrap();
+        let server = Runtime::builder()
+            .workers(WORKERS)
+            .tuning(Tuning::new().spare_workers(0))
+            .build()
+            .unwrap();
         let clients = runtime(1);
         let address = echo::serve(server.handle());
         within(BOUND, || {
@@ -138,7 +143,8 @@ fn number_of_this_worker() -> usize {
 #[test]
 fn a_timer_fires_while_its_worker_is_stuck() {
     alone(|| {
-        let runtime = Runtime::builder().workers(2).spare_workers(0).build().unwrap();
+        let runtime =
+            Runtime::builder().workers(2).tuning(Tuning::new().spare_workers(0)).build().unwrap();
         within(BOUND, || {
             let (armed, arming) = std::sync::mpsc::channel();
             let over = Arc::new(AtomicBool::new(false));
@@ -177,7 +183,8 @@ fn a_timer_fires_while_its_worker_is_stuck() {
 #[test]
 fn all_is_delivered_when_all_workers_have_been_stuck() {
     alone(|| {
-        let server = Runtime::builder().workers(2).spare_workers(0).build().unwrap();
+        let server =
+            Runtime::builder().workers(2).tuning(Tuning::new().spare_workers(0)).build().unwrap();
         let clients = runtime(1);
         let address = echo::serve(server.handle());
         let streams = echo::connect(&clients, address, SOCKETS);

@@ -1,6 +1,7 @@
 //! The policies of the papers: each keeps the guarantees that it promises, with long slices and with short
 //! ones, with reuse of memory and without, and does what its name says.
 
+use colored::runtime::Tuning;
 use colored::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use colored::sync::oneshot;
 use colored::{
@@ -302,7 +303,8 @@ fn a_lane_at_home_comes_back_to_where_it_ran() {
 fn a_slice_is_as_long_as_it_was_set() {
     shared(|| {
         for polls in [1, 7, 500] {
-            let runtime = by(None).workers(1).slice(polls, Duration::from_secs(1));
+            let runtime =
+                by(None).workers(1).tuning(Tuning::new().slice(polls, Duration::from_secs(1)));
             let runtime = runtime.build().unwrap();
             let trace = Trace::new();
             let ours = trace.clone();
@@ -329,7 +331,8 @@ fn a_slice_is_as_long_as_it_was_set() {
 #[test]
 fn a_slice_takes_no_more_time_than_it_was_given() {
     shared(|| {
-        let runtime = by(None).workers(1).slice(10_000, Duration::from_micros(500));
+        let runtime =
+            by(None).workers(1).tuning(Tuning::new().slice(10_000, Duration::from_micros(500)));
         let (runtime, trace) = (runtime.build().unwrap(), Trace::new());
         let ours = trace.clone();
         runtime.run(async move {
@@ -356,10 +359,19 @@ fn a_slice_takes_no_more_time_than_it_was_given() {
 fn a_slice_out_of_range_says_what_was_given_and_what_is_allowed() {
     type Set = fn(Builder) -> Builder;
     let cases: [(Set, &[&str]); 4] = [
-        (|b| b.slice(0, Duration::from_micros(200)), &["slice(0, ..)", "1 to 1000000 polls"]),
-        (|b| b.slice(1_000_001, Duration::from_micros(200)), &["slice(1000001, ..)"]),
-        (|b| b.slice(64, Duration::from_nanos(999)), &["slice(.., 999 ns)", "1 µs to 1 s"]),
-        (|b| b.slice(64, Duration::MAX), &["1 µs to 1 s"]),
+        (
+            |b| b.tuning(Tuning::new().slice(0, Duration::from_micros(200))),
+            &["slice(0, ..)", "1 to 1000000 polls"],
+        ),
+        (
+            |b| b.tuning(Tuning::new().slice(1_000_001, Duration::from_micros(200))),
+            &["slice(1000001, ..)"],
+        ),
+        (
+            |b| b.tuning(Tuning::new().slice(64, Duration::from_nanos(999))),
+            &["slice(.., 999 ns)", "1 µs to 1 s"],
+        ),
+        (|b| b.tuning(Tuning::new().slice(64, Duration::MAX)), &["1 µs to 1 s"]),
     ];
     for (set, parts) in cases {
         let error = set(Runtime::builder()).build().unwrap_err();

@@ -178,7 +178,7 @@ async fn cross(
     exclusive(async {
         inside.send(()).unwrap();
         both.await.unwrap();
-        other.try_call(|value| *value).await
+        other.checked_call(|value| *value).await
     })
     .await
 }

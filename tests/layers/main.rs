@@ -136,7 +136,7 @@ const NOT_IN_THE_CORE: [&str; 12] = [
 
 /// Names that these crates must take from the core's `sync`, so that the models see them, and the exempt files.
 const FOR_THE_MODELS: [&str; 2] = ["std::sync", "std::cell::UnsafeCell"];
-const UNSEEN_BY_THE_MODELS: [&str; 15] = [
+const UNSEEN_BY_THE_MODELS: [&str; 14] = [
     // Counters that only have to count, names that only texts show.
     "color.rs",
     "color/",
@@ -154,8 +154,6 @@ const UNSEEN_BY_THE_MODELS: [&str; 15] = [
     "trace/",
     // A reference that is passed on to the shell.
     "sched/finish.rs",
-    // The double for virtual cores.
-    "queue/deque_watched.rs",
     "sync/",
     "model",
 ];
@@ -228,8 +226,7 @@ fn the_core_knows_no_operating_system() {
         for path in source.paths() {
             let names = |prefix: &&str| path.starts_with(prefix);
             // This only identifies the thread; the models have their own.
-            let doors = ["sync/real.rs", "sync/watched.rs"];
-            let is_door = doors.contains(&file) && path.starts_with("std::thread::current");
+            let is_door = file == "sync/real.rs" && path.starts_with("std::thread::current");
             if !is_door && NOT_IN_THE_CORE.iter().any(names) {
                 faults.push(format!("{file}:{}: `{path}` is for the shell", path.line));
             }

@@ -2,6 +2,7 @@
 
 use colored::io::{AsyncReadExt, AsyncWriteExt};
 use colored::net::{TcpListener, TcpStream, UdpSocket};
+use colored::runtime::Tuning;
 use colored::{Runtime, spawn_colored};
 use colored_tests::shared;
 use std::sync::Arc;
@@ -60,6 +61,6 @@ fn a_flood_of_datagrams_starves_nobody() {
         drained.abort();
     };
     // One thread alone: no spare worker goes on with a task whose thread the system has stopped.
-    let alone = Runtime::builder().workers(1).spare_workers(0);
+    let alone = Runtime::builder().workers(1).tuning(Tuning::new().spare_workers(0));
     shared(|| alone.build().unwrap().run(main));
 }

@@ -3,6 +3,7 @@
 
 use colored::io::{AsyncReadExt, AsyncWriteExt};
 use colored::net::{TcpListener, TcpStream};
+use colored::runtime::Tuning;
 use colored::time::{Duration, Instant, sleep};
 use colored::{Color, ColorCell, Runtime};
 use colored_tests::process::CpuTime;
@@ -31,7 +32,7 @@ fn settings_out_of_range_name_themselves_and_the_range() {
         (|builder| builder.blocking_threads(0), &["blocking_threads(0)", "1 to 65536", "512"]),
         (|builder| builder.blocking_threads(65_537), &["blocking_threads(65537)", "1 to 65536"]),
         (
-            |builder| builder.timer_resolution(Duration::from_millis(11)),
+            |builder| builder.tuning(Tuning::new().timer_resolution(Duration::from_millis(11))),
             &["timer_resolution(11ms)", "0 ns to 10ms", "200µs"],
         ),
         (
@@ -42,7 +43,10 @@ fn settings_out_of_range_name_themselves_and_the_range() {
             |builder| builder.long_poll(Duration::from_micros(999)),
             &["long_poll(999µs)", "1ms and more", "5ms"],
         ),
-        (|builder| builder.spare_workers(65), &["spare_workers(65)", "0 to 64", "at most 4"]),
+        (
+            |builder| builder.tuning(Tuning::new().spare_workers(65)),
+            &["spare_workers(65)", "0 to 64", "at most 4"],
+        ),
         (|builder| builder.thread_stack_size(usize::MAX), &["65536 to 1073741824"]),
         (|builder| builder.thread_name("a\0b"), &["thread_name(\"a\\0b\")", "NUL"]),
     ];

@@ -104,7 +104,7 @@ fn the_environment_names_a_trace_file() {
 fn the_environment_says_whether_keys_are_shown() {
     each("the_environment_says_whether_keys_are_shown", "COLORED_NAMES", &["0", "1"], |value| {
         let _runtime = Runtime::builder().workers(1).build().unwrap();
-        let text = Color::of(&("shop", 3)).to_string();
+        let text = Color::of(("shop", 3)).to_string();
         assert_eq!(text == "color of (\"shop\", 3)", value == "1", "{text}");
     });
 }

@@ -8,6 +8,7 @@ mod durations;
 mod numbers;
 
 use colored::Runtime;
+use colored::runtime::Tuning;
 use colored::time::{Duration, Instant};
 use colored_tests::{alone, runtime};
 use std::fs::File;
@@ -26,7 +27,8 @@ fn on<F: Future>(future: F) -> F::Output {
 
 /// As [`on`], on a runtime whose clock is paused.
 fn paused<F: Future>(future: F) -> F::Output {
-    let builder = Runtime::builder().workers(1).spare_workers(0).start_paused(true);
+    let builder =
+        Runtime::builder().workers(1).tuning(Tuning::new().spare_workers(0)).start_paused(true);
     builder.build().unwrap().block_on(future)
 }
 

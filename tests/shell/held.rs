@@ -2,6 +2,7 @@
 
 use colored::diagnose::Options;
 use colored::metrics::LongPoll;
+use colored::runtime::Tuning;
 use colored::sync::mpsc;
 use colored::time::{Duration, Instant, MissedTickBehavior, interval, sleep};
 use colored::{Builder, Color, Runtime, block_in_place, spawn_colored, spawn_unique};
@@ -246,7 +247,7 @@ fn polls_that_sleep_again_and_again_lose_nothing() {
 #[test]
 fn more_polls_block_than_there_are_spares() {
     shared(|| {
-        let runtime = one_worker().spare_workers(2).build().unwrap();
+        let runtime = one_worker().tuning(Tuning::new().spare_workers(2)).build().unwrap();
         runtime.run(async {
             let blocks = || async { thread::sleep(Duration::from_millis(60)) };
             let tasks: Vec<_> = (0..10).map(|_| spawn_unique(blocks())).collect();
@@ -264,7 +265,7 @@ fn more_polls_block_than_there_are_spares() {
 #[test]
 fn a_runtime_without_spares_starts_no_thread() {
     alone(|| {
-        let runtime = one_worker().spare_workers(0).build().unwrap();
+        let runtime = one_worker().tuning(Tuning::new().spare_workers(0)).build().unwrap();
         runtime.run(async {
             let holder = spawn_colored(1, async { thread::sleep(Duration::from_millis(50)) });
             spawn_unique(async {}).await.unwrap();

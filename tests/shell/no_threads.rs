@@ -7,6 +7,7 @@
 
 use colored::diagnose::Options;
 use colored::io::{AsyncReadExt, AsyncWriteExt};
+use colored::runtime::Tuning;
 use colored::{Builder, Runtime, fs, net, time};
 use colored_tests::{child, shared, wait_until};
 use rustix::process::{Resource, getrlimit, setrlimit};
@@ -176,7 +177,8 @@ fn all(runtime: &Runtime, mut file: fs::File, dir: &Path) -> Vec<Said> {
 fn without_a_thread_each_operation_names_itself_and_its_object() {
     in_child("without_a_thread_each_operation_names_itself_and_its_object", || {
         let dir = std::env::temp_dir().join(format!("colored-no-thread-{}", std::process::id()));
-        let builder = Runtime::builder().workers(2).spare_workers(0).lazy_files(false);
+        let builder =
+            Runtime::builder().workers(2).tuning(Tuning::new().spare_workers(0).lazy_files(false));
         let runtime = builder.thread_keep_alive(Duration::ZERO).build().unwrap();
         std::fs::create_dir_all(&dir).unwrap();
         std::fs::write(dir.join("file"), "0123456789").unwrap();
@@ -237,7 +239,8 @@ fn a_runtime_without_threads_does_not_start() {
 #[test]
 fn workers_that_have_no_thread_are_not_counted_and_come_later() {
     in_child("workers_that_have_no_thread_are_not_counted_and_come_later", || {
-        let builder = Runtime::builder().workers(2).max_workers(4).spare_workers(0);
+        let builder =
+            Runtime::builder().workers(2).max_workers(4).tuning(Tuning::new().spare_workers(0));
         let runtime = builder.build().unwrap();
         without_threads(|| {
             runtime.handle().set_workers(4).unwrap();

@@ -1,14 +1,14 @@
 //! Two runtimes in one program: each operation, by a task of one runtime, on its own runtime, and on another one that
 //! runs, shuts down or has ended. The table of `colored::runtime` says the same.
 
-use colored::cell::SeveralShared;
+use colored::cell::Several;
 use colored::net::TcpListener;
 use colored::stage::{self, Stage, each};
 use colored::time::{Duration, interval, sleep, timeout};
 use colored::{
     CallError, Color, ColorCell, Handle, JoinHandle, Limit, PinnedCell, Priority, Runtime,
-    exclusive, hop, spawn, spawn_blocking, spawn_here, spawn_local, spawn_unique, task, try_when,
-    when, yield_now,
+    checked_when, exclusive, hop, spawn, spawn_blocking, spawn_here, spawn_local, spawn_unique,
+    task, when, yield_now,
 };
 use colored_tests::{block, message, panic_of, runtime, shared, wait_until};
 use std::future::{pending, poll_fn};
@@ -134,7 +134,7 @@ where
                     ends = Some(close(other, held));
                     // All other tasks have ended, and the color is idle.
                     wait_until(|| target.to.metrics().parked == OTHER - 1);
-                    wait_until(|| own.block_on(target.cell.try_call(|_| ())).is_ok());
+                    wait_until(|| own.block_on(target.cell.checked_call(|_| ())).is_ok());
                 }
                 Gone => other.shutdown_timeout(LONG).unwrap(),
             }
@@ -205,13 +205,13 @@ fn calls_and_reads() {
         let Target { state, cell, .. } = &target;
         assert!(cell.try_with(|_| ()).is_err(), "the caller's color is another one");
         assert_eq!(cell.call(|n| *n).await, 1);
-        assert_eq!(cell.try_call(|n| *n).await.unwrap(), 1);
+        assert_eq!(cell.checked_call(|n| *n).await.unwrap(), 1);
         assert_eq!(cell.read(|n| *n).await, 1);
         cell.post(|n| *n += 1);
         // Behind the post, which a runtime that runs nothing any more has dropped.
         let mut seen = 0;
         for _ in 0..100 {
-            seen = cell.try_call(|n| *n).await.unwrap_or(seen);
+            seen = cell.checked_call(|n| *n).await.unwrap_or(seen);
             if seen == 2 || !state.lives() {
                 break;
             }
@@ -230,12 +230,11 @@ fn whens() {
         let own = ColorCell::new(Color::new(2), 10);
         for _ in 0..10 {
             assert_eq!(when((&own, cell), |own: &mut i32, n: &mut i32| *own + *n).await, 11);
-            let some = try_when((cell.shared(), &own), |n: &i32, own: &mut i32| *own - *n);
+            let some = checked_when((cell.shared(), &own), |n: &i32, own: &mut i32| *own - *n);
             assert_eq!(some.await.unwrap(), 9);
             let cells = [own.clone(), cell.clone()];
-            let all = when(colored::shared(&cells), |all: SeveralShared<'_, i32>| {
-                all.iter().sum::<i32>()
-            });
+            let all =
+                when(colored::shared(&cells), |all: &Several<'_, i32>| all.iter().sum::<i32>());
             assert_eq!(all.await, 11);
         }
         // Also in a section of the caller's.
@@ -262,10 +261,10 @@ fn waits_in_a_runtime_that_ends_get_an_error() {
         begun.recv().unwrap();
         let waits = own.spawn(async move {
             let blue = ColorCell::new(Color::new(2), 2);
-            let mut call = pin!(red.try_call(|_| ()));
-            let mut read = pin!(red.try_read(|_| ()));
-            let mut both = pin!(try_when((&red, &blue), |_: &mut i32, _: &mut i32| ()));
-            let mut turned = pin!(try_when((&blue, &red), |_: &mut i32, _: &mut i32| ()));
+            let mut call = pin!(red.checked_call(|_| ()));
+            let mut read = pin!(red.checked_read(|_| ()));
+            let mut both = pin!(checked_when((&red, &blue), |_: &mut i32, _: &mut i32| ()));
+            let mut turned = pin!(checked_when((&blue, &red), |_: &mut i32, _: &mut i32| ()));
             assert!(begins(call.as_mut()).await && begins(read.as_mut()).await);
             assert!(begins(both.as_mut()).await && begins(turned.as_mut()).await);
             drop_later(end);
@@ -301,9 +300,9 @@ fn drop_later(end: Sender<()>) {
 fn pinned_values() {
     in_each_state(|target| async move {
         let Target { state, to, pinned, .. } = &target;
-        assert_eq!(pinned.try_call(|n| *n).await.is_ok(), state.lives(), "{state:?}");
+        assert_eq!(pinned.checked_call(|n| *n).await.is_ok(), state.lives(), "{state:?}");
         let made = to.pinned_cell(0, RED, || Rc::new(2)).unwrap();
-        assert_eq!(made.try_call(|n| **n).await.ok(), state.lives().then_some(2), "{state:?}");
+        assert_eq!(made.checked_call(|n| **n).await.ok(), state.lives().then_some(2), "{state:?}");
         assert!(to.pinned_cell(7, RED, || ()).is_err());
     });
 }
@@ -609,7 +608,7 @@ fn values_that_stay_on_a_thread_belong_to_its_runtime() {
             assert_eq!(seen.await.unwrap(), (OWN, Some(Color::DEFAULT)));
             assert_eq!(pinned.call(|n| **n).await, 7);
             // A wait for it is a wait for its color: this wait would not end.
-            let error = exclusive(async { pinned.try_call(|n| **n).await }).await.unwrap_err();
+            let error = exclusive(async { pinned.checked_call(|n| **n).await }).await.unwrap_err();
             assert!(error.to_string().contains("would never end"), "{error}");
             let _entered = to.enter();
             let local = spawn_local(async { (whose(), Color::current()) });
@@ -654,7 +653,7 @@ fn transfers_between_runtimes_are_exact() {
                         if round % 11 == 0 {
                             let all = when(
                                 colored::shared(accounts.as_slice()),
-                                |all: SeveralShared<'_, i64>| all.iter().sum::<i64>(),
+                                |all: &Several<'_, i64>| all.iter().sum::<i64>(),
                             );
                             assert_eq!(all.await, 1000 * ACCOUNTS as i64);
                         }

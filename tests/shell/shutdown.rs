@@ -3,6 +3,7 @@
 
 use colored::io::AsyncReadExt;
 use colored::net::TcpStream;
+use colored::runtime::Tuning;
 use colored::time::{Duration, Instant, sleep};
 use colored::{Builder, Color, ColorCell, Runtime, hop, spawn_colored, spawn_unique, yield_now};
 use colored_tests::attempts::within;
@@ -261,14 +262,17 @@ fn so_may_a_poll_on_a_spare_worker() {
     shared(|| {
         // Ends when the test does, and holds the only worker.
         let (_end, held) = mpsc::channel::<()>();
-        check_up_to_a_timer(Runtime::builder().workers(1).spare_workers(1), |runtime| {
-            let (begin, begun) = mpsc::channel();
-            let _detached = runtime.handle().spawn_unique(async move {
-                begin.send(()).unwrap();
-                held.recv().unwrap_err();
-            });
-            begun.recv().unwrap();
-        });
+        check_up_to_a_timer(
+            Runtime::builder().workers(1).tuning(Tuning::new().spare_workers(1)),
+            |runtime| {
+                let (begin, begun) = mpsc::channel();
+                let _detached = runtime.handle().spawn_unique(async move {
+                    begin.send(()).unwrap();
+                    held.recv().unwrap_err();
+                });
+                begun.recv().unwrap();
+            },
+        );
     });
 }
 

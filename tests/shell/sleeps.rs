@@ -1,5 +1,6 @@
 //! How exact a sleep is.
 
+use colored::runtime::Tuning;
 use colored::time::{Duration, Instant, interval, sleep};
 use colored::{Runtime, spawn_unique};
 use colored_tests::{run, watched};
@@ -30,7 +31,8 @@ fn no_resolution_makes_a_sleep_early_or_loses_one() {
     watched(|| {
         for micros in [0, 16, 200, 10_000] {
             let resolution = Duration::from_micros(micros);
-            let builder = Runtime::builder().workers(2).timer_resolution(resolution);
+            let builder =
+                Runtime::builder().workers(2).tuning(Tuning::new().timer_resolution(resolution));
             let runtime = builder.build().expect("it is in range");
             runtime.run(async {
                 let sleeper = |index: u64| async move {

@@ -1,5 +1,6 @@
 //! The threads of a runtime: all have names, and none is left when it has ended.
 
+use colored::runtime::Tuning;
 use colored::time::{Duration, Instant};
 use colored::{Handle, Runtime, net, spawn_blocking, spawn_unique, yield_now};
 use colored_tests::{ON_PURPOSE, block, child, process, shared, wait_until};
@@ -19,7 +20,7 @@ fn names(known: &BTreeMap<u32, process::Thread>) -> Vec<String> {
 /// A thread of every kind, then the names, then none.
 fn life(builder: colored::Builder, expected: &[&str]) {
     let known = process::threads();
-    let runtime = builder.workers(3).spare_workers(0).build().unwrap();
+    let runtime = builder.workers(3).tuning(Tuning::new().spare_workers(0)).build().unwrap();
     let calls = runtime.run(async {
         let _ = net::lookup_host("localhost:1").await;
         let meeting = Arc::new(Barrier::new(2));
@@ -92,7 +93,11 @@ fn shutdown_waits_for_the_very_end_of_every_thread() {
             let ends: [fn(Runtime); 2] =
                 [|runtime| runtime.shutdown_timeout(Duration::from_secs(60)).unwrap(), drop];
             for end in ends {
-                let runtime = Runtime::builder().workers(4).spare_workers(0).build().unwrap();
+                let runtime = Runtime::builder()
+                    .workers(4)
+                    .tuning(Tuning::new().spare_workers(0))
+                    .build()
+                    .unwrap();
                 runtime.run(async {
                     let meeting = Arc::new(Barrier::new(4));
                     let mut marks = Vec::new();
@@ -154,7 +159,7 @@ fn each_thread_calls_the_hooks_before_and_after_all_that_it_runs() {
     shared(|| {
         let (started, stopped) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         let (count_start, count_stop) = (Arc::clone(&started), Arc::clone(&stopped));
-        let builder = Runtime::builder().workers(3).spare_workers(0);
+        let builder = Runtime::builder().workers(3).tuning(Tuning::new().spare_workers(0));
         let builder = builder.on_thread_start(move || {
             assert!(Handle::try_current().is_none() && !BEGUN.replace(true));
             count_start.fetch_add(1, Ordering::SeqCst);
@@ -209,7 +214,7 @@ fn each_worker_calls_the_hooks_with_its_number() {
         let at_unpark = expect(Arc::clone(&faults));
         let runtime = Runtime::builder()
             .workers(3)
-            .spare_workers(0)
+            .tuning(Tuning::new().spare_workers(0))
             .on_worker_start(|worker| NUMBER.set(Some(worker)))
             .on_worker_stop(move |worker| {
                 at_end(worker, true);

@@ -42,7 +42,7 @@ fn tasks_on_tokios_sockets_keep_their_colors() {
             });
             let clients: Vec<_> = (0..CLIENTS)
                 .map(|client| {
-                    let color = Color::of(&client);
+                    let color = Color::of(client);
                     spawn_colored(color, async move {
                         let mut stream = TcpStream::connect(address).await.unwrap();
                         for request in 0..REQUESTS as u64 {

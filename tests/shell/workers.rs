@@ -1,5 +1,6 @@
 //! The number of workers changes while the runtime runs.
 
+use colored::runtime::Tuning;
 use colored::sync::oneshot;
 use colored::{Handle, Runtime, spawn_local, spawn_unique};
 use colored_tests::{shared, storm, wait_until};
@@ -11,7 +12,8 @@ use std::time::Duration;
 
 /// Only `set_workers` adds a worker: there are no spare ones for long polls.
 fn growing(workers: usize, max: usize) -> Runtime {
-    let builder = Runtime::builder().workers(workers).max_workers(max).spare_workers(0);
+    let builder =
+        Runtime::builder().workers(workers).max_workers(max).tuning(Tuning::new().spare_workers(0));
     builder.build().unwrap()
 }
 

@@ -1,6 +1,7 @@
 //! The scheduler's own way, and every policy of the papers.
 
 use super::{alone, shared};
+use colored::runtime::Tuning;
 use colored::{Builder, Runtime};
 use colored_lab::{Place, Places};
 use std::time::Duration;
@@ -29,7 +30,11 @@ pub struct Choice {
 impl Choice {
     fn builder(self, workers: usize) -> Builder {
         let builder = by(self.policy).workers(workers);
-        if self.lean { builder.slice(1, Duration::from_micros(1)).reuse(false) } else { builder }
+        if self.lean {
+            builder.tuning(Tuning::new().slice(1, Duration::from_micros(1)).reuse(false))
+        } else {
+            builder
+        }
     }
 
     /// A runtime of this choice.
@@ -45,9 +50,9 @@ impl Choice {
 
 /// Settings with a policy, or with none. No spare workers, as in `support::runtime`.
 pub fn by(policy: Option<&'static Places>) -> Builder {
-    let builder = Runtime::builder().spare_workers(0);
+    let builder = Runtime::builder().tuning(Tuning::new().spare_workers(0));
     match policy {
-        Some(places) => builder.policy(places),
+        Some(places) => builder.tuning(Tuning::new().policy(places)),
         None => builder,
     }
 }

@@ -33,6 +33,7 @@ pub mod terminal;
 mod watchdog;
 pub mod witness;
 
+use colored::runtime::Tuning;
 use colored::{Color, Runtime};
 use std::panic;
 use std::sync::{Arc, Mutex, Once, PoisonError, RwLock};
@@ -75,7 +76,7 @@ pub fn watched<R>(body: impl FnOnce() -> R) -> R {
 /// A runtime on which so many threads run tasks. It has no spare workers: where the machine is busy, a spare would take
 /// the place of a worker that has lost its CPU, or of one that a gate holds, and the order of colors would be another.
 pub fn runtime(workers: usize) -> Runtime {
-    let builder = Runtime::builder().workers(workers).spare_workers(0);
+    let builder = Runtime::builder().workers(workers).tuning(Tuning::new().spare_workers(0));
     builder.build().expect("the runtime starts")
 }
 

@@ -56,20 +56,19 @@ fn every_way_to_spawn_counts_and_keeps_its_color() {
         let seven = Color::new(7);
         let handles = [
             tracker.spawn(color()),
-            tracker.spawn_here(color()),
             tracker.spawn_colored(seven, color()),
             tracker.spawn_unique(color()),
             tracker.spawn_blocking(Color::current),
-            colored::spawn(tracker.track_future(color())),
+            colored::spawn_here(tracker.track_future(color())),
         ];
         let mut colors = Vec::new();
         for handle in handles {
             colors.push(handle.await.unwrap());
         }
         let default = Some(Color::DEFAULT);
-        assert_eq!(colors[..3], [default, default, Some(seven)]);
-        assert!(colors[3].is_some_and(|color| color != Color::DEFAULT));
-        assert_eq!(colors[4..], [None, default]);
+        assert_eq!(colors[..2], [default, Some(seven)]);
+        assert!(colors[2].is_some_and(|color| color != Color::DEFAULT));
+        assert_eq!(colors[3..], [None, default]);
         tracker.close();
         tracker.wait().await;
         assert!(tracker.is_empty());

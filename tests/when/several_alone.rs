@@ -1,7 +1,7 @@
 //! `when` over one busy color: it waits in the line as a call does.
 
 use colored::sync::oneshot;
-use colored::{CallError, Color, ColorCell, exclusive, spawn_colored, try_when, when};
+use colored::{CallError, Color, ColorCell, checked_when, exclusive, spawn_colored, when};
 use colored_tests::drops::Drops;
 use colored_tests::ending::end_while_held;
 use colored_tests::gate::Gate;
@@ -102,7 +102,7 @@ fn shutdown_drops_the_closures_that_wait_and_tells_their_futures() {
             .map(|_| {
                 let guard = drops.under(RED);
                 // If it ran, this would be missing.
-                let mut waits = Box::pin(try_when((&cell,), move |()| std::mem::forget(guard)));
+                let mut waits = Box::pin(checked_when((&cell,), move |()| std::mem::forget(guard)));
                 assert!(poll_once(waits.as_mut()).is_pending());
                 waits
             })
@@ -127,7 +127,7 @@ fn a_cycle_through_it_is_an_error_that_names_both() {
             let (stands, stood) = mpsc::channel();
             let asker = spawn_colored(GREEN, async move {
                 going.await.unwrap();
-                let mut wanted = Box::pin(try_when((&cell,), |value| *value));
+                let mut wanted = Box::pin(checked_when((&cell,), |value| *value));
                 if stands_before {
                     assert!(poll_once(wanted.as_mut()).is_pending());
                     stands.send(()).unwrap();

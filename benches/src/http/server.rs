@@ -10,6 +10,7 @@ use super::{BODY, FILE, file, flat, floor};
 use crate::spin::{PER_MICROSECOND, spin};
 use bytes::Bytes;
 use colored::net::{TcpStream, UnixListener};
+use colored::runtime::Tuning;
 use colored_hyper::ColoredTimer;
 use colored_lab::{First, Place, Places, Queues};
 use http_body_util::Full;
@@ -81,7 +82,8 @@ impl Kind {
     fn builder(self, workers: usize) -> colored::Builder {
         let builder = colored::Runtime::builder().workers(workers);
         match self {
-            Kind::ColoredNoSteal => builder.policy(&Places { place: Place::Number, steals: false }),
+            Kind::ColoredNoSteal => builder
+                .tuning(Tuning::new().policy(&Places { place: Place::Number, steals: false })),
             _ => builder,
         }
     }

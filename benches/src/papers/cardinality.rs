@@ -15,6 +15,7 @@ use crate::latch::Latch;
 use crate::measure::median;
 use crate::random::Random;
 use crate::rivals::{Rival, Runtimes, Serial, workers};
+use colored::runtime::Tuning;
 use colored::{Color, ColorCell};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -125,7 +126,8 @@ struct Done {
 #[must_use]
 pub fn run(plan: &Plan) -> Report {
     let mut report = Report::new(plan);
-    let builder = colored::Runtime::builder().workers(workers()).timer_resolution(STEP);
+    let builder =
+        colored::Runtime::builder().workers(workers()).tuning(Tuning::new().timer_resolution(STEP));
     let on = On { default: Runtimes::start(), fine: Serial::start(builder) };
     let tasks = plan.pick(10_000, 1_000, 200);
     let mut rows = Vec::new();

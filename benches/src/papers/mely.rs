@@ -21,6 +21,7 @@ use crate::measure::{Entry, Outcome, Sample, median};
 use crate::random::Random;
 use crate::rivals::{Rival, Serial, workers};
 use crate::spin::{PER_MICROSECOND, spin};
+use colored::runtime::Tuning;
 use colored::{Color, ColorCell};
 use colored_lab::{Events, First, Flat, Place, Places, Queues};
 use std::sync::Arc;
@@ -98,7 +99,7 @@ fn costs() -> &'static [u64] {
 fn events(plan: &Plan, report: &mut Report) -> Vec<Outcome> {
     let costs = &costs()[..plan.pick(EVENTS, EVENTS, EVENTS / 20)];
     let ours = || colored::Runtime::builder().workers(workers());
-    let still = ours().policy(&Places { place: Place::Usual, steals: false });
+    let still = ours().tuning(Tuning::new().policy(&Places { place: Place::Usual, steals: false }));
     let naive = |steals| {
         let queues = Queues::PerWorker { first: First::Poster, steals };
         Flat::start(workers(), queues, |_| ()).leak()

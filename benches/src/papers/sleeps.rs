@@ -11,6 +11,7 @@ use crate::latch::Latch;
 use crate::measure::median;
 use crate::random::Random;
 use crate::rivals::{Rival, Runtimes, Serial, workers};
+use colored::runtime::Tuning;
 use rustix::time::{ClockId, clock_gettime};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -66,7 +67,9 @@ pub fn run(plan: &Plan) -> Report {
     let mut report = Report::new(plan);
     let on = Runtimes::start();
     let builder = colored::Runtime::builder().workers(workers());
-    let coarse = Serial::start(builder.timer_resolution(Duration::from_millis(1))).unique();
+    let coarse =
+        Serial::start(builder.tuning(Tuning::new().timer_resolution(Duration::from_millis(1))))
+            .unique();
     let window = Duration::from_millis(plan.pick(1_000, 300, 20));
     let mut rows = Vec::new();
     for load in &LOADS {

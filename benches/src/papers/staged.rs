@@ -14,6 +14,7 @@ use crate::chart::{Axis, Chart, Series, number};
 use crate::latch::Latch;
 use crate::measure::{Entry, Outcome, Sample};
 use crate::rivals::{Rival, Serial, workers};
+use colored::runtime::Tuning;
 use colored::{Color, ColorCell};
 use colored_lab::{Flat, Place, Places, Queues};
 use std::hint::black_box;
@@ -123,8 +124,9 @@ fn points(plan: &Plan) -> Vec<Vec<Outcome>> {
 fn ways(plan: &Plan, batch: u32) -> Vec<Entry> {
     let hops = plan.pick(4, 2, 1);
     let plain = || colored::Runtime::builder().workers(workers());
-    let sliced = || plain().slice(batch, LONG);
-    let shared = sliced().policy(&Places { place: Place::Everybody, steals: false });
+    let sliced = || plain().tuning(Tuning::new().slice(batch, LONG));
+    let shared =
+        sliced().tuning(Tuning::new().policy(&Places { place: Place::Everybody, steals: false }));
     let [own, one, flat, stages] = NAMES;
     let mut entries = vec![
         Entry::peer(own, ring(Serial::start(sliced()), hops)),

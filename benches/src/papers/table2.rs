@@ -21,6 +21,7 @@ use crate::placement::stay_on;
 use crate::rivals::{Rival, Serial};
 use crate::spin::{PER_MICROSECOND, spin};
 use colored::Color;
+use colored::runtime::Tuning;
 use colored_lab::{Events, Flat, Place, Places, Queues};
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -56,14 +57,16 @@ fn base() -> &'static Events {
 
 /// One runtime for each step after the base, and one for the placement by hand.
 fn runtimes() -> [Serial; 4] {
-    let builder = |reuse| colored::Runtime::builder().workers(WORKERS).pin(true).reuse(reuse);
+    let builder = |reuse| {
+        colored::Runtime::builder().workers(WORKERS).pin(true).tuning(Tuning::new().reuse(reuse))
+    };
     let still = &Places { place: Place::Usual, steals: false };
     let by_hand = &Places { place: Place::Number, steals: false };
     [
-        Serial::start(builder(false).policy(still)),
-        Serial::start(builder(true).policy(still)),
+        Serial::start(builder(false).tuning(Tuning::new().policy(still))),
+        Serial::start(builder(true).tuning(Tuning::new().policy(still))),
         Serial::start(builder(true)),
-        Serial::start(builder(true).policy(by_hand)),
+        Serial::start(builder(true).tuning(Tuning::new().policy(by_hand))),
     ]
 }
 

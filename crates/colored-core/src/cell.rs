@@ -2,9 +2,9 @@
 
 mod access;
 mod call;
+mod checked;
 mod exclusive;
 mod inner;
-mod on_error;
 mod queued;
 mod read;
 mod remote_call;
@@ -15,16 +15,16 @@ mod when;
 
 pub use self::access::{AccessError, CallError};
 pub use self::call::Call;
-pub use self::on_error::{OnError, OrError, OrPanic};
+pub use self::checked::Checked;
 pub use self::queued::RemoteCall;
 pub use self::read::Read;
 pub use self::remote_call::RemoteCallWait;
 pub use self::set::{Cells, Shared};
-pub use self::several::{AllShared, Several, SeveralShared, shared};
-pub use self::when::{When, try_when, when};
+pub use self::several::{Several, shared};
+pub use self::when::{When, checked_when, when};
 
-/// The parts of sets of cells; not for users. The parts of sets of cells. Other crates cannot
-/// implement them:
+/// What the bounds and the signatures of cells need, and users do not name. Other crates cannot
+/// implement the parts of sets:
 ///
 /// ```compile_fail,E0277
 /// use colored_core::sets::{Many, Row};
@@ -47,6 +47,7 @@ pub use self::when::{When, try_when, when};
 #[doc(hidden)]
 pub mod sets {
     pub use super::access::InUse;
+    pub use super::checked::Fallible;
     pub use super::set::{Element, Part, Reach, Reads, Set, Tuple, Writes};
     pub use super::several::{Many, Row, Slice};
     pub use crate::lane::behavior::Claim;
@@ -59,7 +60,6 @@ use self::access::Made;
 use self::inner::Owner;
 use crate::color::Color;
 use crate::lane::{LaneRef, callback};
-use crate::meter;
 use crate::sched::SchedulerHandle;
 use std::fmt;
 use std::panic::{Location, RefUnwindSafe, UnwindSafe};
@@ -99,7 +99,7 @@ impl<T: Send + 'static> ColorCell<T> {
     #[must_use]
     #[track_caller]
     pub fn new(
-        color: impl Into<Color>, // a key of another type: `Color::of(&key)`
+        color: impl Into<Color>, // a key of another type: `Color::of(key)`
         value: T,
     ) -> Self {
         let color = color.into();
@@ -194,7 +194,7 @@ impl<T: Send + 'static> ColorCell<T> {
     ///
     /// # Panics
     ///
-    /// With the panic of `f`; and where [`try_call`](Self::try_call) returns an error: the text
+    /// With the panic of `f`; and where [`checked_call`](Self::checked_call) returns an error: the text
     /// names the line of the call.
     #[track_caller]
     pub fn call<R, F>(&self, f: F) -> Call<T, F, R>
@@ -227,12 +227,12 @@ impl<T: Send + 'static> ColorCell<T> {
     ///
     /// With the panic of `f`.
     #[track_caller]
-    pub fn try_call<R, F>(&self, f: F) -> Call<T, F, R, OrError>
+    pub fn checked_call<R, F>(&self, f: F) -> Checked<Call<T, F, R>>
     where
         F: FnOnce(&mut T) -> R + Send + 'static,
         R: Send + 'static,
     {
-        Call::new(self.clone(), Location::caller(), f)
+        Checked::new(Call::new(self.clone(), Location::caller(), f))
     }
 
     /// Schedules `f` under the cell's color, behind everything that is already scheduled there, and
@@ -252,9 +252,7 @@ impl<T: Send + 'static> ColorCell<T> {
     where
         F: FnOnce(&mut T) -> R,
     {
-        if meter::is_on() {
-            self.inner.lane().record_call();
-        }
+        self.inner.lane().record_call();
         if self.inner.lane().is_free_here() {
             // SAFETY: `is_free_here` says that this thread holds the lane.
             return Ok(unsafe { self.inner.with(f) });

@@ -16,12 +16,35 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// A color is a value, not a resource: it is `Copy`, and costs nothing until something is spawned
 /// under it. Colors are compared exactly: they never share a queue because of a hash collision.
 ///
-/// A color made from a number ([`Color::new`]) never equals a color made by [`Color::unique`]. The
-/// bit that distinguishes them makes this type 16 bytes instead of 8.
+/// There are three kinds of colors, and colors of two kinds are never equal: [`Color::DEFAULT`], colors
+/// of a number or a value ([`Color::new`], [`Color::of`], [`Color::named`]), and unique ones
+/// ([`Color::unique`]). The kind makes this type 16 bytes instead of 8. Colors sort by kind, in this
+/// order, then by number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Color {
+    kind: ColorKind,
     key: u64,
-    unique: bool,
+}
+
+/// Which of its constructors has made a color.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub(crate) enum ColorKind {
+    Default,
+    Numbered,
+    Unique,
+}
+
+impl ColorKind {
+    /// The kind of this number: the inverse of `as u8`.
+    #[inline]
+    pub(crate) const fn from_u8(kind: u8) -> Self {
+        match kind {
+            0 => Self::Default,
+            1 => Self::Numbered,
+            _ => Self::Unique,
+        }
+    }
 }
 
 /// Serial numbers a thread takes at once, so that making colors does not bounce one cache line
@@ -47,32 +70,51 @@ fn next_block() -> u64 {
 thread_slot!(static NEXT: Cell<u64> = Cell::new(0));
 
 impl Color {
-    /// The color of tasks that name no color: `spawn`, the main future. Equal to `Color::new(0)`.
-    pub const DEFAULT: Color = Color::new(0);
+    /// The color of tasks that name no color: `spawn`, the main future. It equals no other color,
+    /// `Color::new(0)` neither.
+    pub const DEFAULT: Color = Color::from_parts(ColorKind::Default, 0);
 
-    /// The color with this number. Equal numbers are equal colors.
+    /// The color with this number. Equal numbers are equal colors, whatever they number: account 7
+    /// and room 7 would share a color. If things of more than one kind have numbers, use
+    /// [`Color::of`]: `Color::of(("account", 7))`.
     #[must_use]
     #[inline]
     pub const fn new(key: u64) -> Self {
-        Self { key, unique: false }
+        Self::from_parts(ColorKind::Numbered, key)
     }
 
     /// The color of a value: equal values have equal colors, in this process and in every other
-    /// that runs the same build.
+    /// that runs the same build. Say what kind of thing the value names, so that account 7 and room 7
+    /// have two colors:
+    ///
+    /// ```
+    /// # use colored_core::Color;
+    /// let (account, room) = (Color::of(("account", 7)), Color::of(("room", 7)));
+    /// assert_ne!(account, room);
+    /// assert_ne!(account, Color::of(("account", 7_u64)), "7 is an i32 above");
+    /// let name = String::from("ann");
+    /// assert_eq!(Color::of(("user", &name)), Color::of(("user", "ann")), "as their hashes are");
+    /// ```
+    ///
+    /// What counts is what the value's `Hash` writes: a reference is like what it refers to, and an
+    /// integer of another type is another value.
+    ///
+    /// # Collisions
     ///
     /// The value is hashed to 64 bits (SipHash, fixed keys). Two of `n` different values get the
-    /// same color with a probability of about `n²/2⁶⁵` (one in 37 million for a million values);
-    /// the only effect is that they are needlessly serialized. If that matters, number the values
-    /// and use [`Color::new`]; if keys come from an adversary, use [`Color::unique`] and keep the
-    /// color beside the value.
+    /// same color with a probability of about `n²/2⁶⁵` (one in 37 million for a million values). Then
+    /// their tasks are needlessly serialized, and an `exclusive` section under one of them that waits
+    /// for a task of the other one waits for itself: the wait ends with a deadlock error. If that
+    /// matters, number the values and use [`Color::new`]; if keys come from an adversary, use
+    /// [`Color::unique`] and keep the color beside the value.
     ///
     /// In debug builds, texts show the value, as far as its `Hash` tells, in place of the number: see
     /// [`remember_keys`](Self::remember_keys).
     #[must_use]
-    pub fn of<T: Hash + ?Sized>(value: &T) -> Self {
-        let color = Self::hashed(value);
+    pub fn of<T: Hash>(value: T) -> Self {
+        let color = Self::hashed(&value);
         if keys::is_on() {
-            keys::remember(color, value);
+            keys::remember(color, &value);
         }
         color
     }
@@ -91,7 +133,7 @@ impl Color {
     /// ```
     /// # use colored_core::Color;
     /// Color::remember_keys(true);
-    /// assert_eq!(Color::of(&("shop", 3)).to_string(), "color of (\"shop\", 3)");
+    /// assert_eq!(Color::of(("shop", 3)).to_string(), "color of (\"shop\", 3)");
     /// ```
     pub fn remember_keys(on: bool) {
         keys::switch(on);
@@ -134,13 +176,18 @@ impl Color {
             next.set(key + 1);
             key
         });
-        Self { key, unique: true }
+        Self::from_parts(ColorKind::Unique, key)
     }
 
-    /// The color with these parts ([`Color::number`], [`Color::is_unique`]).
+    /// The color with these parts ([`Color::kind`], [`Color::number`]).
     #[inline]
-    pub(crate) const fn from_parts(key: u64, unique: bool) -> Self {
-        Self { key, unique }
+    pub(crate) const fn from_parts(kind: ColorKind, key: u64) -> Self {
+        Self { kind, key }
+    }
+
+    #[inline]
+    pub(crate) const fn kind(self) -> ColorKind {
+        self.kind
     }
 
     /// Makes every run of a model see the same serial numbers.
@@ -153,11 +200,12 @@ impl Color {
     #[must_use]
     #[inline]
     pub const fn is_default(self) -> bool {
-        self.key == 0 && !self.unique
+        matches!(self.kind, ColorKind::Default)
     }
 
-    /// The number of this color: the argument of [`Color::new`], or a serial number for a unique
-    /// color. Use it for logs and traces; a unique color can have the same number as a plain one.
+    /// The number of this color: the argument of [`Color::new`], a hash, a serial number for a unique
+    /// color, or 0 for [`Color::DEFAULT`]. Use it for logs and traces; colors of two kinds can have the
+    /// same number.
     #[must_use]
     #[inline]
     pub const fn number(self) -> u64 {
@@ -168,7 +216,7 @@ impl Color {
     #[must_use]
     #[inline]
     pub const fn is_unique(self) -> bool {
-        self.unique
+        matches!(self.kind, ColorKind::Unique)
     }
 }
 
@@ -198,7 +246,9 @@ impl From<usize> for Color {
 }
 
 impl From<i32> for Color {
-    /// Negative numbers keep their distinctness: `-1` is the color of `u64::MAX`.
+    /// For literals: `spawn_colored(1, ..)`. A negative number is the color of the number that has
+    /// the same bits when it is extended to 64: `-1` is that of `u64::MAX`, the last one that an
+    /// index or a database would give.
     fn from(key: i32) -> Self {
         Self::new(i64::from(key).cast_unsigned())
     }
@@ -222,7 +272,7 @@ impl fmt::Display for Color {
         match self.name() {
             Some(name) => write!(f, "color {name:?}"),
             None if self.is_default() => f.write_str("color default"),
-            None if self.unique => write!(f, "color unique-{}", self.key),
+            None if self.is_unique() => write!(f, "color unique-{}", self.key),
             None => match keys::find(*self) {
                 Some(key) if key.starts_with('"') => write!(f, "color {key}"),
                 Some(key) => write!(f, "color of {key}"),
@@ -234,19 +284,46 @@ impl fmt::Display for Color {
 
 #[cfg(all(test, not(colored_loom)))]
 mod tests {
-    use super::{Color, names};
+    use super::{Color, ColorKind, names};
 
     #[test]
     fn equal_keys_are_equal_colors_and_unique_ones_equal_nothing() {
         assert_eq!(Color::from(7u32), Color::new(7));
         assert_eq!(Color::from(usize::MAX), Color::new(usize::MAX as u64));
         assert_eq!(Color::from(-1i32), Color::new(u64::MAX));
-        assert_eq!(Color::of("a"), Color::of(&String::from("a")));
+        assert_eq!(Color::of("a"), Color::of(String::from("a")));
+        assert_eq!(Color::of(("a", 7)), Color::of(("a", &7)));
+        assert_ne!(Color::of(("a", 7)), Color::of(("b", 7)));
         assert_ne!(Color::of("a"), Color::of("b"));
         let unique = Color::unique();
         assert_ne!(unique, Color::unique());
         assert_ne!(unique, Color::new(unique.number()));
     }
+
+    #[test]
+    fn the_default_color_equals_no_number_and_no_unique_color() {
+        assert_eq!(Color::default(), Color::DEFAULT);
+        assert_eq!(Color::DEFAULT.number(), 0);
+        assert!(Color::DEFAULT.is_default() && !Color::DEFAULT.is_unique());
+        let zero = Color::from(0);
+        assert_ne!(zero, Color::DEFAULT);
+        assert!(!zero.is_default() && !zero.is_unique());
+        assert_eq!(Color::DEFAULT.to_string(), "color default");
+        assert_eq!(zero.to_string(), "color 0x0");
+        let unique = Color::unique();
+        let sorted = [Color::DEFAULT, zero, Color::new(u64::MAX), unique];
+        assert!(sorted.is_sorted() && sorted.windows(2).all(|two| two[0] != two[1]));
+        assert_eq!(size_of::<Color>(), 16);
+    }
+
+    #[test]
+    fn the_parts_of_a_color_make_it_again() {
+        for color in [Color::DEFAULT, Color::new(0), Color::new(u64::MAX), Color::unique()] {
+            let kind = ColorKind::from_u8(color.kind() as u8);
+            assert_eq!(Color::from_parts(kind, color.number()), color);
+        }
+    }
+
     /// The only test of this process that gives names, for it fills the table.
     #[test]
     fn a_name_is_shown_from_the_first_time_it_is_given_until_the_table_is_full() {

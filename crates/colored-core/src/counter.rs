@@ -3,7 +3,7 @@
 //! Its atomic is the standard library's under loom as well: a thread decides by no counter but its own.
 
 use crate::sync::Ordering;
-use crate::sync::unmodelled::AtomicU64;
+use std::sync::atomic::AtomicU64;
 
 /// A sum that grows.
 #[derive(Debug, Default)]

@@ -66,8 +66,8 @@ use std::task::{Context, Poll, ready};
 /// | the wait | gets |
 /// |---|---|
 /// | a [`JoinHandle`](crate::JoinHandle) | an error with [`JoinError::deadlock`](crate::JoinError::deadlock); it may be awaited again later |
-/// | [`ColorCell::try_call`](crate::ColorCell::try_call), `try_read`, [`try_when`](crate::try_when()) | [`CallError::Deadlock`](crate::CallError); the closure is dropped when its turn comes |
-/// | `try_call` of a `PinnedCell` | `PinnedError::Deadlock`; the same |
+/// | [`ColorCell::checked_call`](crate::ColorCell::checked_call), `checked_read`, [`checked_when`](crate::checked_when()) | [`CallError::Deadlock`](crate::CallError); the closure is dropped when its turn comes |
+/// | `checked_call` of a `PinnedCell` | `PinnedError::Deadlock`; the same |
 /// | [`ColorCell::call`](crate::ColorCell::call), [`read`](crate::ColorCell::read), [`when`](crate::when()), the call of a `PinnedCell`, and a task that waits for room in a `Limit` | a panic with the same text |
 ///
 /// The text lists every wait of the cycle and its place in the source. All waits of a task count

@@ -75,9 +75,10 @@ pub(crate) use self::behavior::line::Wanted;
 pub(crate) use self::behavior::order::Order;
 pub(crate) use self::count::GivenBack;
 pub(crate) use self::dispatch::{Dispatch, Observe, Owner};
+pub(crate) use self::record::Recorder;
 pub(crate) use self::refs::LaneRef;
 pub(crate) use self::section::key::{Closing, SectionKey};
-pub(crate) use self::slice::{NoRecorder, Recorder, Runner, Slice, Turn};
+pub(crate) use self::slice::{Runner, Slice, Turn};
 pub(crate) use self::ticket::Ticket;
 
 pub use self::color_address::Address;
@@ -88,7 +89,7 @@ use self::held::Held;
 use self::priority::PriorityWord;
 use self::readers::count::ReaderCount;
 use self::turn_end::after::After;
-use crate::color::Color;
+use crate::color::{Color, ColorKind};
 use crate::meter::Place;
 use crate::queue::{Chain, Kind, Node};
 use crate::sync::{Arc, AtomicBool, AtomicU16, Ordering, UnsafeCell};
@@ -106,7 +107,7 @@ pub(crate) struct Lane {
     /// The head has run, but could not be unlinked yet. Holder only.
     stalled: UnsafeCell<Option<After>>,
     /// With `number` the color.
-    unique: bool,
+    kind: ColorKind,
     /// The worker on which it last ran, from 1; 0 if it has not run. Holder only.
     home: AtomicU16,
     /// Whether a thread spins until no reader is inside ([`try_take`]). A hint.
@@ -162,7 +163,7 @@ impl Lane {
             }),
             port,
             stalled: UnsafeCell::new(None),
-            unique: color.is_unique(),
+            kind: color.kind(),
             home: AtomicU16::new(0),
             wished: AtomicBool::new(false),
             asked: AtomicBool::new(false),
@@ -176,7 +177,7 @@ impl Lane {
 
     /// Makes an unreferenced lane that was in no table, or has left it, into a fresh one.
     pub(crate) fn renew(&mut self, color: Color) {
-        (self.number, self.unique) = (color.number(), color.is_unique());
+        (self.kind, self.number) = (color.kind(), color.number());
         self.refs.renew();
         // Ordering: exclusive access.
         self.home.store(0, Ordering::Relaxed);
@@ -190,14 +191,14 @@ impl Lane {
     }
 
     pub(crate) fn color(&self) -> Color {
-        Color::from_parts(self.number, self.unique)
+        Color::from_parts(self.kind, self.number)
     }
 
     /// The lane's place in an order of all lanes, by which several are taken.
-    fn rank(&self) -> (bool, u64, usize) {
+    fn rank(&self) -> (Color, usize) {
         // Fresh colors sort in the order in which they were made, whatever else has made some: else a simulation could
         // not be run again.
-        (self.unique, self.number, ptr::from_ref(self).addr())
+        (self.color(), ptr::from_ref(self).addr())
     }
 
     /// How urgent the color is at the moment.

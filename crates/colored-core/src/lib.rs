@@ -213,7 +213,7 @@
 //! * The chain is the queue lock of Mellor-Crummey and Scott (1991), with a run queue in place of
 //!   the waiting threads.
 //! * Deques and injector come from `crossbeam-deque`, after Chase and Lev (2005).
-//! * Magazines and depot follow Bonwick and Adams (2001).
+//! * Free lists that exchange batches with a shared one are the magazines and the depot of Bonwick and Adams (2001).
 //! * The sleep protocol is Dekker's: each side writes its own word, then reads the other's.
 //! * Claims are enqueued as in Behaviour-Oriented Concurrency (Cheeseman and others, OOPSLA 2023):
 //!   two-phase locking of the enqueueing only.
@@ -257,8 +257,8 @@ mod wait;
 #[doc(hidden)]
 pub use self::cell::sets;
 pub use self::cell::{
-    AccessError, AllShared, Call, CallError, Cells, ColorCell, OnError, OrError, OrPanic, Read,
-    RemoteCall, RemoteCallWait, Several, SeveralShared, Shared, When, shared, try_when, when,
+    AccessError, Call, CallError, Cells, Checked, ColorCell, Read, RemoteCall, RemoteCallWait,
+    Several, Shared, When, checked_when, shared, when,
 };
 pub use self::color::Color;
 pub use self::contain::contain;
@@ -276,8 +276,5 @@ pub use self::sched::{
 };
 pub use self::span::Origin;
 pub use self::spawn::{Hop, Job, YieldNow, blocking, current_task, hop, yield_now};
-#[cfg(colored_watched)]
-#[doc(hidden)]
-pub use self::sync::watch;
 pub use self::task::{Deadlock, Id, JoinError, Leaf, NameFor, TaskName, TaskPanic, task_name};
 pub use self::usage::Usage;

@@ -8,7 +8,6 @@
 
 mod chain;
 #[cfg_attr(colored_loom, path = "queue/deque_model.rs")]
-#[cfg_attr(colored_watched, path = "queue/deque_watched.rs")]
 mod deque;
 
 pub(crate) use self::chain::{Chain, Kind, Node, Pushed, Rotated, Unlinked};

@@ -74,10 +74,10 @@ use self::parked_sections::ParkedSections;
 use self::policy::{Since, TicketPlace};
 use self::remote::{Remote, index_of};
 use self::snapshot::SnapshotRequests;
-use self::spare_lanes::Batch;
+use self::spare_lanes::SharedLanes;
 use self::task_counts::TaskCounts;
 use crate::lane::{LanePtr, LaneRef, Order, ReadyLane};
-use crate::memory;
+use crate::memory::SharedBlocks;
 use crate::meter::Switch;
 use crate::queue::{Deque, Injector};
 use crate::sync::{Arc, AtomicBool, AtomicUsize, Ordering};
@@ -150,9 +150,9 @@ pub struct Scheduler {
     guests: Guests,
     order: Order,
     park: Box<dyn Park>,
-    depot: memory::Depot,
-    /// Lanes that no worker has room for, in batches.
-    spare_lanes: memory::Shelves<Batch>,
+    shared_blocks: Arc<SharedBlocks>,
+    /// Spare lanes that no worker has room for.
+    spare_lanes: SharedLanes,
     /// A shutdown has begun: all tasks are to be cancelled.
     closing: AtomicBool,
     /// Every lane has a request to cancel its tasks.
@@ -217,8 +217,8 @@ impl Scheduler {
             guests: Guests::new(all),
             order: Order::default(),
             park,
-            depot: memory::Depot::new(all),
-            spare_lanes: memory::Shelves::new(all),
+            shared_blocks: Arc::new(SharedBlocks::new()),
+            spare_lanes: spare_lanes::shared_lanes(),
             closing: AtomicBool::new(false),
             told: AtomicBool::new(false),
             stopped: AtomicBool::new(false),

@@ -59,7 +59,7 @@ impl Table {
 
     fn hash(&self, color: Color) -> u64 {
         // One folded multiplication mixes every bit of the key into both halves.
-        let key = (color.number() ^ self.seed).rotate_left(u32::from(color.is_unique()));
+        let key = (color.number() ^ self.seed).rotate_left(color.kind() as u32);
         let product = u128::from(key) * u128::from(self.seed ^ 0x9e37_79b9_7f4a_7c15);
         (product as u64) ^ ((product >> 64) as u64)
     }

@@ -107,7 +107,7 @@ pub enum WorkerState {
         color: Color,
         /// The task, and where it was spawned; none for a closure.
         task: Option<(Id, &'static Location<'static>)>,
-        /// How long it has run the color without a break: longer than a slice (`Builder::slice`) only
+        /// How long it has run the color without a break: longer than a slice (`Tuning::slice`) only
         /// in one poll.
         time: Duration,
     },
@@ -133,7 +133,7 @@ pub struct CallDump {
 }
 
 impl Dump {
-    /// The tasks, by color: plain colors by their numbers, then the unique ones. Tasks that only their workers tell of come
+    /// The tasks, by color: the default one, those of numbers, then the unique ones. Tasks that only their workers tell of come
     /// last.
     pub fn tasks(&self) -> impl ExactSizeIterator<Item = TaskDump<'_>> {
         self.seen.sheet.tasks().iter().map(|task| TaskDump::new(self, task))

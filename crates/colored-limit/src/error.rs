@@ -19,7 +19,7 @@ pub enum TrySendError<T> {
 /// The error of [`Limit::try_spawn`](crate::Limit::try_spawn), which returns the future.
 pub type TrySpawnError<F> = TrySendError<F>;
 
-/// Why waiting for room failed: the error of [`Limit::try_wait`](crate::Limit::try_wait).
+/// Why waiting for room failed: the error of [`Limit::checked_reserve`](crate::Limit::checked_reserve).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RoomError {

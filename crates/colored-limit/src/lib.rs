@@ -29,5 +29,5 @@ mod semaphore;
 mod wait_queue;
 
 pub use self::error::{Closed, RoomError, TrySendError, TrySpawnError};
-pub use self::limit::{Limit, LimitedCell, Permit, Post, Reserve, Spawn, TryWait};
+pub use self::limit::{CheckedReserve, Limit, LimitedCell, Permit, Post, Reserve, Spawn};
 pub use self::wait_queue::{WaitQueue, WaiterId, WaiterState};

@@ -10,7 +10,7 @@ mod futures;
 mod permit;
 
 pub use self::cell::{LimitedCell, Post};
-pub use self::futures::{Reserve, Spawn, TryWait};
+pub use self::futures::{CheckedReserve, Reserve, Spawn};
 pub use self::permit::Permit;
 
 use crate::delay::Delay;
@@ -169,7 +169,7 @@ impl Limit {
     /// When it is polled, if there would never be room ([`Deadlock`](colored_core::Deadlock)): all items
     /// inside can go on only under the color, and a section ([`exclusive`](colored_core::exclusive()))
     /// holds the color and waits, directly or through other waits, for the caller.
-    /// [`try_wait`](Self::try_wait) returns an error instead.
+    /// [`checked_reserve`](Self::checked_reserve) returns an error instead.
     #[track_caller]
     pub fn spawn<F>(&self, future: F) -> Spawn<'_, F>
     where
@@ -223,7 +223,7 @@ impl Limit {
     /// ```
     /// # use colored_limit::{Limit, RoomError};
     /// # async fn example(disk: Limit) {
-    /// match disk.try_wait().await {
+    /// match disk.checked_reserve().await {
     ///     Ok(permit) => drop(permit.spawn(async { /* reads a block */ })),
     ///     Err(RoomError::Deadlock(deadlock)) => eprintln!("not read: {deadlock}"),
     ///     Err(error) => eprintln!("not read: {error}"),
@@ -231,8 +231,8 @@ impl Limit {
     /// # }
     /// ```
     #[track_caller]
-    pub fn try_wait(&self) -> TryWait<'_> {
-        TryWait::new(self)
+    pub fn checked_reserve(&self) -> CheckedReserve<'_> {
+        CheckedReserve::new(self)
     }
 
     /// Takes a permit if there is room now, or the caller runs under the color.

@@ -73,7 +73,7 @@ fn a_wait_for_room_that_closes_a_cycle_gets_the_error() {
         exclusive(async move {
             // The task runs under the color only, so it waits for the end of this section.
             drop(inside.try_spawn(async {}).unwrap());
-            let waits = exclusive(async move { inside.try_wait().await.map(drop) });
+            let waits = exclusive(async move { inside.checked_reserve().await.map(drop) });
             let waiter = spawner.spawn_colored(BLUE, waits);
             clock.advance();
             waiter.await.unwrap()
@@ -108,7 +108,7 @@ fn a_wait_for_room_that_will_end_gets_no_error() {
     drop(handle.spawn_colored(
         BLUE,
         exclusive(async move {
-            let waited = inside.try_wait().await.map(drop);
+            let waited = inside.checked_reserve().await.map(drop);
             *result.lock().unwrap() = Some(waited);
         }),
     ));

@@ -26,13 +26,13 @@
 //! of other file systems of this machine, `mincore` tells what is in memory, and an ordinary call reads
 //! that: but only of files that this user owns, since the system tells others nothing. If most attempts on a device find nothing, only
 //! one of 16 operations is tried, until they find something again. If attempts that find nothing are slow, because the
-//! queue of the device is full, the next thousand reads of such files ask `mincore` first. [`Builder::lazy_files`] switches all
+//! queue of the device is full, the next thousand reads of such files ask `mincore` first. [`Tuning::lazy_files`] switches all
 //! attempts off, and so does the environment variable `COLORED_LAZY_FILES=0`.
 //!
 //! io_uring reads files that are on a device of this machine and have attempts, after the first operation
 //! that a thread did on the device. At most 1,024 reads and 64 MiB are under way at a time, for each 8
 //! workers; threads do the rest, and any read that io_uring fails. It saves three quarters of the CPU time
-//! of reads by threads where many are under way. [`Builder::io_uring`] switches it off, and so does
+//! of reads by threads where many are under way. [`Tuning::io_uring`] switches it off, and so does
 //! `COLORED_IO_URING=0`.
 //!
 //! [`Metrics::files`] counts what was tried, found and deferred, by device. An attempt does not wait for
@@ -46,8 +46,8 @@
 //! and operations that wait although the reactor does not know of them, such as writes to terminals. Each standard stream
 //! has one. What finds no free thread waits in line behind its like.
 //!
-//! [`Builder::io_uring`]: crate::Builder::io_uring
-//! [`Builder::lazy_files`]: crate::Builder::lazy_files
+//! [`Tuning::io_uring`]: crate::runtime::Tuning::io_uring
+//! [`Tuning::lazy_files`]: crate::runtime::Tuning::lazy_files
 //! [`Metrics::files`]: crate::metrics::Metrics::files
 //!
 //! # Examples

@@ -79,8 +79,12 @@
 //! | [`spawn_pinned`] | the one named | any, made there | the worker named |
 //! | [`spawn_blocking`] | none, and no order | a closure, `Send` | a thread that may block |
 //!
-//! For files, [`fs`] is cheaper than `spawn_blocking`: what is in memory is read on the worker.
-//! [`lazy`] does the same for any operation that has an attempt which does not block.
+//! For files, [`fs`] is cheaper than `spawn_blocking`: what is in memory is read on the worker. [`lazy`] does the
+//! same for any operation that has an attempt which does not block. A value that
+//! stays on one thread, and that other tasks use, is a [`PinnedCell`].
+//!
+//! A color is a value: `Color::of(("account", 7))` for a thing with a key, [`Color::named`] for a thing that exists once,
+//! [`Color::unique`] for one that nobody names, and [`Color::new`] where only one kind of thing has numbers.
 //!
 //! A task does not inherit a color: a future that a colored task passes to [`spawn`] runs under the
 //! default color. Dropping a [`JoinHandle`] detaches its task. An abort, a panic and the end of the
@@ -107,6 +111,21 @@
 //! cancel safe*: a part of the work is done, will still be done, or is lost; the documentation says which. A
 //! [`JoinHandle`] is cancel safe: its task goes on. Where a task is aborted, all futures in it are dropped, under
 //! its color.
+//!
+//! # Panic or error
+//!
+//! A wait can fail although the program did nothing wrong in that line: the runtime shuts down, or the wait would never
+//! end (a deadlock around a section). One rule says what then happens, for cells, pinned cells, `when`, limits and joins:
+//!
+//! | the name | waits? | if it fails |
+//! |---|---|---|
+//! | `call`, `read`, `when`, `reserve`, `spawn` of a `Limit` | yes | it panics, and the text names the line |
+//! | `checked_call`, `checked_read`, [`checked_when`], `checked_reserve` | yes | it returns the error, as `checked_add` does |
+//! | `try_call` of a `LimitedCell`, `try_send`, `try_reserve`, `try_with`, .. | no | it returns an error if it would have to wait |
+//!
+//! A join is a wait too. It returns a `Result` in any case, because its task may have panicked: [`task::JoinError`] has
+//! the panic, the cancellation (also by the shutdown), and the deadlock. A limit or a stage that the program closes itself
+//! is part of its protocol, and so always an error that returns the item: [`Closed`](limit::Closed).
 //!
 //! # Cells and hops
 //!
@@ -211,7 +230,7 @@
 //! | `park`, `unpark` | worker | a worker goes to sleep; it has slept, or begins |
 //! | `long_poll` | number of the color, number of the task or 0, nanoseconds | the monitor thread has seen a long poll, which may go on |
 //!
-//! So `bpftrace -e 'usdt:./server:colored:slice_begin { @[arg1] = count(); }'` counts the slices of each color, and a script can join them with
+//! The number of a color is [`Color::number`], which is 0 for the default color. So `bpftrace -e 'usdt:./server:colored:slice_begin { @[arg1] = count(); }'` counts the slices of each color, and a script can join them with
 //! the system's own events, such as `sched_switch`.
 //!
 //! ## Spans
@@ -293,7 +312,7 @@ mod wall;
 #[doc(inline)]
 pub use colored_core::{
     AccessError, CallError, Color, ColorCell, ColorLocal, ColorLocalError, Deadlock, Priority,
-    exclusive, shared, try_when, when,
+    checked_when, exclusive, shared, when,
 };
 
 #[doc(inline)]

@@ -3,7 +3,8 @@
 //! A color accepts everything that is spawned under it, and the queue of an overloaded color grows
 //! without limit. A [`Limit`] in front of a color admits a number of items at a time: further
 //! senders wait for room, and a `try_` function returns an error if there is none. A refused item
-//! is given back to its sender, so nothing is lost.
+//! is given back to its sender, so nothing is lost. A wait for room that would never end panics, or is an error of
+//! [`Limit::checked_reserve`]: [the rule](crate#panic-or-error).
 //!
 //! ```
 //! use colored::limit::TrySendError;
@@ -36,6 +37,6 @@
 
 #[doc(inline)]
 pub use colored_limit::{
-    Closed, Limit, LimitedCell, Permit, Post, Reserve, RoomError, Spawn, TrySendError,
-    TrySpawnError, TryWait,
+    CheckedReserve, Closed, Limit, LimitedCell, Permit, Post, Reserve, RoomError, Spawn,
+    TrySendError, TrySpawnError,
 };

@@ -194,14 +194,14 @@ impl<T: 'static> PinnedCell<T> {
     /// # Panics
     ///
     /// With the panic of `f`, which affects neither the value nor its task; and where
-    /// [`try_call`](Self::try_call) returns an error.
+    /// [`checked_call`](Self::checked_call) returns an error.
     #[track_caller]
     pub fn call<R, F>(&self, f: F) -> impl Future<Output = R> + Send + use<T, R, F>
     where
         F: FnOnce(&mut T) -> R + Send + 'static,
         R: Send + 'static,
     {
-        let (site, call) = (Location::caller(), self.try_call(f));
+        let (site, call) = (Location::caller(), self.checked_call(f));
         async move {
             match call.await {
                 Ok(result) => result,
@@ -220,7 +220,7 @@ impl<T: 'static> PinnedCell<T> {
     /// If the value is gone before `f` has run; and if its turn would never come ([`Deadlock`]). `f` is
     /// dropped, on the value's thread if it was sent there.
     #[track_caller]
-    pub fn try_call<R, F>(
+    pub fn checked_call<R, F>(
         &self,
         f: F,
     ) -> impl Future<Output = Result<R, PinnedError>> + Send + use<T, R, F>

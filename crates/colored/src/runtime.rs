@@ -93,7 +93,7 @@ mod tokio_threads;
 mod unstarted;
 mod worker_hooks;
 
-pub use self::builder::Builder;
+pub use self::builder::{Builder, Tuning};
 pub use self::embedded::EmbeddedRuntime;
 pub use self::handle::{EnterGuard, Handle};
 pub use self::metrics::{Metrics, WorkerMetrics};

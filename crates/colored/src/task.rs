@@ -127,7 +127,7 @@ where
 /// Outside a runtime.
 #[track_caller]
 pub fn spawn_colored<F>(
-    color: impl Into<Color>, // a key of another type: `Color::of(&key)`
+    color: impl Into<Color>, // a key of another type: `Color::of(key)`
     future: F,
 ) -> JoinHandle<F::Output>
 where

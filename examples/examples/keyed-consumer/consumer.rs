@@ -82,7 +82,7 @@ impl Way {
                     drop(permit);
                 })
             }
-            Way::ColorPerKey => spawn_colored(Color::of(&("key", message.key)), async move {
+            Way::ColorPerKey => spawn_colored(Color::of(("key", message.key)), async move {
                 exclusive(store.handle(&message)).await;
                 drop(permit);
             }),

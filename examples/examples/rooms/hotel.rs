@@ -36,7 +36,7 @@ impl Hotel {
     ) -> (Guest, UnboundedReceiver<Line>) {
         let key = room.clone();
         let open = move |rooms: &mut HashMap<String, Entry>| {
-            let color = Color::of(&("room", &key));
+            let color = Color::of(("room", &key));
             let entry = rooms.entry(key).or_insert_with(|| Entry {
                 room: ColorCell::new(color, Room::default()),
                 limit: Limit::new(color, LINES),

@@ -24,7 +24,7 @@ async fn main() -> Result<(), Failure> {
     let mut rows = JoinSet::new();
     for n in 0..8_i64 {
         let client = client.clone();
-        rows.spawn_colored(Color::of(&n), async move { square(&client, n).await });
+        rows.spawn_colored(Color::of(n), async move { square(&client, n).await });
     }
     let mut sum = 0;
     while let Some(square) = rows.join_next().await {

@@ -35,7 +35,7 @@ async fn main() -> Result<(), Failure> {
     let mut streams = JoinSet::new();
     for stream in 0..8_u64 {
         let connection = connection.clone();
-        streams.spawn_colored(Color::of(&stream), async move {
+        streams.spawn_colored(Color::of(stream), async move {
             let (mut send, mut receive) = connection.open_bi().await?;
             send.write_all(format!("stream {stream}").as_bytes()).await?;
             send.finish()?;

@@ -161,7 +161,7 @@ async fn main() -> Result<(), Failure> {
     client.set_default_client_config(ClientConfig::new(Arc::new(config)));
     let connection = client.connect(addr, "localhost")?.await?;
     let streams: Vec<_> = (0..8_u64)
-        .map(|stream| spawn_colored(Color::of(&stream), ask(connection.clone(), stream)))
+        .map(|stream| spawn_colored(Color::of(stream), ask(connection.clone(), stream)))
         .collect();
     for stream in streams {
         println!("{}", stream.await??);
@@ -182,7 +182,7 @@ async fn ask(connection: Connection, stream: u64) -> Result<String, Failure> {
     send.write_all(request.as_bytes()).await?;
     send.finish()?;
     let answer = receive.read_to_end(MOST).await?;
-    let is_same = answer == request.as_bytes() && Color::current() == Some(Color::of(&stream));
+    let is_same = answer == request.as_bytes() && Color::current() == Some(Color::of(stream));
     Ok(format!("stream {stream}: {} bytes, as sent: {is_same}", answer.len()))
 }
 

@@ -21,7 +21,7 @@ async fn main() -> Result<(), Failure> {
     let mut pipelines = JoinSet::new();
     for user in 0..4_u64 {
         let mut connection = connection.clone();
-        pipelines.spawn_colored(Color::of(&user), async move {
+        pipelines.spawn_colored(Color::of(user), async move {
             let key = format!("colored:{user}");
             let mut pipeline = redis::pipe();
             pipeline.atomic().set(&key, user).ignore().incr(&key, 10).del(&key).ignore();

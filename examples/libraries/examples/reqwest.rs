@@ -23,7 +23,7 @@ async fn main() -> Result<(), Failure> {
     let mut users = JoinSet::new();
     for user in 0..4_u64 {
         let (client, url) = (client.clone(), url.clone());
-        users.spawn_colored(Color::of(&user), ask(client, url, user));
+        users.spawn_colored(Color::of(user), ask(client, url, user));
     }
     while let Some(answers) = users.join_next().await {
         println!("{}", answers??);
@@ -32,7 +32,7 @@ async fn main() -> Result<(), Failure> {
 }
 
 async fn ask(client: reqwest::Client, url: String, user: u64) -> Result<String, Failure> {
-    let color = Color::of(&user);
+    let color = Color::of(user);
     let squares = ColorCell::new(color, Vec::new());
     for n in user..user + 5 {
         let answer = client.get(format!("{url}/square/{n}")).send().await?.error_for_status()?;

@@ -28,7 +28,7 @@ async fn main() -> Result<(), Failure> {
         let mut deposits = JoinSet::new();
         for n in 0..ACCOUNTS * DEPOSITS {
             let (pool, account) = (pool.clone(), n % ACCOUNTS);
-            deposits.spawn_colored(Color::of(&account), async move {
+            deposits.spawn_colored(Color::of(account), async move {
                 match in_a_section {
                     false => deposit(&pool, account).await,
                     true => exclusive(deposit(&pool, account)).await,

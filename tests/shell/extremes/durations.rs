@@ -4,6 +4,7 @@ use super::{Done, after, has_passed, on, once, paused};
 use colored::admission::Admission;
 use colored::diagnose::Options;
 use colored::net::{ConnectOptions, KeepAlive, TcpListener, TcpSocket, TcpStream};
+use colored::runtime::Tuning;
 use colored::task::JoinSet;
 use colored::time::{self, Duration, Instant};
 use colored::{Builder, Runtime};
@@ -13,7 +14,7 @@ use std::pin::pin;
 
 /// Builds a runtime, and lets it do something of everything.
 fn use_everything(builder: Builder) -> Done {
-    let runtime = builder.spare_workers(1).workers(1).build()?;
+    let runtime = builder.tuning(Tuning::new().spare_workers(1)).workers(1).build()?;
     runtime.run(async {
         colored::exclusive(async { time::sleep(Duration::from_micros(1)).await }).await;
         colored::spawn_blocking(|| ()).await.unwrap();
@@ -205,8 +206,8 @@ pub(super) const ROWS: &[Row] = &[
     ("runtime/builder.rs::thread_keep_alive", |of| {
         use_everything(Runtime::builder().thread_keep_alive(of))
     }),
-    ("runtime/builder.rs::timer_resolution", |of| {
-        use_everything(Runtime::builder().timer_resolution(of))
+    ("runtime/builder/tuning.rs::timer_resolution", |of| {
+        use_everything(Runtime::builder().tuning(Tuning::new().timer_resolution(of)))
     }),
     ("runtime/builder.rs::deadlock_after", |of| {
         use_everything(Runtime::builder().deadlock_after(of))
@@ -215,7 +216,9 @@ pub(super) const ROWS: &[Row] = &[
     ("diagnose/options.rs::warning_pace", |of| {
         use_everything(Runtime::builder().diagnose(Options::new().warning_pace(of, of, of)))
     }),
-    ("runtime/builder.rs::slice", |of| use_everything(Runtime::builder().slice(64, of))),
+    ("runtime/builder/tuning.rs::slice", |of| {
+        use_everything(Runtime::builder().tuning(Tuning::new().slice(64, of)))
+    }),
     ("diagnose/options/dumps.rs::dump_on_stall", |of| {
         use_everything(
             Runtime::builder().diagnose(Options::new().dump_on_stall(of).on_dump(|_| ())),

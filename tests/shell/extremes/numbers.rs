@@ -6,6 +6,7 @@ use colored::io::AsyncWriteExt;
 use colored::net::{
     ConnectOptions, KeepAlive, ListenOptions, TcpListener, TcpSocket, TcpStream, UdpSocket,
 };
+use colored::runtime::Tuning;
 use colored::signal::unix::{SignalKind, signal};
 use colored::stage::{self, Batch, each};
 use colored::task::{BlockingClass, JoinSet};
@@ -27,7 +28,7 @@ fn small(value: u64) -> u32 {
 }
 
 fn builds(builder: Builder) -> Done {
-    let runtime = builder.spare_workers(0).build()?;
+    let runtime = builder.tuning(Tuning::new().spare_workers(0)).build()?;
     runtime.run(async { colored::spawn_unique(async {}).await.unwrap() });
     Ok(())
 }
@@ -92,8 +93,8 @@ pub(super) const ROWS: &[Row] = &[
         }
     }),
     ("runtime/builder.rs::max_workers", SIZE, |of| builds(one_worker().max_workers(size(of)))),
-    ("runtime/builder.rs::spare_workers", SIZE, |of| {
-        one_worker().spare_workers(size(of)).build().map(drop)
+    ("runtime/builder/tuning.rs::spare_workers", SIZE, |of| {
+        one_worker().tuning(Tuning::new().spare_workers(size(of))).build().map(drop)
     }),
     ("runtime/builder.rs::blocking_threads", SIZE, |of| {
         builds(one_worker().blocking_threads(size(of)))
@@ -102,14 +103,15 @@ pub(super) const ROWS: &[Row] = &[
         builds(one_worker().thread_stack_size(size(of)))
     }),
     ("runtime/builder.rs::seed", u64::MAX, |of| builds(one_worker().seed(of))),
-    ("runtime/builder.rs::slice", U32, |of| {
-        builds(one_worker().slice(small(of), Duration::from_millis(1)))
+    ("runtime/builder/tuning.rs::slice", U32, |of| {
+        builds(one_worker().tuning(Tuning::new().slice(small(of), Duration::from_millis(1))))
     }),
     ("diagnose/options/trace.rs::trace_bytes", SIZE, |of| {
         builds(one_worker().diagnose(Options::new().trace_bytes(size(of))))
     }),
     ("runtime/handle.rs::set_workers", SIZE, |of| {
-        let runtime = one_worker().max_workers(2).spare_workers(0).build().unwrap();
+        let runtime =
+            one_worker().max_workers(2).tuning(Tuning::new().spare_workers(0)).build().unwrap();
         runtime.handle().set_workers(size(of))
     }),
     ("runtime/handle.rs::limit", SIZE, |of| {

@@ -8,8 +8,8 @@ use colored::sync::{Mutex, Notify, Semaphore, mpsc, oneshot};
 use colored::task::unconstrained;
 use colored::time::{Instant, interval_at, sleep, timeout};
 use colored::{
-    Color, ColorCell, Handle, Limit, PinnedCell, Runtime, exclusive, hop, shared, spawn_colored,
-    try_when, when, yield_now,
+    Color, ColorCell, Handle, Limit, PinnedCell, Runtime, checked_when, exclusive, hop, shared,
+    spawn_colored, when, yield_now,
 };
 use colored_tests::gate::Gate;
 use std::io::{Read, Write};
@@ -87,17 +87,21 @@ pub(super) const ALL: &[(&str, Make)] = &[
     ("ColorCell::call", |runtime, token| {
         at_cell(runtime, token, |cell, token| async move { cell.call(|n| add(n, token)).await })
     }),
-    ("ColorCell::try_call", |runtime, token| {
-        at_cell(runtime, token, |cell, token| async move { cell.try_call(|n| add(n, token)).await })
+    ("ColorCell::checked_call", |runtime, token| {
+        at_cell(
+            runtime,
+            token,
+            |cell, token| async move { cell.checked_call(|n| add(n, token)).await },
+        )
     }),
     ("ColorCell::read", |runtime, token| {
         at_cell(runtime, token, |cell, token| async move { cell.read(|n| look(n, token)).await })
     }),
-    ("ColorCell::try_read", |runtime, token| {
+    ("ColorCell::checked_read", |runtime, token| {
         at_cell(
             runtime,
             token,
-            |cell, token| async move { cell.try_read(|n| look(n, token)).await },
+            |cell, token| async move { cell.checked_read(|n| look(n, token)).await },
         )
     }),
     ("when over one cell", |runtime, token| {
@@ -113,10 +117,10 @@ pub(super) const ALL: &[(&str, Make)] = &[
             when((&blue, &red), |_, n| add(n, token)).await;
         })
     }),
-    ("try_when over a row", |runtime, token| {
+    ("checked_when over a row", |runtime, token| {
         let blue = runtime.handle().cell(BLUE, 0);
         at_cell(runtime, token, move |red, token| async move {
-            try_when([blue, red], |_| drop(token)).await
+            checked_when([blue, red], |_| drop(token)).await
         })
     }),
     ("when that only reads", |runtime, token| {
@@ -134,18 +138,16 @@ pub(super) const ALL: &[(&str, Make)] = &[
     ("PinnedCell::call", |runtime, token| {
         at_pinned(runtime, token, |cell, token| async move { cell.call(|n| add(n, token)).await })
     }),
-    ("PinnedCell::try_call", |runtime, token| {
-        at_pinned(
-            runtime,
-            token,
-            |cell, token| async move { cell.try_call(|n| add(n, token)).await },
-        )
+    ("PinnedCell::checked_call", |runtime, token| {
+        at_pinned(runtime, token, |cell, token| async move {
+            cell.checked_call(|n| add(n, token)).await
+        })
     }),
     ("Limit::reserve", |runtime, token| {
         at_limit(runtime, token, |limit, _| async move { limit.reserve().await.map(drop) })
     }),
-    ("Limit::try_wait", |runtime, token| {
-        at_limit(runtime, token, |limit, _| async move { limit.try_wait().await.map(drop) })
+    ("Limit::checked_reserve", |runtime, token| {
+        at_limit(runtime, token, |limit, _| async move { limit.checked_reserve().await.map(drop) })
     }),
     ("Limit::spawn", |runtime, token| {
         at_limit(runtime, token, |limit, token| async move {

@@ -1,5 +1,12 @@
 //! `#[colored::test]` as the harness sees it, and what a program gets from `#[colored::main]`.
 
+#![allow(
+    clippy::multiple_bound_locations,
+    clippy::needless_lifetimes,
+    clippy::unit_arg,
+    reason = "the attributes take all that the language allows"
+)]
+
 mod arguments;
 mod defaults;
 mod error_need_not_be_send;

@@ -1,5 +1,6 @@
 //! Tasks that sleep for short, random times: the CPU time of the whole process, and the lateness.
 
+use colored::runtime::Tuning;
 use crate::executors::{Smol, Timed};
 use crate::foreign::{self, Tool};
 use crate::setup::{Setup, workers};
@@ -16,7 +17,7 @@ const SLEEPERS: u64 = 100;
 /// `colored` with tokio's timer resolution.
 pub(super) fn coarse() -> Unique {
     let builder = colored::Runtime::builder().workers(workers());
-    Serial::start(builder.timer_resolution(Duration::from_millis(1))).unique()
+    Serial::start(builder.tuning(Tuning::new().timer_resolution(Duration::from_millis(1)))).unique()
 }
 
 pub(super) fn cpu(setup: &Setup, subject: impl Timed) -> Case {

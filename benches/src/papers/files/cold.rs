@@ -5,6 +5,7 @@ use super::{PAGE, Pages, check, cpu, medians, runtime};
 use crate::chart::{Axis, Bars, number};
 use crate::random::Random;
 use colored::fs;
+use colored::runtime::Tuning;
 use colored::spawn_unique;
 use colored::time::sleep;
 use rustix::fs::{Advice, fadvise};
@@ -102,7 +103,8 @@ pub(super) fn run(plan: &Plan, report: &mut Report) {
 impl Way {
     /// Also returns how many attempts found their data.
     fn measure(self, pages: &Arc<Pages>, reads: usize) -> (Row, u64) {
-        let builder = runtime(1).lazy_files(self != Way::Offload).io_uring(self == Way::Ring);
+        let builder = runtime(1)
+            .tuning(Tuning::new().lazy_files(self != Way::Offload).io_uring(self == Way::Ring));
         let runtime = builder.build().expect("the system gives a thread");
         let of = Arc::clone(pages);
         pages.cool();

@@ -8,6 +8,7 @@ use crate::measure::{Entry, Outcome, Sample, median};
 use crate::rivals::{Rival, Serial, workers};
 use crate::spin::{PER_MICROSECOND, spin};
 use colored::Color;
+use colored::runtime::Tuning;
 use colored_lab::{Place, Places};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -60,7 +61,7 @@ pub(super) fn run(plan: &Plan, report: &mut Report) {
     let runtimes = POLICIES.map(|(_, places)| {
         let builder = colored::Runtime::builder().workers(workers());
         Serial::start(match places {
-            Some(places) => builder.policy(places),
+            Some(places) => builder.tuning(Tuning::new().policy(places)),
             None => builder,
         })
     });

@@ -77,8 +77,8 @@ impl From<InUse> for AccessError {
     }
 }
 
-/// Why a closure was not called: by [`try_call`](super::ColorCell::try_call),
-/// [`try_read`](super::ColorCell::try_read) or [`try_when`](fn@super::try_when).
+/// Why a closure was not called: by [`checked_call`](super::ColorCell::checked_call),
+/// [`checked_read`](super::ColorCell::checked_read) or [`checked_when`](fn@super::checked_when).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CallError {

@@ -1,26 +1,23 @@
 //! [`Call`]: the result of a closure that runs under a cell's color.
 
 use super::access::CallError;
-use super::on_error::{OnError, OrPanic};
+use super::checked::Fallible;
 use super::queued::Queued;
 use super::{ColorCell, InUse};
 use crate::budget;
 use crate::task::How;
 use crate::wait::AwaitedTurn;
 use std::fmt;
-use std::marker::PhantomData;
 use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-/// The future of [`ColorCell::call`], and with [`OrError`](super::OrError) of
-/// [`ColorCell::try_call`].
+/// The future of [`ColorCell::call`].
 #[must_use = "futures do nothing unless awaited"]
-pub struct Call<T: Send + 'static, F, R, E = OrPanic> {
+pub struct Call<T: Send + 'static, F, R> {
     cell: ColorCell<T>,
     site: &'static Location<'static>,
     progress: Progress<F, R>,
-    on_error: PhantomData<E>,
 }
 
 enum Progress<F, R> {
@@ -29,9 +26,9 @@ enum Progress<F, R> {
     Done,
 }
 
-impl<T: Send + 'static, F, R, E> Call<T, F, R, E> {
+impl<T: Send + 'static, F, R> Call<T, F, R> {
     pub(super) fn new(cell: ColorCell<T>, site: &'static Location<'static>, f: F) -> Self {
-        Self { cell, site, progress: Progress::Unstarted(f), on_error: PhantomData }
+        Self { cell, site, progress: Progress::Unstarted(f) }
     }
 
     /// Whether the closure waits in the color's line, or has its turn.
@@ -46,12 +43,14 @@ impl<T: Send + 'static, F, R, E> Call<T, F, R, E> {
     }
 }
 
-impl<T, F, R, E> Call<T, F, R, E>
+impl<T, F, R> Fallible for Call<T, F, R>
 where
     T: Send + 'static,
     F: FnOnce(&mut T) -> R + Send + 'static,
     R: Send + 'static,
 {
+    type Value = R;
+
     #[inline]
     fn poll_result(&mut self, cx: &mut Context<'_>) -> Poll<Result<R, CallError>> {
         if budget::poll_proceed(cx).is_pending() {
@@ -81,27 +80,26 @@ where
 }
 
 // The closure is never pinned.
-impl<T: Send + 'static, F, R, E> Unpin for Call<T, F, R, E> {}
+impl<T: Send + 'static, F, R> Unpin for Call<T, F, R> {}
 
-impl<T, F, R, E> Future for Call<T, F, R, E>
+impl<T, F, R> Future for Call<T, F, R>
 where
     T: Send + 'static,
     F: FnOnce(&mut T) -> R + Send + 'static,
     R: Send + 'static,
-    E: OnError,
 {
-    type Output = E::Output<R>;
+    type Output = R;
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<R> {
         let result = ready!(self.poll_result(cx));
-        Poll::Ready(E::output(result, |error| {
+        Poll::Ready(result.unwrap_or_else(|error| {
             let color = self.cell.color();
             error.raise(format_args!("the call of a cell of {color}"), self.site)
         }))
     }
 }
 
-impl<T: Send + 'static, F, R, E> fmt::Debug for Call<T, F, R, E> {
+impl<T: Send + 'static, F, R> fmt::Debug for Call<T, F, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Call").field("cell", &self.cell).finish_non_exhaustive()
     }

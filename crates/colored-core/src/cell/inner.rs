@@ -11,7 +11,6 @@
 
 use super::access::{InUse, Made, Sides};
 use crate::lane::{LaneRef, callback};
-use crate::meter;
 use crate::span::Carried;
 use crate::sync::{AtomicBool, AtomicU32, Ordering, UnsafeCell};
 use std::mem::ManuallyDrop;
@@ -141,9 +140,7 @@ impl<T: Send + 'static> Owner<T> {
                 panic!("a post has no access to the value any more: {error}")
             }
         };
-        if meter::is_on() {
-            self.lane.record_post();
-        }
+        self.lane.record_post();
         // SAFETY: the cell keeps its lane up to its end, which comes behind this turn.
         unsafe { callback::post_uncounted(&self.lane, turn) };
     }

@@ -1,7 +1,7 @@
-//! [`ColorCell::read`] and [`ColorCell::try_read`]: reading a value in parallel with other readers.
+//! [`ColorCell::read`] and [`ColorCell::checked_read`]: reading a value in parallel with other readers.
 
 use super::access::CallError;
-use super::on_error::{OnError, OrError, OrPanic};
+use super::checked::{Checked, Fallible};
 use super::queued::Queued;
 use super::slot::{Outcome, Slot};
 use super::{ColorCell, InUse};
@@ -9,23 +9,20 @@ use crate::budget;
 use crate::contain::contain;
 use crate::lane::readers;
 use crate::lane::readers::queued::{self, QueuedRead};
-use crate::meter;
 use crate::sync::Arc;
 use crate::task::How;
 use crate::wait::AwaitedTurn;
 use std::fmt;
-use std::marker::PhantomData;
 use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
 
-/// The future of [`ColorCell::read`], and with [`OrError`] of [`ColorCell::try_read`].
+/// The future of [`ColorCell::read`].
 #[must_use = "futures do nothing unless awaited"]
-pub struct Read<'a, T: Send + 'static, F, R, E = OrPanic> {
+pub struct Read<'a, T: Send + 'static, F, R> {
     cell: &'a ColorCell<T>,
     site: &'static Location<'static>,
     progress: Progress<F, R>,
-    on_error: PhantomData<E>,
 }
 
 enum Progress<F, R> {
@@ -60,7 +57,7 @@ impl<T: Send + Sync + 'static> ColorCell<T> {
     ///
     /// # Panics
     ///
-    /// With the panic of `f`; and where [`try_read`](Self::try_read) returns an error: the text
+    /// With the panic of `f`; and where [`checked_read`](Self::checked_read) returns an error: the text
     /// names the line of the read.
     ///
     /// # Examples
@@ -93,19 +90,17 @@ impl<T: Send + Sync + 'static> ColorCell<T> {
     ///
     /// With the panic of `f`.
     #[track_caller]
-    pub fn try_read<R, F>(&self, f: F) -> Read<'_, T, F, R, OrError>
+    pub fn checked_read<R, F>(&self, f: F) -> Checked<Read<'_, T, F, R>>
     where
         F: FnOnce(&T) -> R + Send + 'static,
         R: Send + 'static,
     {
-        Read::new(self, Location::caller(), f)
+        Checked::new(Read::new(self, Location::caller(), f))
     }
 
     /// Runs `f` at once if it need not wait; returns `f` otherwise.
     fn read_now<R, F: FnOnce(&T) -> R>(&self, f: F) -> Result<Result<R, InUse>, F> {
-        if meter::is_on() {
-            self.inner.lane().record_call();
-        }
+        self.inner.lane().record_call();
         if self.inner.lane().is_free_here() {
             // SAFETY: `is_free_here` says that this thread holds the lane.
             return Ok(unsafe { self.inner.with(|value| f(value)) });
@@ -130,9 +125,9 @@ impl<T: Send + Sync + 'static> ColorCell<T> {
     }
 }
 
-impl<'a, T: Send + 'static, F, R, E> Read<'a, T, F, R, E> {
+impl<'a, T: Send + 'static, F, R> Read<'a, T, F, R> {
     fn new(cell: &'a ColorCell<T>, site: &'static Location<'static>, f: F) -> Self {
-        Self { cell, site, progress: Progress::Unstarted(f), on_error: PhantomData }
+        Self { cell, site, progress: Progress::Unstarted(f) }
     }
 
     fn turn(&self) -> AwaitedTurn {
@@ -142,12 +137,14 @@ impl<'a, T: Send + 'static, F, R, E> Read<'a, T, F, R, E> {
     }
 }
 
-impl<T, F, R, E> Read<'_, T, F, R, E>
+impl<T, F, R> Fallible for Read<'_, T, F, R>
 where
     T: Send + Sync + 'static,
     F: FnOnce(&T) -> R + Send + 'static,
     R: Send + 'static,
 {
+    type Value = R;
+
     fn poll_result(&mut self, cx: &mut Context<'_>) -> Poll<Result<R, CallError>> {
         if budget::poll_proceed(cx).is_pending() {
             return Poll::Pending;
@@ -176,27 +173,26 @@ where
 }
 
 // The closure is never pinned.
-impl<T: Send + 'static, F, R, E> Unpin for Read<'_, T, F, R, E> {}
+impl<T: Send + 'static, F, R> Unpin for Read<'_, T, F, R> {}
 
-impl<T, F, R, E> Future for Read<'_, T, F, R, E>
+impl<T, F, R> Future for Read<'_, T, F, R>
 where
     T: Send + Sync + 'static,
     F: FnOnce(&T) -> R + Send + 'static,
     R: Send + 'static,
-    E: OnError,
 {
-    type Output = E::Output<R>;
+    type Output = R;
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<R> {
         let result = ready!(self.poll_result(cx));
-        Poll::Ready(E::output(result, |error| {
+        Poll::Ready(result.unwrap_or_else(|error| {
             let color = self.cell.color();
             error.raise(format_args!("the read of a cell of {color}"), self.site)
         }))
     }
 }
 
-impl<T: Send + 'static, F, R, E> fmt::Debug for Read<'_, T, F, R, E> {
+impl<T: Send + 'static, F, R> fmt::Debug for Read<'_, T, F, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Read").field("cell", &self.cell).finish_non_exhaustive()
     }

@@ -9,15 +9,14 @@ pub use self::tuple::Tuple;
 use super::{ColorCell, InUse};
 use crate::lane::behavior::Claim;
 use crate::lane::behavior::request::Request;
-use std::fmt;
 
 /// Several cells: tuples of one to eight of `&ColorCell<T>` and
 /// [`cell.shared()`](ColorCell::shared); and slices, arrays and `Vec`s of `ColorCell<T>` or of
 /// `&ColorCell<T>`, by reference or by value, or the same inside [`shared`](super::shared).
 ///
 /// For a tuple, the closure `F` gets a `&mut T` for each element, or a `&T` for a shared element.
-/// For the other sets it gets one [`Several`](super::Several) or
-/// [`SeveralShared`](super::SeveralShared).
+/// For the other sets it gets one [`Several`](super::Several), or inside `shared` a
+/// `&Several`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no set of cells that `when` could hand to this closure",
     label = "wants a tuple of one to eight `&ColorCell<T>` or `cell.shared()`, with a closure of as many \
@@ -72,10 +71,12 @@ pub trait Set<F, R>: Sealed {
     unsafe fn run(&self, own: impl Fn(Request) -> bool, f: F) -> Result<R, InUse>;
 }
 
-/// A cell that the closure of a [`when`](fn@super::when) only reads, in parallel with other
-/// readers: see [`ColorCell::shared`].
-#[derive(Clone, Copy)]
-pub struct Shared<'a, T: Send + Sync + 'static>(&'a ColorCell<T>);
+/// A cell, or a row of cells, that the closure of a [`when`](fn@super::when) only reads, in parallel
+/// with other readers: see [`ColorCell::shared`] and [`shared`](super::shared).
+#[derive(Clone, Copy, Debug)]
+pub struct Shared<C>(pub(super) C);
+
+impl<C> Sealed for Shared<C> {}
 
 impl<T: Send + Sync + 'static> ColorCell<T> {
     /// Shares the cell inside a [`when`](fn@super::when): the closure gets a `&T`, and runs in
@@ -88,13 +89,7 @@ impl<T: Send + Sync + 'static> ColorCell<T> {
     /// # }
     /// ```
     #[must_use]
-    pub fn shared(&self) -> Shared<'_, T> {
+    pub fn shared(&self) -> Shared<&Self> {
         Shared(self)
-    }
-}
-
-impl<T: Send + Sync + 'static> fmt::Debug for Shared<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Shared").field(self.0).finish()
     }
 }

@@ -4,7 +4,7 @@ mod row;
 mod shared;
 
 pub use self::row::{Many, Row};
-pub use self::shared::{AllShared, SeveralShared, shared};
+pub use self::shared::shared;
 
 use self::row::distinct;
 use super::set::{Sealed, Set};
@@ -16,7 +16,8 @@ use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
 
 /// The values of several cells of one type, inside a [`when`](fn@super::when) over a slice, an
-/// array or a `Vec`, indexed by the places of their cells.
+/// array or a `Vec`, indexed by the places of their cells. Inside [`shared`](shared()) the closure
+/// gets a `&Several`, and only reads.
 ///
 /// A cell may be at several places, which then share one value. So only one value at a time can be
 /// borrowed mutably.
@@ -63,7 +64,9 @@ impl<T: Send + 'static> Index<usize> for Several<'_, T> {
     fn index(&self, index: usize) -> &T {
         self.row.at(index).inner.place().with(|value| {
             // SAFETY: all cells are this closure's while it runs (`Set::run`), and the only way to
-            // a value that can be changed borrows `self` for itself.
+            // a value that can be changed borrows `self` for itself. The closure of a `shared` set
+            // never owns `self`; while it runs, readers are inside, or this thread holds the lane
+            // and all other accesses are refused: no thread changes the value.
             unsafe { &*value }
         })
     }
@@ -73,8 +76,9 @@ impl<T: Send + 'static> IndexMut<usize> for Several<'_, T> {
     #[track_caller]
     fn index_mut(&mut self, index: usize) -> &mut T {
         self.row.at(index).inner.place().with_mut(|value| {
-            // SAFETY: all cells are this closure's while it runs (`Set::run`), and `self` is
-            // borrowed for this value alone, also if another place is of the same cell.
+            // SAFETY: a closure that has `&mut self` is of a set that is not `shared`, so all cells are
+            // this closure's while it runs (`Set::run`), and `self` is borrowed for this value
+            // alone, also if another place is of the same cell.
             unsafe { &mut *value }
         })
     }

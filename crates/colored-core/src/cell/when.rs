@@ -1,10 +1,10 @@
-//! [`when()`] and [`try_when()`]: a closure with access to several cells at once.
+//! [`when()`] and [`checked_when()`]: a closure with access to several cells at once.
 
 mod behavior;
 
 use self::behavior::{Behavior, HOW, Scheduled, schedule};
 use super::access::{CallError, InUse};
-use super::on_error::{OnError, OrError, OrPanic};
+use super::checked::{Checked, Fallible};
 use super::queued::Queued;
 use super::set::{Cells, Set};
 use super::slot::Slot;
@@ -14,7 +14,6 @@ use crate::lane::{LanePtr, LaneRef};
 use crate::sched::count_wait;
 use crate::wait::AwaitedTurn;
 use std::fmt;
-use std::marker::PhantomData;
 use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
@@ -75,7 +74,7 @@ use std::task::{Context, Poll, Waker, ready};
 /// # Panics
 ///
 /// At this call, if a tuple has the same cell twice and not both times shared. Later with the panic
-/// of `f`, after which the colors go on; and where [`try_when()`] returns an error: the text names
+/// of `f`, after which the colors go on; and where [`checked_when()`] returns an error: the text names
 /// the line of the `when`.
 #[track_caller]
 pub fn when<S, F, R>(cells: S, f: F) -> When<S::Set, F, R>
@@ -102,17 +101,17 @@ where
 /// At this call, if a tuple has the same cell twice and not both times shared. Later with the panic
 /// of `f`.
 #[track_caller]
-pub fn try_when<S, F, R>(cells: S, f: F) -> When<S::Set, F, R, OrError>
+pub fn checked_when<S, F, R>(cells: S, f: F) -> Checked<When<S::Set, F, R>>
 where
     S: Cells<F, R>,
     F: Send + 'static,
     R: Send + 'static,
 {
-    start(cells, f)
+    Checked::new(start(cells, f))
 }
 
 #[track_caller]
-fn start<S, F, R, E>(cells: S, f: F) -> When<S::Set, F, R, E>
+fn start<S, F, R>(cells: S, f: F) -> When<S::Set, F, R>
 where
     S: Cells<F, R>,
 {
@@ -123,15 +122,14 @@ where
              `shared()` both times"
         );
     }
-    When { progress: Progress::Unstarted(set, f), site: Location::caller(), on_error: PhantomData }
+    When { progress: Progress::Unstarted(set, f), site: Location::caller() }
 }
 
-/// The future of [`when()`], and with [`OrError`] of [`try_when()`].
+/// The future of [`when()`].
 #[must_use = "futures do nothing unless awaited"]
-pub struct When<S, F, R, E = OrPanic> {
+pub struct When<S, F, R> {
     progress: Progress<S, F, R>,
     site: &'static Location<'static>,
-    on_error: PhantomData<E>,
 }
 
 enum Progress<S, F, R> {
@@ -143,12 +141,14 @@ enum Progress<S, F, R> {
     Done,
 }
 
-impl<S, F, R, E> When<S, F, R, E>
+impl<S, F, R> Fallible for When<S, F, R>
 where
     S: Set<F, R>,
     F: Send + 'static,
     R: Send + 'static,
 {
+    type Value = R;
+
     fn poll_result(&mut self, cx: &mut Context<'_>) -> Poll<Result<R, CallError>> {
         if budget::poll_proceed(cx).is_pending() {
             return Poll::Pending;
@@ -185,25 +185,24 @@ where
 }
 
 // The closure is never pinned.
-impl<S, F, R, E> Unpin for When<S, F, R, E> {}
+impl<S, F, R> Unpin for When<S, F, R> {}
 
-impl<S, F, R, E> Future for When<S, F, R, E>
+impl<S, F, R> Future for When<S, F, R>
 where
     S: Set<F, R>,
     F: Send + 'static,
     R: Send + 'static,
-    E: OnError,
 {
-    type Output = E::Output<R>;
+    type Output = R;
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<R> {
         let result = ready!(self.poll_result(cx));
         let site = self.site;
-        Poll::Ready(E::output(result, |error| error.raise(format_args!("the `when`"), site)))
+        Poll::Ready(result.unwrap_or_else(|error| error.raise(format_args!("the `when`"), site)))
     }
 }
 
-impl<S, F, R, E> fmt::Debug for When<S, F, R, E> {
+impl<S, F, R> fmt::Debug for When<S, F, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("When").field("progress", &self.progress).finish_non_exhaustive()
     }

@@ -183,9 +183,9 @@ mod tests {
     fn a_color_of_a_key_is_shown_by_the_key_while_keys_are_remembered() {
         assert_eq!(is_on(), cfg!(debug_assertions));
         switch(false);
-        let before = Color::of(&("a shop that is not remembered", 1));
+        let before = Color::of(("a shop that is not remembered", 1));
         switch(true);
-        let color = Color::of(&("shop", 3));
+        let color = Color::of(("shop", 3));
         assert!(before.to_string().starts_with("color 0x"), "{before}");
         assert_eq!(color.to_string(), r#"color of ("shop", 3)"#);
         assert_eq!(Color::of("till").to_string(), r#"color "till""#);

@@ -1,15 +1,17 @@
 //! The time of closures that run at once, on the threads of their callers.
 
 use crate::lane::{Lane, LanePtr, current};
-use crate::meter::At;
+use crate::meter::{self, At};
 use std::ptr;
 
 /// A closure that runs at once, while its scheduler records: its time counts for each of its lanes, and not for the lane
 /// of its caller. Costs two reads of the clock.
 ///
-/// A caller first asks [`is_on`](crate::meter::is_on). A closure that panics is measured like any other: the caller catches
+/// While nothing is recorded it is one look at a word. A closure that panics is measured like any other: the caller catches
 /// the panic.
-pub(in crate::lane) struct AtOnce {
+pub(in crate::lane) struct AtOnce(Option<Recorded>);
+
+struct Recorded {
     since: At,
     /// The lane that the thread holds, if it is none of the closure's.
     caller: Option<LanePtr>,
@@ -22,8 +24,35 @@ impl AtOnce {
     /// # Safety
     ///
     /// This thread has taken these lanes, which are alive.
+    #[inline(always)]
+    pub(in crate::lane) unsafe fn begin<L>(lanes: L) -> Self
+    where
+        L: Iterator<Item = LanePtr> + Clone,
+    {
+        // SAFETY: the caller promises that this thread has taken the lanes, which are alive.
+        Self(if meter::is_on() { unsafe { Recorded::begin(lanes) } } else { None })
+    }
+
+    /// The closure has returned, or has panicked.
+    ///
+    /// # Safety
+    ///
+    /// These are the lanes of [`begin`](Self::begin), which this thread still has.
+    #[inline(always)]
+    pub(in crate::lane) unsafe fn end(self, lanes: impl Iterator<Item = LanePtr> + Clone) {
+        if let Some(recorded) = self.0 {
+            // SAFETY: the caller promises that these are the lanes of `begin`, which this thread still has.
+            unsafe { recorded.end(lanes) };
+        }
+    }
+}
+
+impl Recorded {
+    /// # Safety
+    ///
+    /// As for [`AtOnce::begin`].
     #[cold]
-    pub(in crate::lane) unsafe fn begin<L>(lanes: L) -> Option<Self>
+    unsafe fn begin<L>(lanes: L) -> Option<Self>
     where
         L: Iterator<Item = LanePtr> + Clone,
     {
@@ -36,13 +65,11 @@ impl AtOnce {
         Some(Self { since, caller })
     }
 
-    /// The closure has returned, or has panicked.
-    ///
     /// # Safety
     ///
-    /// These are the lanes of [`begin`](Self::begin), which this thread still has.
+    /// As for [`AtOnce::end`].
     #[cold]
-    pub(in crate::lane) unsafe fn end(self, lanes: impl Iterator<Item = LanePtr> + Clone) {
+    unsafe fn end(self, lanes: impl Iterator<Item = LanePtr> + Clone) {
         let Some(first) = lanes.clone().next() else { return };
         // SAFETY: the caller promises that this thread has the lanes, which are alive therefore.
         let first = unsafe { first.get() };

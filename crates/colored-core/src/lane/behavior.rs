@@ -35,7 +35,6 @@ use crate::lane::readers;
 use crate::lane::readers::admit::{self, Admit, Waiting};
 use crate::lane::turn_end::after::After;
 use crate::lane::{Lane, LanePtr, LaneRef, ReadyLane, callback};
-use crate::meter;
 use crate::queue::{Kind, Node, Pushed};
 use crate::sync::{AtomicBool, AtomicUsize, Ordering};
 use crate::task::{Named, TaskRef};
@@ -232,17 +231,13 @@ pub(crate) unsafe fn enqueue(behavior: &BehaviorRef) -> bool {
     let claims = behavior.claims();
     let mut granted = 1;
     let push = |claim: &Claim| {
-        if meter::is_on() {
-            claim.lane().record_push(claim.waiting.node());
-        }
+        claim.lane().record_push(claim.waiting.node());
         // SAFETY: the claim is in no chain, and the behavior keeps claim and lane until the claim is out again.
         let pushed = unsafe { claim.lane().chain.push(NonNull::from(claim).cast()) };
         match (pushed, claim.want.mode) {
             (Pushed::Behind, _) => {}
             (Pushed::Claimed, Mode::Exclusive) => {
-                if meter::is_on() {
-                    claim.lane().record_granted(claim.waiting.node());
-                }
+                claim.lane().record_granted(claim.waiting.node());
                 claim.set_owned();
                 granted += 1;
             }
@@ -284,15 +279,13 @@ impl Complete {
             wants.filter(|want| want.is_exclusive()).map(Request::lane)
         };
         // SAFETY: this thread has the lanes, which the behavior keeps.
-        let at_once = if meter::is_on() { unsafe { AtOnce::begin(exclusive()) } } else { None };
+        let at_once = unsafe { AtOnce::begin(exclusive()) };
         let color = behavior.color.filter(|color| !current::is(*color));
         let hold = color.map(Hold::begin);
         // SAFETY: this value is the right to run the behavior, which has all its lanes.
         let waker = unsafe { (behavior.vtable.run)(behavior.address(), cancel) };
-        if let Some(at_once) = at_once {
-            // SAFETY: as above.
-            unsafe { at_once.end(exclusive()) };
-        }
+        // SAFETY: as above.
+        unsafe { at_once.end(exclusive()) };
         if let Some((color, hold)) = color.zip(hold) {
             // SAFETY: the hold is of that lane, which the behavior keeps.
             unsafe { color.settle(&hold) };

@@ -6,7 +6,6 @@ use crate::lane::current::Hold;
 use crate::lane::try_take::{try_take, try_take_soon};
 use crate::lane::{LanePtr, LaneRef};
 use crate::memory;
-use crate::meter;
 use crate::queue::{Kind, Node};
 use crate::sync::UnsafeCell;
 use std::alloc::Layout;
@@ -189,13 +188,11 @@ where
 unsafe fn run_taken<F: FnOnce() -> R, R>(lane: &LaneRef, f: F) -> R {
     let lanes = || iter::once(lane.ptr());
     // SAFETY: the caller promises that this thread has taken the lane, which `lane` keeps alive.
-    let at_once = if meter::is_on() { unsafe { AtOnce::begin(lanes()) } } else { None };
+    let at_once = unsafe { AtOnce::begin(lanes()) };
     let hold = Hold::begin(lane.ptr());
     let result = catch_unwind(AssertUnwindSafe(f));
-    if let Some(at_once) = at_once {
-        // SAFETY: as above.
-        unsafe { at_once.end(lanes()) };
-    }
+    // SAFETY: as above.
+    unsafe { at_once.end(lanes()) };
     // SAFETY: this thread holds the lane, at whose head is the lane's own node, so no task of it has been polled;
     // `lane` outlives this.
     unsafe { lane.ptr().end_inline(hold) };

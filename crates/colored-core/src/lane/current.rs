@@ -2,6 +2,7 @@
 
 use crate::color::Color;
 use crate::lane::LanePtr;
+use crate::meter;
 use crate::sync::thread_slot;
 use crate::task::{Abort, Id, TaskRef};
 use std::cell::Cell;
@@ -102,10 +103,13 @@ pub(super) fn polling<R>(task: TaskRef<LanePtr>, poll: impl FnOnce() -> R) -> (R
     (result, asked)
 }
 
-/// Runs what comes behind the poll of a task: its end, which wakes others, or that it is scheduled again.
-#[cold]
-pub(super) fn completing(task: Id, end: impl FnOnce()) {
-    let before = CURRENT.with(|current| current.completing.replace(Some(task)));
+/// Runs the work behind the poll of a task: its end, which wakes others, or that it is scheduled again. The wakes are
+/// recorded as the task's.
+#[inline]
+pub(super) fn completing(task: TaskRef<LanePtr>, end: impl FnOnce()) {
+    let id = if meter::is_on() { Some(task.id()) } else { None };
+    let Some(id) = id else { return end() };
+    let before = CURRENT.with(|current| current.completing.replace(Some(id)));
     end();
     CURRENT.with(|current| current.completing.set(before));
 }

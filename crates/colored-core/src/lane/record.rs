@@ -1,7 +1,8 @@
 //! The events of a lane that go into its meter and into the trace, while its scheduler records. See
 //! [`meter`](crate::meter).
 //!
-//! Each function is out of line. Its callers first ask [`is_on`](crate::meter::is_on), or know the level of their slice.
+//! A function that a caller may call at any time first asks [`is_on`](crate::meter::is_on), once, and is out of line
+//! behind that. The others are for a slice that is recorded: a [`Recorder`] is their argument, or a time from one.
 //!
 //! | event | in | the lane's state becomes |
 //! |---|---|---|
@@ -19,36 +20,62 @@
 //!
 //! Call each before the exchange that gives the right to run away: another thread may free the lane afterwards.
 
+use crate::color::Color;
+use crate::lane::held::Held;
 use crate::lane::turn_end::after::After;
 use crate::lane::{Lane, LanePtr, current};
-use crate::meter::{At, Level, Meter};
-use crate::queue::{Node, Pushed};
-use crate::task::TaskRef;
+use crate::meter::{self, At, Level, Meter};
+use crate::queue::Node;
+use crate::task::{Id, Named, TaskRef};
 use crate::trace::Event;
 use crate::usage::Usage;
-use std::ptr::NonNull;
+
+/// Runs `record` if some scheduler of the process records.
+#[inline(always)]
+fn if_on(record: impl FnOnce()) {
+    #[cold]
+    #[inline(never)]
+    fn out_of_line(record: impl FnOnce()) {
+        record();
+    }
+    if meter::is_on() {
+        out_of_line(record);
+    }
+}
 
 impl LanePtr {
     /// The task is about to be scheduled: it has been woken, perhaps by the task that this thread polls.
-    #[cold]
+    #[inline(always)]
     pub(in crate::lane) fn record_wake(self, task: TaskRef<LanePtr>) {
-        // SAFETY: the task, which is not complete, owns a reference to its lane.
-        let port = &unsafe { self.get() }.port;
-        port.record(Level::Tasks, Event::Wake { by: current::waker(), task: task.id() });
+        if_on(|| {
+            // SAFETY: the task, which is not complete, owns a reference to its lane.
+            let port = &unsafe { self.get() }.port;
+            port.record(Level::Tasks, Event::Wake { by: current::waker(), task: task.id() });
+        });
     }
 }
 
 impl Lane {
     /// A closure is about to be posted.
-    #[cold]
+    #[inline(always)]
     pub(crate) fn record_post(&self) {
-        self.port.record(Level::All, Event::Post { color: self.color() });
+        if_on(|| self.port.record(Level::All, Event::Post { color: self.color() }));
     }
 
     /// A call or a read is about to begin or to be queued.
-    #[cold]
+    #[inline(always)]
     pub(crate) fn record_call(&self) {
-        self.port.record(Level::All, Event::Call { color: self.color() });
+        if_on(|| self.port.record(Level::All, Event::Call { color: self.color() }));
+    }
+
+    /// A task that no other thread knows yet is about to be pushed.
+    #[inline(always)]
+    pub(crate) fn record_spawn(&self, task: TaskRef<LanePtr>) {
+        if_on(|| {
+            let Named { id, spawned } = task.named();
+            let by = current::task().map(TaskRef::id);
+            self.port.record(Level::Tasks, Event::Spawn { by, task: id, site: Some(spawned) });
+        });
     }
 
     fn meter(&self) -> &Meter {
@@ -79,37 +106,23 @@ impl Lane {
     }
 
     /// `node` is about to be pushed.
-    #[cold]
+    #[inline(always)]
     pub(in crate::lane) fn record_push(&self, node: &Node) {
-        if let Some(at) = self.port.recorded() {
-            self.meter().record_push(&node.counted, at);
-        }
-    }
-
-    /// Pushes a node. The caller gives the lane to a queue if it was idle.
-    ///
-    /// # Safety
-    ///
-    /// As for [`Chain::push`](crate::queue::Chain::push).
-    #[cold]
-    pub(in crate::lane) unsafe fn push_recorded(&self, node: NonNull<Node>) -> Pushed {
-        // SAFETY: the node is in no chain yet, so this thread may read it.
-        self.record_push(unsafe { node.as_ref() });
-        // SAFETY: the caller promises that the node is in no chain, and that node and chain are alive until it is
-        // unlinked.
-        let pushed = unsafe { self.chain.push(node) };
-        if let Pushed::Claimed = pushed {
-            self.record_queued();
-        }
-        pushed
+        if_on(|| {
+            if let Some(at) = self.port.recorded() {
+                self.meter().record_push(&node.counted, at);
+            }
+        });
     }
 
     /// The caller is about to give the right to run the lane to a queue.
-    #[cold]
+    #[inline(always)]
     pub(in crate::lane) fn record_queued(&self) {
-        if let Some(at) = self.port.recorded() {
-            self.record_queued_at(at);
-        }
+        if_on(|| {
+            if let Some(at) = self.port.recorded() {
+                self.record_queued_at(at);
+            }
+        });
     }
 
     #[cold]
@@ -145,12 +158,14 @@ impl Lane {
     }
 
     /// A claim was pushed just now, and has got the lane, which was idle.
-    #[cold]
+    #[inline(always)]
     pub(in crate::lane) fn record_granted(&self, node: &Node) {
-        self.record_admitted(node);
-        if let Some(at) = self.port.recorded() {
-            self.record_taken(at);
-        }
+        if_on(|| {
+            self.record_admitted(node);
+            if let Some(at) = self.port.recorded() {
+                self.record_taken(at);
+            }
+        });
     }
 
     /// The turn of the head is over.
@@ -199,16 +214,61 @@ impl Lane {
     }
 
     /// The next exchange may end the hold.
-    #[cold]
+    #[inline(always)]
     pub(in crate::lane) fn record_idle(&self) {
-        if let Some(at) = self.port.recorded() {
-            self.record_idle_at(at);
-        }
+        if_on(|| {
+            if let Some(at) = self.port.recorded() {
+                self.record_idle_at(at);
+            }
+        });
     }
 
     fn record_idle_at(&self, at: At) {
         if let Some(kept) = self.meter().record_idle(at) {
             self.port.record(Level::Slices, Event::Kept { color: self.color(), kept });
+        }
+    }
+}
+
+/// The recorder of one slice: its clock, and the events that only a slice has.
+pub(crate) trait Recorder {
+    /// Looks at the clock: at the end of each turn.
+    fn look(&mut self) -> At;
+    /// The time of the last look.
+    fn last(&self) -> At;
+    /// The slice begins at this time.
+    fn begin(&mut self) -> At;
+    /// The pin of this thread.
+    fn thread(&self) -> u32;
+    /// The lane was queued for `nanos`.
+    fn record_wait(&mut self, nanos: u64);
+    /// The turn that began last is over.
+    fn record_turn(&mut self);
+    /// Then: a task completes, or goes on under another lane.
+    fn record_leave(&mut self, task: Id, to: Option<Color>);
+}
+
+impl Held<'_> {
+    /// A slice begins.
+    #[cold]
+    pub(in crate::lane) fn record_begin(self, recorder: &mut dyn Recorder) {
+        let (at, thread) = (recorder.begin(), recorder.thread());
+        self.hand_in_usage();
+        recorder.record_wait(self.record_slice(at, thread));
+    }
+
+    /// The turn of the head is over. This may be the end of the slice.
+    #[cold]
+    pub(in crate::lane) fn record_end(self, after: After, recorder: &mut dyn Recorder) {
+        let at = recorder.look();
+        self.record_turn_end(after, at);
+        recorder.record_turn();
+        if let After::Release | After::Hop = after {
+            // SAFETY: the node is a task's, at the head, and so alive.
+            let task: TaskRef<LanePtr> = unsafe { TaskRef::from_node(self.head().node) };
+            // SAFETY: a task that hops has a reference to the lane that it goes to.
+            let to = (after == After::Hop).then(|| unsafe { task.lane().get() }.color());
+            recorder.record_leave(task.id(), to);
         }
     }
 }

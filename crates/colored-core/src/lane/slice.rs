@@ -1,15 +1,14 @@
 //! One turn of a lane: a bounded number of polls, then it goes back.
 
-use crate::color::Color;
 use crate::lane::behavior;
 use crate::lane::current::{self, Hold};
 use crate::lane::held::{Head, Held};
 use crate::lane::readers::admit::{self, LetIn};
+use crate::lane::record::Recorder;
 use crate::lane::turn_end::after::After;
 use crate::lane::{LanePtr, LaneRef, ReadyLane, callback};
-use crate::meter::{self, At};
 use crate::queue::{Kind, Unlinked};
-use crate::task::{Id, Named, TaskRef, Wants};
+use crate::task::{Named, TaskRef, Wants};
 
 /// The thread that runs a slice.
 pub(crate) trait Runner {
@@ -21,54 +20,17 @@ pub(crate) trait Runner {
     fn begin_turn(&self, _task: Option<Named>) {}
     /// One turn is over; returns whether the slice goes on.
     fn count_turn(&mut self, turn: Turn) -> bool;
-    /// What records the slice, if it is recorded: the same for the whole slice.
-    type Recorder: Recorder;
-    /// The recorder. The compiler leaves out what follows if there is none.
-    fn recorder(&mut self) -> Option<&mut Self::Recorder>;
-}
-
-/// A runner that records its slice.
-pub(crate) trait Recorder {
-    /// Looks at the clock: at the end of each turn.
-    fn look(&mut self) -> At;
-    /// The time of the last look.
-    fn last(&self) -> At;
-    /// The slice begins at this time.
-    fn begin(&mut self) -> At;
-    /// The pin of this thread.
-    fn thread(&self) -> u32;
-    /// The lane was queued for so many nanoseconds.
-    fn record_wait(&mut self, nanos: u64);
-    /// The turn that began last is over.
-    fn record_turn(&mut self);
-    /// Then: a task completes, or goes on under another lane.
-    fn record_leave(&mut self, task: Id, to: Option<Color>);
-}
-
-/// There is none.
-pub(crate) enum NoRecorder {}
-
-impl Recorder for NoRecorder {
-    fn look(&mut self) -> At {
-        match *self {}
+    /// The recorder of the slice: the same for the whole slice. Without one the compiler leaves out all that records.
+    #[inline(always)]
+    fn recorder(&mut self) -> Option<&mut dyn Recorder> {
+        None
     }
-    fn last(&self) -> At {
-        match *self {}
-    }
-    fn begin(&mut self) -> At {
-        match *self {}
-    }
-    fn thread(&self) -> u32 {
-        match *self {}
-    }
-    fn record_wait(&mut self, _: u64) {
-        match *self {}
-    }
-    fn record_turn(&mut self) {
-        match *self {}
-    }
-    fn record_leave(&mut self, _: Id, _: Option<Color>) {
-        match *self {}
+    /// Runs `record` with the recorder, if there is one.
+    #[inline(always)]
+    fn observe(&mut self, record: impl FnOnce(&mut dyn Recorder)) {
+        if let Some(recorder) = self.recorder() {
+            record(recorder);
+        }
     }
 }
 
@@ -132,11 +94,7 @@ impl ReadyLane {
         // SAFETY: `self` is the right to run the lane, so this thread holds it, and the chain has a node, which keeps
         // the lane alive. The lane is not used after the right is gone.
         let lane = unsafe { Held::new(self.0) };
-        if let Some(recorder) = runner.recorder() {
-            let (at, thread) = (recorder.begin(), recorder.thread());
-            lane.hand_in_usage();
-            recorder.record_wait(lane.record_slice(at, thread));
-        }
+        runner.observe(|recorder| lane.record_begin(recorder));
         lane.show_if_asked(self.0);
         loop {
             let stalled = lane.take_stalled();
@@ -150,9 +108,7 @@ impl ReadyLane {
                     // that it is pinned to may have gone.
                     let dropped = || head.kind == Kind::Callback && runner.is_closing();
                     if !runner.may_run(head.pin) && !dropped() {
-                        if let Some(recorder) = runner.recorder() {
-                            lane.record_queued_at(recorder.last());
-                        }
+                        runner.observe(|recorder| lane.record_queued_at(recorder.last()));
                         self.count_owed(&hold);
                         return Slice::Elsewhere(self, head.pin);
                     }
@@ -166,23 +122,18 @@ impl ReadyLane {
                     match head.kind {
                         Kind::Claim | Kind::Read => {
                             runner.begin_turn(None);
-                            if let Some(recorder) = runner.recorder() {
-                                lane.record_taken(recorder.last());
-                            }
+                            runner.observe(|recorder| lane.record_taken(recorder.last()));
                             // SAFETY: this thread holds the lane, by `hold`, and has just found a
                             // claim or a reader at its head.
                             match unsafe { self.share(head, &hold, closing) } {
                                 Turned::Over(ready, after) => {
-                                    if let Some(recorder) = runner.recorder() {
-                                        lane.record_running(recorder.look());
-                                    }
+                                    runner.observe(|recorder| lane.record_running(recorder.look()));
                                     self = ready;
                                     after
                                 }
                                 Turned::NotYet(ready) => {
-                                    if let Some(recorder) = runner.recorder() {
-                                        lane.record_queued_at(recorder.look());
-                                    }
+                                    runner
+                                        .observe(|recorder| lane.record_queued_at(recorder.look()));
                                     ready.count_owed(&hold);
                                     return Slice::More(ready);
                                 }
@@ -195,21 +146,17 @@ impl ReadyLane {
                     }
                 }
             };
-            if ends && let Some(recorder) = runner.recorder() {
-                lane.record_end(after, recorder);
+            if ends {
+                runner.observe(|recorder| lane.record_end(after, recorder));
             }
             // SAFETY: this thread holds the lane, and the turn of its head is over.
             match unsafe { self.0.unlink(after, &hold, Some(runner.is_closing())) } {
                 Unlinked::Idle => return Slice::Idle,
                 Unlinked::More if runner.count_turn(Turn::of(after)) => {
-                    if let Some(recorder) = runner.recorder() {
-                        lane.record_running(recorder.last());
-                    }
+                    runner.observe(|recorder| lane.record_running(recorder.last()));
                 }
                 Unlinked::More | Unlinked::Stalled => {
-                    if let Some(recorder) = runner.recorder() {
-                        lane.record_queued_at(recorder.last());
-                    }
+                    runner.observe(|recorder| lane.record_queued_at(recorder.last()));
                     self.count_owed(&hold);
                     return Slice::More(self);
                 }
@@ -251,21 +198,6 @@ impl ReadyLane {
 }
 
 impl Held<'_> {
-    /// The turn of the head is over, and is recorded. This may be the end of the slice.
-    #[cold]
-    fn record_end(self, after: After, recorder: &mut impl Recorder) {
-        let at = recorder.look();
-        self.record_turn_end(after, at);
-        recorder.record_turn();
-        if let After::Release | After::Hop = after {
-            // SAFETY: the node is a task's, at the head, and so alive.
-            let task: TaskRef<LanePtr> = unsafe { TaskRef::from_node(self.head().node) };
-            // SAFETY: a task that hops has a reference to the lane that it goes to.
-            let to = (after == After::Hop).then(|| unsafe { task.lane().get() }.color());
-            recorder.record_leave(task.id(), to);
-        }
-    }
-
     /// The turn of the head: runs it, and returns the remaining work.
     ///
     /// # Safety
@@ -340,12 +272,7 @@ impl Held<'_> {
         }
         if done {
             // SAFETY: the caller holds the lane, and `poll` or `cancel` has stored the output.
-            let complete = || unsafe { task.complete() };
-            if meter::is_on() {
-                current::completing(task.id(), complete);
-            } else {
-                complete();
-            }
+            current::completing(task, || unsafe { task.complete() });
             return After::Release;
         }
         if let Some(lane) = hop {

@@ -15,7 +15,6 @@ use crate::lane::behavior;
 use crate::lane::current::Hold;
 use crate::lane::held::{Head, Held};
 use crate::lane::{LanePtr, callback, current};
-use crate::meter;
 use crate::queue::{Node, Rotated, Unlinked};
 use crate::task::{Ended, Kept, Schedule, TaskRef};
 use std::ptr::NonNull;
@@ -153,10 +152,6 @@ unsafe fn schedule(task: TaskRef<LanePtr>) {
     let lane = task.lane();
     // SAFETY: the caller promises that it may move the task, and gives that right away here.
     let schedule = || unsafe { lane.schedule(task.node()) };
-    if meter::is_on() {
-        // The record says that the task itself goes on, not that something outside has woken it.
-        current::completing(task.id(), schedule);
-    } else {
-        schedule();
-    }
+    // The record says that the task itself goes on, not that something outside has woken it.
+    current::completing(task, schedule);
 }

@@ -1,7 +1,6 @@
 //! The wake path: a node is pushed on its lane, and a lane that was idle is dispatched to a thread.
 
 use crate::lane::{Dispatch, Held, Lane, LanePtr, Owner, ReadyLane, current};
-use crate::meter;
 use crate::queue::{Node, Pushed};
 use crate::sync::Arc;
 use crate::task::{self, Schedule, TaskPanic, TaskRef};
@@ -55,14 +54,11 @@ impl LanePtr {
             // `pin` is the node's.
             return unsafe { self.push_urgent(node, pin) };
         }
-        let pushed = if meter::is_on() {
-            // SAFETY: the caller promises that the node is in no chain, and stays until it has run.
-            unsafe { lane.push_recorded(node) }
-        } else {
-            // SAFETY: the caller promises that the node is in no chain, and stays until it has run.
-            unsafe { lane.chain.push(node) }
-        };
-        if let Pushed::Claimed = pushed {
+        // SAFETY: the node is in no chain yet, so this thread may read it.
+        lane.record_push(unsafe { node.as_ref() });
+        // SAFETY: the caller promises that the node is in no chain, and stays until it has run.
+        if let Pushed::Claimed = unsafe { lane.chain.push(node) } {
+            lane.record_queued();
             dispatch(ReadyLane(self), pin);
         }
     }
@@ -80,9 +76,7 @@ impl ReadyLane {
     /// this returns, so no argument of this, or of what it calls, is a reference into the lane.
     #[inline(always)]
     pub(super) fn dispatch(self, pin: u32) {
-        if meter::is_on() {
-            self.lane().record_queued();
-        }
+        self.lane().record_queued();
         self.dispatch_recorded(pin);
     }
 
@@ -140,10 +134,8 @@ impl Schedule for LanePtr {
 
     #[inline]
     unsafe fn schedule(self, node: NonNull<Node>) {
-        if meter::is_on() {
-            // SAFETY: the node is a task's, which is not complete, and so alive.
-            self.record_wake(unsafe { TaskRef::from_node(node) });
-        }
+        // SAFETY: the node is a task's, which is not complete, and so alive.
+        self.record_wake(unsafe { TaskRef::from_node(node) });
         // SAFETY: the caller may move the task, so the node is in no chain; a task that is not complete owns a
         // reference to its lane.
         unsafe { self.push(node) };
@@ -153,10 +145,8 @@ impl Schedule for LanePtr {
         // SAFETY: the task has kept its lane, so the node is at the head; the caller has the right to run the lane, so
         // the node stays.
         let node = unsafe { node.as_ref() };
-        if meter::is_on() {
-            // SAFETY: the caller has the right to run the lane, so the lane is alive.
-            unsafe { self.get() }.record_push(node);
-        }
+        // SAFETY: the caller has the right to run the lane, so the lane is alive.
+        unsafe { self.get() }.record_push(node);
         ReadyLane(self).dispatch(node.pin);
     }
 }

@@ -126,7 +126,7 @@ unsafe fn give_back(chunk: NonNull<Count>, blocks: usize) -> Option<Chunk> {
     last.then(|| Chunk(chunk))
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(colored_loom)))]
 mod tests {
     use super::*;
 

@@ -7,8 +7,8 @@ use crate::lane::readers::workers::HasWorkers;
 use crate::lane::section::key::HasSections;
 use crate::lane::snapshot::asked::HasSnapshot;
 use crate::lane::{
-    Closing, Dispatch, GivenBack, Lane, LanePtr, LaneRef, NoRecorder, Observe, Order, Owner,
-    ReadyLane, Runner, SectionKey, Slice, Tenure, Turn,
+    Closing, Dispatch, GivenBack, Lane, LanePtr, LaneRef, Observe, Order, Owner, ReadyLane, Runner,
+    SectionKey, Slice, Tenure, Turn,
 };
 use crate::meter::{At, Level};
 use crate::sync::{Arc, Mutex, UnsafeCell, arc_dyn};
@@ -186,12 +186,6 @@ where
 pub(crate) struct Endless;
 
 impl Runner for Endless {
-    type Recorder = NoRecorder;
-
-    fn recorder(&mut self) -> Option<&mut NoRecorder> {
-        None
-    }
-
     fn may_run(&self, _pin: u32) -> bool {
         true
     }
@@ -209,12 +203,6 @@ impl Runner for Endless {
 pub(crate) struct OneTurn;
 
 impl Runner for OneTurn {
-    type Recorder = NoRecorder;
-
-    fn recorder(&mut self) -> Option<&mut NoRecorder> {
-        None
-    }
-
     fn may_run(&self, _pin: u32) -> bool {
         true
     }

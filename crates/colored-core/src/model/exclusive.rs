@@ -315,7 +315,7 @@ fn crossing_calls() {
         let mut tasks = [0, 1].map(|own| {
             let other = cells[1 - own].clone();
             handle.spawn_colored(cells[own].color(), async move {
-                exclusive(other.try_call(|value| *value += 1)).await.is_err()
+                exclusive(other.checked_call(|value| *value += 1)).await.is_err()
             })
         });
         run_and_look(&handle, &mut workers);
@@ -345,7 +345,7 @@ fn section_against_when() {
         let other = cells[1].clone();
         let mut section = handle.spawn_colored(
             cells[0].color(),
-            exclusive(async move { other.try_call(|value| *value += 1).await.is_err() }),
+            exclusive(async move { other.checked_call(|value| *value += 1).await.is_err() }),
         );
         let mut both = handle.spawn_unique(async move {
             when((&cells[1], &cells[0]), |one, other| {

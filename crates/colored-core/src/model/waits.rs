@@ -140,7 +140,7 @@ fn a_lane_that_is_got_before_all_places() {
         let called = cells[1].clone();
         let section = exclusive(async move {
             gone.await;
-            called.try_call(|value| *value).await
+            called.checked_call(|value| *value).await
         });
         let mut section = handle.spawn_colored(cells[2].color(), section);
         step_until_idle(&mut workers[0]);

@@ -48,7 +48,7 @@ impl Dispatch for Scheduler {
 
     fn spare(&self, color: Color) -> Option<Box<Lane>> {
         local::with(|local| match local {
-            Some(local) if std::ptr::eq(local.scheduler(), self) => local.reuse(color),
+            Some(local) if std::ptr::eq(local.scheduler(), self) => local.take_spare(color),
             _ => self.take_spare(color),
         })
     }

@@ -12,8 +12,8 @@ use super::pace::Pace;
 use super::{Scheduler, SchedulerHandle, local};
 use crate::color::Color;
 use crate::join::{AbortHandle, JoinHandle};
-use crate::lane::{LanePtr, LaneRef, NoRecorder, Recorder, Runner, Slice, Turn, current};
-use crate::meter::{self, At, Level};
+use crate::lane::{LanePtr, LaneRef, Recorder, Runner, Slice, Turn, current};
+use crate::meter::{At, Level};
 use crate::sync::{Arc, thread_slot};
 use crate::task::{Id, JoinError, Named};
 use crate::trace::{Event, Record};
@@ -57,7 +57,7 @@ impl Stay {
             });
             let (pin, pace) = (self.guest.pin, Pace::default());
             let mut turn = GuestRunner { scheduler, pin, weight: 0, start: 0, pace };
-            let level = if meter::is_on() { scheduler.level() } else { Level::Off };
+            let level = scheduler.slice_level();
             let slice = if level == Level::Off {
                 lane.run(&mut turn)
             } else {
@@ -166,12 +166,6 @@ impl RecordedGuest<'_> {
 }
 
 impl Runner for GuestRunner<'_> {
-    type Recorder = NoRecorder;
-
-    fn recorder(&mut self) -> Option<&mut NoRecorder> {
-        None
-    }
-
     fn may_run(&self, pin: u32) -> bool {
         pin == self.pin
     }
@@ -195,8 +189,6 @@ impl Runner for GuestRunner<'_> {
 }
 
 impl Runner for RecordedGuest<'_> {
-    type Recorder = Self;
-
     fn may_run(&self, pin: u32) -> bool {
         self.turn.may_run(pin)
     }
@@ -213,7 +205,7 @@ impl Runner for RecordedGuest<'_> {
         self.turn.count_turn(turn)
     }
 
-    fn recorder(&mut self) -> Option<&mut Self> {
+    fn recorder(&mut self) -> Option<&mut dyn Recorder> {
         Some(self)
     }
 }

@@ -4,12 +4,10 @@ use super::Scheduler;
 use super::remote::pin_of;
 use crate::color::Color;
 use crate::join::JoinHandle;
-use crate::lane::{Dispatch, Lane, LanePtr, LaneRef, Tenure, callback, current};
-use crate::meter::{self, Level};
+use crate::lane::{Dispatch, Lane, LanePtr, LaneRef, Tenure, callback};
 use crate::span::{Origin, TaskSpan};
 use crate::sync::{Arc, arc_dyn};
-use crate::task::{self, Id, Named, TaskRef};
-use crate::trace::Event;
+use crate::task::{self, Id, TaskRef};
 use std::any::Any;
 use std::panic::Location;
 
@@ -205,10 +203,10 @@ impl SchedulerHandle {
         let (task, join) = unsafe { task::Cell::allocate(future, lane, 0, urgent, site) };
         self.scheduler().count_spawn();
         tell(join.id());
-        if meter::is_on() {
-            // SAFETY: the task is fresh, and no other thread knows it.
-            self.scheduler().record_spawn(unsafe { TaskRef::<LanePtr>::new(task) }.named());
-        }
+        // SAFETY: the task is fresh, so it is alive, and no other thread knows it.
+        let fresh = unsafe { TaskRef::new(task) };
+        // SAFETY: the task owns a reference to the lane.
+        unsafe { lane.get() }.record_spawn(fresh);
         // SAFETY: the task is fresh, and owns the reference to the lane, which is of this scheduler.
         unsafe { lane.push_in(task.cast(), self.scheduler()) };
         JoinHandle::new(join)
@@ -287,17 +285,11 @@ unsafe fn push_on<F: Future>(
     // SAFETY: the caller promises to use the task and its output only where `F` may be used.
     let (task, join) = unsafe { task::Cell::allocate(future, lane, pin, false, site) };
     // SAFETY: the task, which is fresh, owns a reference to the lane.
-    let port = unsafe { lane.get() }.port();
-    port.count_spawn();
+    let owner = unsafe { lane.get() };
+    owner.port().count_spawn();
     tell(join.id());
-    if meter::is_on() {
-        // SAFETY: the task is fresh, and no other thread knows it.
-        let Named { id, spawned } = unsafe { TaskRef::<LanePtr>::new(task) }.named();
-        port.record(
-            Level::Tasks,
-            Event::Spawn { by: current::task().map(TaskRef::id), task: id, site: Some(spawned) },
-        );
-    }
+    // SAFETY: the task is fresh, and no other thread knows it.
+    owner.record_spawn(unsafe { TaskRef::new(task) });
     // SAFETY: the task is fresh, and owns the reference to the lane.
     unsafe { lane.push(task.cast()) };
     JoinHandle::new(join)

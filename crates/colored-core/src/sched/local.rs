@@ -5,13 +5,11 @@ mod outgoing;
 use self::outgoing::Outgoing;
 use super::policy::{Since, TicketPlace};
 use super::remote::{Remote, pin_of};
-use super::spare_lanes::SpareLanes;
 use super::{Scheduler, SchedulerHandle};
-use crate::color::Color;
 use crate::lane::{Lane, LaneRef, ReadyLane};
-use crate::memory;
+use crate::memory::{Cache, FreeList};
 use crate::queue::Deque;
-use crate::sync::{ThreadId, this_thread, thread_slot};
+use crate::sync::{Arc, ThreadId, this_thread, thread_slot};
 use std::any::Any;
 use std::cell::Cell;
 use std::ptr;
@@ -34,10 +32,10 @@ pub(super) struct Local {
     noted: Cell<u64>,
     index: usize,
     pub(super) deque: Deque<ReadyLane>,
-    spare_lanes: SpareLanes,
-    cache: memory::Cache,
+    pub(super) spare_lanes: FreeList<Box<Lane>>,
+    cache: Cache,
     /// Whether the worker keeps memory and lanes for reuse.
-    reuses: bool,
+    pub(super) reuses: bool,
     /// The worker's thread, once something is pinned to it.
     thread: Cell<Option<ThreadId>>,
     /// Whether the worker is handing out events: it wakes no other worker before all are handed out.
@@ -95,6 +93,7 @@ impl Local {
         reuses: bool,
     ) -> Self {
         Self {
+            cache: Cache::new(Arc::clone(&handle.scheduler().shared_blocks), reuses),
             outgoing: Outgoing::new(handle.scheduler().remotes.len()),
             toward: Cell::new(Toward::Next),
             noted: Cell::new(0),
@@ -102,8 +101,7 @@ impl Local {
             waits: Cell::new(0),
             index,
             deque,
-            spare_lanes: SpareLanes::default(),
-            cache: memory::Cache::new(index, reuses),
+            spare_lanes: FreeList::new(),
             reuses,
             thread: Cell::new(None),
             batching: Cell::new(false),
@@ -120,7 +118,7 @@ impl Local {
             }
         }
         let _restore = Restore(LOCAL.with(|local| local.replace(self)));
-        self.cache.enter(&self.scheduler().depot, f)
+        self.cache.enter(f)
     }
 
     /// A slice begins.
@@ -287,19 +285,5 @@ impl Local {
         }
         let _restore = Restore(self, self.toward.replace(Toward::Behind));
         f();
-    }
-
-    /// Takes a spare lane, and renews it.
-    #[inline]
-    pub(super) fn reuse(&self, color: Color) -> Option<Box<Lane>> {
-        if self.reuses { self.spare_lanes.take(color, self.index, self.scheduler()) } else { None }
-    }
-
-    /// Keeps a lane for `reuse`.
-    #[inline]
-    pub(super) fn keep(&self, lane: Box<Lane>) {
-        if self.reuses {
-            self.spare_lanes.keep(lane, self.index, self.scheduler());
-        }
     }
 }

@@ -5,11 +5,10 @@ use super::running::RunningSlice;
 use super::{Scheduler, local};
 use crate::color::Color;
 use crate::contain::contain;
-use crate::lane::{Lane, Priority, current};
+use crate::lane::{Lane, Priority};
 use crate::meter::{self, Level};
 use crate::probes;
 use crate::sync::Ordering;
-use crate::task::{Named, TaskRef};
 use crate::trace::{Event, Record, Ring, SharedRing};
 use crate::usage::Usage;
 use std::collections::HashMap;
@@ -62,6 +61,13 @@ impl Scheduler {
     #[must_use]
     pub fn level(&self) -> Level {
         self.switch.level()
+    }
+
+    /// The level at which a slice that begins now is recorded. Costs a look at one word of the process while nothing is
+    /// recorded.
+    #[inline]
+    pub(super) fn slice_level(&self) -> Level {
+        if meter::is_on() { self.level() } else { Level::Off }
     }
 
     /// Changes what the scheduler records, and returns what it recorded before. Takes effect with the next slice of
@@ -148,11 +154,9 @@ impl Scheduler {
     /// Records that a poll is long, as a thread has seen that looks now and then.
     pub fn record_long_poll(&self, slice: &RunningSlice) {
         probes::long_poll(slice.color, slice.task.map(|(task, _)| task), slice.nanos);
-        if meter::is_on() {
-            let task = slice.task.map(|(task, _)| task);
-            let event = Event::LongPoll { color: slice.color, ran: slice.nanos, task };
-            self.record_at(Level::Slices, || self.now(), event);
-        }
+        let task = slice.task.map(|(task, _)| task);
+        let event = Event::LongPoll { color: slice.color, ran: slice.nanos, task };
+        self.record_at(Level::Slices, || self.now(), event);
     }
 
     /// Tells the shell that the search for deadlocks has given a wait an error.
@@ -183,14 +187,6 @@ impl Scheduler {
             }
             _ => self.tasks_outside.add_spawned_outside(),
         });
-    }
-
-    /// As `count_spawn`, while some scheduler records.
-    #[cold]
-    pub(super) fn record_spawn(&self, Named { id, spawned }: Named) {
-        let event =
-            Event::Spawn { by: current::task().map(TaskRef::id), task: id, site: Some(spawned) };
-        self.record_at(Level::Tasks, || self.now(), event);
     }
 
     /// The lane retires, or nothing else tells what it has used: that is added to this thread's sums.

@@ -38,7 +38,7 @@ impl Scheduler {
             self.keep_usage(lane.color(), usage);
         }
         local::with(|local| match local {
-            Some(local) if std::ptr::eq(local.scheduler(), self) => local.keep(lane),
+            Some(local) if std::ptr::eq(local.scheduler(), self) => local.keep_spare(lane),
             _ => drop(lane),
         });
     }

@@ -8,12 +8,11 @@
 //! These atomics are the standard library's under loom as well: no decision of the scheduler depends on them.
 
 use super::Scheduler;
-use crate::color::Color;
-use crate::sync::unmodelled::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64};
+use crate::color::{Color, ColorKind};
 use crate::task::{Id, Named};
 use std::panic::Location;
 use std::ptr;
-use std::sync::atomic::{Ordering, fence};
+use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU64, Ordering, fence};
 
 /// A slice that a worker is inside of, as another thread sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,8 +46,8 @@ pub enum InPlace {
 
 /// The worker's side.
 pub(super) struct Running {
+    kind: AtomicU8,
     key: AtomicU64,
-    is_unique: AtomicBool,
     /// The id of the task that is polled; 0 while `spawned` changes, and for a callback.
     task: AtomicU64,
     spawned: AtomicPtr<Location<'static>>,
@@ -58,8 +57,8 @@ pub(super) struct Running {
 impl Running {
     pub(super) fn new() -> Self {
         Self {
+            kind: AtomicU8::new(ColorKind::Default as u8),
             key: AtomicU64::new(0),
-            is_unique: AtomicBool::new(false),
             task: AtomicU64::new(0),
             spawned: AtomicPtr::new(ptr::null_mut()),
             in_place: AtomicU8::new(InPlace::No as u8),
@@ -69,12 +68,11 @@ impl Running {
     /// To be called between the end of the last slice and the begin of one of `color`.
     #[inline]
     pub(super) fn begin(&self, color: Color) {
-        let (key, is_unique) = (color.number(), color.is_unique());
         // Ordering: a reader that sees one of these stores also sees the beat that ended the last slice, by the fence
         // in `Scheduler::running`.
         fence(Ordering::Release);
-        self.key.store(key, Ordering::Relaxed);
-        self.is_unique.store(is_unique, Ordering::Relaxed);
+        self.kind.store(color.kind() as u8, Ordering::Relaxed);
+        self.key.store(color.number(), Ordering::Relaxed);
         self.task.store(0, Ordering::Relaxed);
         self.in_place.store(InPlace::No as u8, Ordering::Relaxed);
     }
@@ -100,11 +98,11 @@ impl Running {
         before
     }
 
-    /// The color, for the worker itself.
+    /// The color. Another thread than the worker may see the number of one slice and the kind of another.
     pub(super) fn color(&self) -> Color {
-        // Ordering: only the worker writes.
-        let is_unique = self.is_unique.load(Ordering::Relaxed);
-        Color::from_parts(self.key.load(Ordering::Relaxed), is_unique)
+        // Ordering: the worker itself is the only writer; another reader has the fence in `Scheduler::running`.
+        let kind = ColorKind::from_u8(self.kind.load(Ordering::Relaxed));
+        Color::from_parts(kind, self.key.load(Ordering::Relaxed))
     }
 
     fn in_place(&self) -> InPlace {
@@ -137,8 +135,7 @@ impl Scheduler {
         let (serial, start) = remote.slice()?;
         let running = &remote.running;
         // Ordering: the fence below orders these loads.
-        let key = running.key.load(Ordering::Relaxed);
-        let is_unique = running.is_unique.load(Ordering::Relaxed);
+        let color = running.color();
         let in_place = running.in_place();
         let task = running.task();
         // Ordering: pairs with the fence in `begin`: if one of these values is of a later slice, the beat below is too.
@@ -148,7 +145,7 @@ impl Scheduler {
             serial,
             nanos: self.now().saturating_sub(start),
             in_place,
-            color: Color::from_parts(key, is_unique),
+            color,
             task,
         })
     }

@@ -14,7 +14,7 @@
 
 use super::Scheduler;
 use super::remote::{CANCELLED_ANYWHERE, Remote, index_of};
-use crate::lane::{NoRecorder, ReadyLane, Runner, Slice, Turn, callback};
+use crate::lane::{ReadyLane, Runner, Slice, Turn, callback};
 use crate::sync::{Ordering, fence};
 use crossbeam_utils::CachePadded;
 
@@ -31,7 +31,7 @@ impl Scheduler {
         let mut lanes = self.table.all();
         // The table's own order depends on serial numbers that other runtimes take part in: a
         // simulation could not be run again.
-        lanes.sort_by_key(|lane| (lane.color().is_unique(), lane.color()));
+        lanes.sort_by_key(|lane| lane.color());
         for lane in lanes {
             callback::close(&lane);
         }
@@ -127,12 +127,6 @@ struct Cancel {
 }
 
 impl Runner for Cancel {
-    type Recorder = NoRecorder;
-
-    fn recorder(&mut self) -> Option<&mut NoRecorder> {
-        None
-    }
-
     fn may_run(&self, pin: u32) -> bool {
         pin == 0 || self.all_gone && pin & CANCELLED_ANYWHERE != 0
     }

@@ -4,7 +4,7 @@
 
 use crate::counter::Counter;
 use crate::sync::Ordering;
-use crate::sync::unmodelled::{AtomicU8, AtomicU64};
+use std::sync::atomic::{AtomicU8, AtomicU64};
 use std::time::Duration;
 
 /// What a worker does. The times of all phases add up to the time since its first step.

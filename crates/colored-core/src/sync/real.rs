@@ -86,8 +86,3 @@ pub(crate) use arc_dyn;
 pub(crate) fn this_thread() -> ThreadId {
     std::thread::current().id()
 }
-
-/// This thread is about to write this memory, by no type of this module.
-#[cfg(not(colored_sanitize))]
-#[inline(always)]
-pub(crate) fn touch(_address: *const u8, _bytes: usize) {}

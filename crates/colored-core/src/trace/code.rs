@@ -5,12 +5,12 @@
 //! | 0 | the time |
 //! | 1 | the subject: number of a color, or of a task |
 //! | 2 | a duration, a second color, or a second task |
-//! | 3 | bits 0 to 7 the kind; bit 8 whether the color is unique; bits 9 to 63 one or two small numbers |
+//! | 3 | bits 0 to 6 the kind; bits 7 and 8 the kind of the color; bits 9 to 63 one or two small numbers |
 //!
 //! Every record fits, so none can be torn between two entries. No word of a record is 0 in all bits: a kind is not 0.
 
 use super::event::{Event, Record};
-use crate::color::Color;
+use crate::color::{Color, ColorKind};
 use crate::sites;
 use crate::task::Id;
 use std::panic::Location;
@@ -34,8 +34,9 @@ const POST: u64 = 13;
 const CALL: u64 = 14;
 const DEPTH: u64 = 15;
 
-const KINDS: u64 = 0xff;
-const UNIQUE: u64 = 1 << 8;
+const KINDS: u64 = 0x7f;
+/// The lowest bit of the color's kind in the last word.
+const COLOR_KIND: u32 = 7;
 /// The lowest bit of the small numbers in the last word.
 const ARGUMENT: u32 = 9;
 const ARGUMENT_BITS: u32 = 64 - ARGUMENT;
@@ -53,7 +54,7 @@ const fn last(kind: u64, argument: u64) -> u64 {
 }
 
 const fn last_of(kind: u64, color: Color, argument: u64) -> u64 {
-    last(kind, argument) | if color.is_unique() { UNIQUE } else { 0 }
+    last(kind, argument) | (color.kind() as u64) << COLOR_KIND
 }
 
 fn number(task: Option<Id>) -> u64 {
@@ -104,7 +105,8 @@ pub(super) fn decode([nanos, subject, second, last]: Words) -> Option<Record> {
     let argument = last >> ARGUMENT;
     // An argument that was encoded from 16 or 32 bits fits again.
     let small = argument as u32;
-    let color = |number| Color::from_parts(number, last & UNIQUE != 0);
+    let kind = ColorKind::from_u8((last >> COLOR_KIND & 3) as u8);
+    let color = |number| Color::from_parts(kind, number);
     let event = match last & KINDS {
         SLICE => Event::Slice {
             color: color(subject),
@@ -154,7 +156,8 @@ mod tests {
 
     /// One of each kind, with the largest numbers that fit.
     fn each() -> Vec<Event> {
-        let (plain, unique) = (Color::new(u64::MAX), Color::from_parts(u64::MAX, true));
+        let plain = Color::new(u64::MAX);
+        let unique = Color::from_parts(ColorKind::Unique, u64::MAX);
         let (one, other) = (task(u64::MAX), task(1));
         vec![
             Event::Slice { color: plain, ran: u64::MAX, queued: (1 << 40) - 1, polls: 0x7fff },
@@ -174,7 +177,10 @@ mod tests {
             Event::Spawn { by: None, task: one, site: None },
             Event::End { task: one },
             Event::Hop { task: other, to: unique },
+            Event::Hop { task: one, to: Color::DEFAULT },
             Event::Post { color: plain },
+            Event::Post { color: Color::new(0) },
+            Event::Post { color: Color::DEFAULT },
             Event::Call { color: unique },
         ]
     }

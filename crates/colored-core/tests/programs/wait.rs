@@ -9,8 +9,8 @@ use crate::value::Value;
 use crate::visit::{Place, Visit};
 use crate::world::{Cell, Hands, Later, Thing};
 use colored_core::{
-    Address, RemoteCall, RemoteCallWait, Several, SeveralShared, blocking, exclusive, hop, shared,
-    try_when, when, yield_now,
+    Address, RemoteCall, RemoteCallWait, Several, blocking, checked_when, exclusive, hop, shared,
+    when, yield_now,
 };
 use colored_limit::Closed;
 use std::future::poll_fn;
@@ -101,7 +101,7 @@ async fn run(mut hands: Hands, wait: &Wait) -> Option<()> {
             let site = Location::caller();
             let _cancelled = poll_fn(|cx| call.poll(cx, site, || Some(address.clone()))).await;
         }
-        Wait::Call(..) | Wait::TryCall(..) | Wait::Read(..) | Wait::TryRead(..) => {
+        Wait::Call(..) | Wait::CheckedCall(..) | Wait::Read(..) | Wait::CheckedRead(..) => {
             one_cell(&mut hands, wait).await?;
         }
         Wait::When(set, acts) => {
@@ -180,20 +180,20 @@ async fn one_cell(hands: &mut Hands, wait: &Wait) -> Option<()> {
             let visit = Visit::new(hands, acts, None);
             cell.call(move |value| visit.change(value)).await;
         }
-        Wait::TryCall(cell, acts) => {
+        Wait::CheckedCall(cell, acts) => {
             let cell = hands.cell(*cell)?;
             let visit = Visit::new(hands, acts, None);
-            drop(cell.try_call(move |value| visit.change(value)).await);
+            drop(cell.checked_call(move |value| visit.change(value)).await);
         }
         Wait::Read(cell, acts) => {
             let cell = hands.cell(*cell)?;
             let visit = Visit::new(hands, acts, None);
             cell.read(move |value| visit.change_all(&mut [Place::Seen(value)])).await;
         }
-        Wait::TryRead(cell, acts) => {
+        Wait::CheckedRead(cell, acts) => {
             let cell = hands.cell(*cell)?;
             let visit = Visit::new(hands, acts, None);
-            drop(cell.try_read(move |value| visit.change_all(&mut [Place::Seen(value)])).await);
+            drop(cell.checked_read(move |value| visit.change_all(&mut [Place::Seen(value)])).await);
         }
         _ => unreachable!("it has nothing to do with one cell"),
     }
@@ -213,7 +213,7 @@ async fn room(hands: &mut Hands, wait: &Wait) -> Option<()> {
         }
         Wait::Room(limit) => {
             let limit = hands.limit(*limit)?;
-            drop(limit.limit().try_wait().await);
+            drop(limit.limit().checked_reserve().await);
         }
         Wait::LimitSpawn(limit, body) => {
             let limit = hands.limit(*limit)?;
@@ -247,7 +247,7 @@ macro_rules! tuple {
             $visit.change_all(&mut all);
         };
         if $tries {
-            drop(try_when(($(tuple!(@element $which $cell),)*), f).await);
+            drop(checked_when(($(tuple!(@element $which $cell),)*), f).await);
         } else {
             when(($(tuple!(@element $which $cell),)*), f).await;
         }
@@ -311,19 +311,19 @@ async fn row(cells: &[Cell], visit: Visit, tries: bool) {
         let _sum: u64 = values.iter().map(Value::read).sum();
     };
     if tries {
-        drop(try_when(cells, f).await);
+        drop(checked_when(cells, f).await);
     } else {
         when(cells, f).await;
     }
 }
 
 async fn shared_row(cells: &[Cell], visit: Visit, tries: bool) {
-    let f = move |values: SeveralShared<'_, Value>| {
+    let f = move |values: &Several<'_, Value>| {
         let mut seen: Vec<_> = values.iter().map(Place::Seen).collect();
         visit.change_all(&mut seen);
     };
     if tries {
-        drop(try_when(shared(cells), f).await);
+        drop(checked_when(shared(cells), f).await);
     } else {
         when(shared(cells), f).await;
     }

@@ -7,6 +7,7 @@ mod at_rest;
 mod batch;
 mod classes;
 mod clock;
+mod default_color;
 mod doubles;
 mod drop_order;
 mod dump;

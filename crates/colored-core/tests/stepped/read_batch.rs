@@ -54,7 +54,7 @@ impl Scene {
                 clock.spend(nanos);
                 act();
             };
-            cell.try_read(read).await
+            cell.checked_read(read).await
         });
         assert!(poll(&mut reading).is_pending(), "the write is before it");
         reading
@@ -233,13 +233,13 @@ fn a_lane_that_is_dropped_at_shutdown_drops_all_readers_that_have_not_begun() {
                 let end = gone.lock().unwrap().recv_timeout(std::time::Duration::from_secs(10));
                 assert_eq!(end, Err(std::sync::mpsc::RecvTimeoutError::Disconnected));
             };
-            cell.try_read(wait).await
+            cell.checked_read(wait).await
         })
     };
     let mut readers: Vec<Reading> = vec![first];
     readers.extend((1..5).map(|_| -> Reading {
         let (cell, left) = (cell.clone(), left.clone());
-        Box::pin(async move { cell.try_read(move |&()| drop(left.clone())).await })
+        Box::pin(async move { cell.checked_read(move |&()| drop(left.clone())).await })
     }));
     drop(left);
     readers.iter_mut().for_each(|reading| assert!(poll(reading).is_pending()));

@@ -16,7 +16,7 @@ pub struct Wait {
     pub what: WaitFor,
     /// Where the program waits, or the section was made, if that is known.
     pub site: Option<&'static Location<'static>>,
-    /// How long the wait has lasted, if that is known: to a slice (`Builder::slice`), for sockets,
+    /// How long the wait has lasted, if that is known: to a slice (`Tuning::slice`), for sockets,
     /// locks and channels to a millisecond, for timers to a second.
     pub time: Option<Duration>,
     /// The words of the text.

@@ -21,7 +21,7 @@ pub enum Coloring<P = SocketAddr> {
     /// Each connection and each HTTP/2 request has a fresh color: everything runs in parallel.
     Stream,
     /// Each connection, with its requests, has the color that the function returns for its peer. With
-    /// `|peer| Color::of(&peer.ip())` all connections of a client are serial, and state of the client
+    /// `|peer| Color::of(peer.ip())` all connections of a client are serial, and state of the client
     /// needs no lock.
     Peer(fn(&P) -> Color),
     /// Everything has one color.

@@ -61,8 +61,8 @@ async fn everything_can_have_one_color() {
         (Coloring::Default, Color::DEFAULT),
         (Coloring::One(shared), shared),
         (
-            Coloring::Peer(|peer: &SocketAddr| Color::of(&peer.ip())),
-            Color::of(&"127.0.0.1".parse::<std::net::IpAddr>().unwrap()),
+            Coloring::Peer(|peer: &SocketAddr| Color::of(peer.ip())),
+            Color::of("127.0.0.1".parse::<std::net::IpAddr>().unwrap()),
         ),
     ];
     for (coloring, expected) in cases {

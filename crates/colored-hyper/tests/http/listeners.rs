@@ -246,13 +246,13 @@ mod unix {
             get(async |ConnectInfo(peer): ConnectInfo<UnixPeer>| {
                 let cred = peer.cred().unwrap();
                 let color = Color::current().unwrap();
-                assert_eq!(color, Color::of(&cred.uid()));
+                assert_eq!(color, Color::of(cred.uid()));
                 assert!(peer.is_unnamed() && peer.addr().is_unnamed());
                 format!("{:?}", (cred.uid(), cred.gid(), cred.pid()))
             }),
         );
         let make = move |peer| with_extension(tower(router.clone()), ConnectInfo(peer));
-        let coloring = Coloring::Peer(|peer: &UnixPeer| Color::of(&peer.cred().unwrap().uid()));
+        let coloring = Coloring::Peer(|peer: &UnixPeer| Color::of(peer.cred().unwrap().uid()));
         let server = serve_with(listener, make).coloring(coloring).into_future();
         let server = colored::spawn_unique(server);
         let mut stream = UnixStream::connect(&place.0).await.unwrap();

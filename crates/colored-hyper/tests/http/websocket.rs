@@ -319,7 +319,7 @@ async fn routes_of_axum_have_websockets_under_the_colors_that_they_name() {
     let server = start(|listener| serve(listener, tower(router)).coloring(Coloring::Default)).await;
     for room in ["kitchen", "cellar"] {
         let mut client = connect(&server, &format!("/{room}")).await;
-        let color = Color::of(&room.to_owned()).to_string();
+        let color = Color::of(room.to_owned()).to_string();
         assert_eq!(received(&mut client).await, Message::text(color));
         send(&mut client, Message::text("hello")).await;
         assert_eq!(received(&mut client).await, Message::text("hello"));

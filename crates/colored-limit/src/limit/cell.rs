@@ -19,9 +19,8 @@ use std::pin::Pin;
 /// A call or post keeps its permit until its closure has run or been dropped. Clones share the
 /// value and the limit. Order, panics and the end of the value are as for a `ColorCell`.
 ///
-/// Here `try_` means *if there is room now*. For an error in place of a panic, as by
-/// [`ColorCell::try_call`], and for reading, sections and `when`, take a [`Permit`] and use
-/// [`cell`](Self::cell).
+/// For an error in place of a panic, as by [`ColorCell::checked_call`], and for reading, sections and
+/// `when`, take a [`Permit`] and use [`cell`](Self::cell).
 ///
 /// ```
 /// # use colored_core::{Color, Park, Scheduler, Step};
@@ -114,7 +113,7 @@ impl<T: Send + 'static> LimitedCell<T> {
     /// # Panics
     ///
     /// As [`ColorCell::call`], and as [`Limit::reserve`]. For errors in place of both, take a
-    /// permit by [`Limit::try_wait`] and use [`ColorCell::try_call`] of the [`cell`](Self::cell).
+    /// permit by [`Limit::checked_reserve`] and use [`ColorCell::checked_call`] of the [`cell`](Self::cell).
     #[track_caller]
     pub fn call<R, F>(
         &self,

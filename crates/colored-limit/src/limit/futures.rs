@@ -14,11 +14,11 @@ use std::task::{Context, Poll, ready};
 
 /// The future of [`Limit::reserve`].
 #[must_use = "futures do nothing unless awaited"]
-pub struct Reserve<'a>(TryWait<'a>);
+pub struct Reserve<'a>(CheckedReserve<'a>);
 
-/// The future of [`Limit::try_wait`].
+/// The future of [`Limit::checked_reserve`].
 #[must_use = "futures do nothing unless awaited"]
-pub struct TryWait<'a> {
+pub struct CheckedReserve<'a> {
     limit: &'a Limit,
     waiter: Option<WaiterId>,
     site: &'static Location<'static>,
@@ -27,11 +27,11 @@ pub struct TryWait<'a> {
 impl<'a> Reserve<'a> {
     #[track_caller]
     pub(super) fn new(limit: &'a Limit) -> Self {
-        Self(TryWait::new(limit))
+        Self(CheckedReserve::new(limit))
     }
 }
 
-impl<'a> TryWait<'a> {
+impl<'a> CheckedReserve<'a> {
     #[track_caller]
     pub(super) fn new(limit: &'a Limit) -> Self {
         Self { limit, waiter: None, site: Location::caller() }
@@ -68,7 +68,7 @@ impl Future for Reserve<'_> {
     }
 }
 
-impl Future for TryWait<'_> {
+impl Future for CheckedReserve<'_> {
     type Output = Result<Permit, RoomError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
@@ -100,7 +100,7 @@ impl Future for TryWait<'_> {
     }
 }
 
-impl Drop for TryWait<'_> {
+impl Drop for CheckedReserve<'_> {
     fn drop(&mut self) {
         self.give_up();
     }
@@ -112,9 +112,9 @@ impl fmt::Debug for Reserve<'_> {
     }
 }
 
-impl fmt::Debug for TryWait<'_> {
+impl fmt::Debug for CheckedReserve<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TryWait").field("limit", self.limit).finish_non_exhaustive()
+        f.debug_struct("CheckedReserve").field("limit", self.limit).finish_non_exhaustive()
     }
 }
 

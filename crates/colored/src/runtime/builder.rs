@@ -2,21 +2,21 @@
 
 mod build;
 mod hooks;
+mod tuning;
+
+pub use self::tuning::Tuning;
 
 use super::park::PanicHook;
 use super::tokio_threads::Tokio;
 use super::worker_hooks::WorkerHooks;
 use crate::diagnose;
 use crate::thread_settings::ThreadSettings;
-use colored_core::{Options, Policy};
+use colored_core::Options;
 use std::fmt;
 use std::time::Duration;
 
 /// How long a blocking thread waits for another call before it ends, unless it is set.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
-
-/// The default timer resolution.
-const RESOLUTION: Duration = Duration::from_micros(200);
 
 /// How long a wait in a section lasts before it is looked at, unless it is set.
 const DEADLOCK_AFTER: Duration = Duration::from_millis(10);
@@ -36,8 +36,8 @@ const DEADLOCK_AFTER: Duration = Duration::from_millis(10);
 /// | `COLORED_PIN` | [`pin`](Builder::pin) | 0, 1 |
 /// | `COLORED_BLOCKING_THREADS` | [`blocking_threads`](Builder::blocking_threads) | 1 to 65536 |
 /// | `COLORED_LONG_POLL_MS` | [`long_poll`](Builder::long_poll), in milliseconds | 1 to 86400000, which is a day |
-/// | `COLORED_LAZY_FILES` | 0 acts as [`lazy_files(false)`](Builder::lazy_files) | 0, 1 |
-/// | `COLORED_IO_URING` | 0 acts as [`io_uring(false)`](Builder::io_uring) | 0, 1 |
+/// | `COLORED_LAZY_FILES` | 0 acts as [`lazy_files(false)`](Tuning::lazy_files) | 0, 1 |
+/// | `COLORED_IO_URING` | 0 acts as [`io_uring(false)`](Tuning::io_uring) | 0, 1 |
 #[derive(Clone)]
 #[must_use = "a builder does nothing before `build`"]
 pub struct Builder {
@@ -49,17 +49,14 @@ pub struct Builder {
     keep_alive: Duration,
     thread_settings: ThreadSettings,
     seed: Option<u64>,
-    timer_resolution: Duration,
     deadlock_after: Duration,
-    spares: Option<usize>,
     long_poll: Option<Duration>,
     on_task_panic: Option<PanicHook>,
     worker_hooks: WorkerHooks,
-    lazy_files: bool,
-    io_uring: bool,
     start_paused: bool,
     pub(super) diagnose: diagnose::Options,
     tokio: Tokio,
+    tuning: Tuning,
     options: Options,
 }
 
@@ -81,17 +78,14 @@ impl Builder {
             keep_alive: KEEP_ALIVE,
             thread_settings: ThreadSettings::default(),
             seed: None,
-            timer_resolution: RESOLUTION,
             deadlock_after: DEADLOCK_AFTER,
-            spares: None,
             long_poll: None,
             on_task_panic: None,
             worker_hooks: WorkerHooks::default(),
-            lazy_files: true,
-            io_uring: true,
             start_paused: false,
             diagnose: diagnose::Options::default(),
             tokio: Tokio::default(),
+            tuning: Tuning::default(),
             options: Options::default(),
         }
     }
@@ -156,18 +150,9 @@ impl Builder {
         self
     }
 
-    /// A sleeping worker wakes up for timers at most once in this time, 0 to 10 ms; timers that become
-    /// due in between fire together. So timers that are due this often are late by up to this time,
-    /// half of it on average; otherwise the setting has no effect. A busy worker checks its timers all
-    /// the time. Default: 0.2 ms.
-    ///
-    /// Waking a thread costs 5 to 30 µs, firing a timer less than one. So this setting trades CPU time
-    /// for lateness where many short timers run on workers with little else to do. For 100 tasks that
-    /// sleep for 1 to 5 ms, again and again, on a virtual machine where waking a thread takes 30 µs, a
-    /// sleep takes 6.4 µs of CPU time and is 0.11 ms late; with a resolution of 1 ms it takes 2.3 µs
-    /// and is 0.55 ms late (`papers sleeps`).
-    pub fn timer_resolution(mut self, resolution: Duration) -> Self {
-        self.timer_resolution = resolution;
+    /// Settings that change only the speed. Those that `tuning` does not make stay as they are.
+    pub fn tuning(mut self, tuning: Tuning) -> Self {
+        self.tuning = tuning.over(self.tuning);
         self
     }
 
@@ -195,29 +180,6 @@ impl Builder {
     /// workers), and nothing while it is idle.
     pub fn long_poll(mut self, time: Duration) -> Self {
         self.long_poll = Some(time);
-        self
-    }
-
-    /// The largest number of spare workers at a time, 0 to 64: threads that take the place of workers whose polls are
-    /// long, one for each. A spare's thread starts when it is needed first, and sleeps while it is not. If more polls
-    /// are long, the colors behind them wait. Default: as many as workers, but at most 4.
-    pub fn spare_workers(mut self, spares: usize) -> Self {
-        self.spares = Some(spares);
-        self
-    }
-
-    /// Whether the operations of [`fs`](crate::fs) are tried on the worker first. With `false`, and with
-    /// the environment variable `COLORED_LAZY_FILES=0`, blocking threads do everything. Default: yes.
-    pub fn lazy_files(mut self, lazy: bool) -> Self {
-        self.lazy_files = lazy;
-        self
-    }
-
-    /// Whether reads of files that would wait are left to the system's io_uring, on Linux 5.12 or later. With `false`,
-    /// with the environment variable `COLORED_IO_URING=0`, and where the system or a container does not allow io_uring,
-    /// blocking threads do them. Default: yes. The first such read makes the ring, one for 8 workers.
-    pub fn io_uring(mut self, uses: bool) -> Self {
-        self.io_uring = uses;
         self
     }
 
@@ -256,30 +218,6 @@ impl Builder {
         self.tokio = Tokio::Of(handle);
         self
     }
-
-    /// How long the turn of a color is at most: so many polls of tasks, 1 to 1,000,000, and so much
-    /// time, 1 µs to 1 s, whichever comes first. A closure of a post or a call counts a 64th of a poll.
-    /// A poll is not interrupted, and the time is looked at after 8 polls or closures, or after each
-    /// while they are slow. Default: 64 polls, 200 µs.
-    pub fn slice(mut self, polls: u32, time: Duration) -> Self {
-        self.options.slice_polls = polls;
-        self.options.slice_nanos = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-        self
-    }
-
-    /// Whether workers keep the memory of tasks, callbacks and lanes for the next ones, instead of
-    /// giving it back to the global allocator. Default: yes.
-    pub fn reuse(mut self, reuse: bool) -> Self {
-        self.options.reuse = reuse;
-        self
-    }
-
-    /// The policy that places runnable colors, in place of the scheduler's own: for comparisons with other schedulers.
-    #[doc(hidden)]
-    pub fn policy(mut self, policy: &'static dyn Policy) -> Self {
-        self.options.policy = Some(policy);
-        self
-    }
 }
 
 impl fmt::Debug for Builder {
@@ -289,7 +227,7 @@ impl fmt::Debug for Builder {
             .field("pin", &self.pin)
             .field("blocking_threads", &self.blocking_threads)
             .field("thread_name", &self.thread_name)
-            .field("options", &self.options)
+            .field("tuning", &self.tuning)
             .finish_non_exhaustive()
     }
 }

@@ -108,7 +108,7 @@ impl EmbeddedRuntime {
         &self.handle
     }
 
-    /// Runs what is runnable, for `limit` and some more: at least one slice ([`Builder::slice`](super::Builder::slice)),
+    /// Runs what is runnable, for `limit` and some more: at least one slice ([`Tuning::slice`](super::Tuning::slice)),
     /// if there is one, and no poll is interrupted. Never sleeps.
     ///
     /// Returns how long the program may wait before the next turn, unless the descriptor becomes readable: zero if more

@@ -64,7 +64,7 @@ impl Builder {
     }
 
     /// Has no effect: how often a worker looks for events depends on the time, not on a number of tasks.
-    /// [`slice`](Self::slice) sets how long the turn of a color is.
+    /// [`Tuning::slice`](super::Tuning::slice) sets how long the turn of a color is.
     pub fn event_interval(self, _: u32) -> Self {
         self
     }

@@ -42,7 +42,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 /// # async fn main() {
 /// let mut set = JoinSet::new();
 /// for shard in 0..8_u64 {
-///     set.spawn_colored(Color::of(&shard), async move { shard * shard });
+///     set.spawn_colored(Color::of(shard), async move { shard * shard });
 /// }
 /// let mut sum = 0;
 /// while let Some(square) = set.join_next().await {

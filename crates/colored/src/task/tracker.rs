@@ -130,19 +130,6 @@ impl TaskTracker {
         super::spawn_colored(color, self.track_future(future))
     }
 
-    /// Spawns a task under the color of the caller, as [`spawn_here`](super::spawn_here).
-    ///
-    /// # Panics
-    ///
-    /// If the caller runs under no color.
-    #[track_caller]
-    pub fn spawn_here<F>(&self, future: F) -> JoinHandle<F::Output>
-    where
-        F: Future<Output: Send> + Send + 'static,
-    {
-        super::spawn_here(self.track_future(future))
-    }
-
     /// Spawns a task under a color of its own, as [`spawn_unique`](super::spawn_unique).
     ///
     /// # Panics

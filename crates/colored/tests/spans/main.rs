@@ -4,6 +4,7 @@
 mod collector;
 
 use collector::{around_event, find, find_all, install, nested, task};
+use colored::runtime::Tuning;
 use colored::task::Builder;
 use colored::{Color, ColorCell, Runtime, exclusive, hop, spawn_blocking, yield_now};
 use std::future::poll_fn;
@@ -14,7 +15,11 @@ use tracing::{Id, Span, info, info_span};
 
 fn runtime(workers: usize) -> Runtime {
     install();
-    colored::Builder::new().workers(workers).spare_workers(0).build().expect("it starts")
+    colored::Builder::new()
+        .workers(workers)
+        .tuning(Tuning::new().spare_workers(0))
+        .build()
+        .expect("it starts")
 }
 
 fn id(span: &Span) -> Option<u64> {

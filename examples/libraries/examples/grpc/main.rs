@@ -26,7 +26,7 @@ async fn main() -> Result<(), Failure> {
     let mut calls = JoinSet::new();
     for n in 0..300_i64 {
         let mut client = TallyClient::new(channel.clone());
-        calls.spawn_colored(Color::of(&n), async move {
+        calls.spawn_colored(Color::of(n), async move {
             let key = format!("colour {}", ["blue", "green", "red"][n as usize % 3]);
             client.add(Add { key, amount: n }).await
         });

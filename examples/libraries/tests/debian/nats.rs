@@ -41,7 +41,7 @@ fn the_handlers_of_a_key_run_in_the_order_of_its_messages() {
             }
             client.flush().await.unwrap();
         });
-        let color = |key: usize| Color::of(&format!("keys.{key}"));
+        let color = |key: usize| Color::of(format!("keys.{key}"));
         let handled: Vec<_> = (0..KEYS).map(|key| ColorCell::new(color(key), Vec::new())).collect();
         let mut handlers = JoinSet::new();
         for _ in 0..MESSAGES {

@@ -66,7 +66,6 @@ pub struct Writes<T: Send + 'static>(ColorCell<T>);
 pub struct Reads<T: Send + Sync + 'static>(ColorCell<T>);
 
 impl<T: Send + 'static> Sealed for &ColorCell<T> {}
-impl<T: Send + Sync + 'static> Sealed for Shared<'_, T> {}
 impl<T: Send + 'static> Sealed for Writes<T> {}
 impl<T: Send + Sync + 'static> Sealed for Reads<T> {}
 
@@ -83,7 +82,7 @@ impl<T: Send + 'static> Element for &ColorCell<T> {
     }
 }
 
-impl<T: Send + Sync + 'static> Element for Shared<'_, T> {
+impl<T: Send + Sync + 'static> Element for Shared<&ColorCell<T>> {
     type Part = Reads<T>;
 
     fn part(&self) -> &Reads<T> {

@@ -5,12 +5,12 @@
 //! neither be part of a cycle nor overtake another: a behavior that runs this way has found no other before it on any
 //! of its lanes.
 
+use crate::color::Color;
 use crate::lane::at_once::AtOnce;
 use crate::lane::current::{self, Hold};
 use crate::lane::readers;
 use crate::lane::try_take::{try_take, try_take_soon};
 use crate::lane::{LanePtr, LaneRef, callback};
-use crate::meter;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// How a lane is wanted.
@@ -50,7 +50,7 @@ impl Request {
     /// # Safety
     ///
     /// The lane is alive.
-    unsafe fn rank(self) -> (bool, u64, usize) {
+    unsafe fn rank(self) -> (Color, usize) {
         // SAFETY: the caller promises that the lane is alive.
         unsafe { self.lane.get() }.rank()
     }
@@ -155,13 +155,11 @@ where
     let color = color.filter(|color| own != Some(*color));
     let taken = || wanted().filter(|want| want.is_exclusive()).map(|want| want.lane);
     // SAFETY: `try_take` took the lanes, which the caller keeps alive.
-    let at_once = if meter::is_on() { unsafe { AtOnce::begin(taken()) } } else { None };
+    let at_once = unsafe { AtOnce::begin(taken()) };
     let hold = color.map(Hold::begin);
     let result = catch_unwind(AssertUnwindSafe(|| run(given, own)));
-    if let Some(at_once) = at_once {
-        // SAFETY: as above.
-        unsafe { at_once.end(taken()) };
-    }
+    // SAFETY: as above.
+    unsafe { at_once.end(taken()) };
     if let Some((color, hold)) = color.zip(hold) {
         // SAFETY: `try_take` took the lane exclusively, for this thread. No task has been polled, since the lane was
         // idle; the caller keeps the lane alive.

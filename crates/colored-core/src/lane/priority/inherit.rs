@@ -16,7 +16,6 @@
 
 use crate::lane::held::Held;
 use crate::lane::{Lane, LanePtr, LaneRef, Priority, ReadyLane};
-use crate::meter;
 use crate::queue::{Node, Pushed};
 use crate::sync::Arc;
 use std::ptr::NonNull;
@@ -61,10 +60,8 @@ impl LanePtr {
         let risen = unsafe { self.raise() };
         // SAFETY: the node's reference, or the caller's, keeps the lane alive.
         let lane = unsafe { self.get() };
-        if meter::is_on() {
-            // SAFETY: the caller promises that the node is in no chain yet, so this thread may read it.
-            lane.record_push(unsafe { node.as_ref() });
-        }
+        // SAFETY: the caller promises that the node is in no chain yet, so this thread may read it.
+        lane.record_push(unsafe { node.as_ref() });
         // SAFETY: the caller promises that the node is in no chain, and stays until it has run.
         let pushed = unsafe { lane.chain.push(node) };
         // The node may have run, and its reference be gone: `risen` has its own.

@@ -4,7 +4,6 @@ use crate::lane::current::Hold;
 use crate::lane::held::Held;
 use crate::lane::turn_end::after::After;
 use crate::lane::{LanePtr, ReadyLane};
-use crate::meter;
 use crate::queue::Unlinked;
 use std::ptr::NonNull;
 
@@ -17,10 +16,8 @@ impl LanePtr {
     /// the lane alive. `closing` is as for [`LanePtr::unlink`].
     #[inline]
     pub(in crate::lane) unsafe fn end_hold(self, after: After, hold: Hold, closing: Option<bool>) {
-        if meter::is_on() {
-            // SAFETY: the caller promises that something that outlives this call keeps the lane alive.
-            unsafe { self.get() }.record_idle();
-        }
+        // SAFETY: the caller promises that something that outlives this call keeps the lane alive.
+        unsafe { self.get() }.record_idle();
         // SAFETY: the caller promises that this thread holds the lane, and that the head has had its turn.
         let unlinked = unsafe { self.unlink(after, &hold, closing) };
         if unlinked == Unlinked::Idle {

@@ -112,7 +112,7 @@ impl Sheet {
     /// Sorts the tasks by color, takes out those that are there twice, because they hopped during the dump, and marks
     /// those that run, or adds them.
     pub(crate) fn settle<'a>(&mut self, running: impl Iterator<Item = &'a RunningSlice>) {
-        self.tasks.sort_unstable_by_key(|task| (task.color.is_unique(), task.color, task.id));
+        self.tasks.sort_unstable_by_key(|task| (task.color, task.id));
         let mut ids: Vec<_> = self.tasks.iter().map(|task| task.id).collect();
         ids.sort_unstable();
         if ids.windows(2).any(|two| two[0] == two[1]) {

@@ -5,7 +5,7 @@
 
 use super::Worker;
 use crate::lane::{ReadyLane, current};
-use crate::meter::{self, Level};
+use crate::meter::Level;
 use crate::probes;
 use crate::sched::times::Phase;
 use crate::trace::{Event, Record};
@@ -19,23 +19,16 @@ pub(super) struct Account {
 }
 
 impl Worker {
-    /// What the worker's slices are recorded at.
+    /// The level at which the worker's slices are recorded.
     #[inline]
     pub(super) fn level(&self) -> Level {
-        if meter::is_on() { self.local.scheduler().level() } else { Level::Off }
+        self.local.scheduler().slice_level()
     }
 
     /// Begins a phase that is told apart only while the scheduler records.
     #[inline]
     pub(super) fn enter(&mut self, phase: Phase) {
-        if self.account.phase != phase && meter::is_on() {
-            self.enter_recorded(phase);
-        }
-    }
-
-    #[cold]
-    fn enter_recorded(&mut self, phase: Phase) {
-        if self.level() != Level::Off {
+        if self.account.phase != phase && self.level() != Level::Off {
             self.begin(phase);
         }
     }
@@ -57,9 +50,8 @@ impl Worker {
     /// Counts events that the worker is about to hand out.
     #[inline]
     pub(super) fn count_events(&mut self, events: usize) {
-        if events > 0 && meter::is_on() {
-            self.enter_recorded(Phase::Io);
-            // Only the end of a phase empties it, and a phase has no end while another scheduler alone records.
+        if events > 0 && self.level() != Level::Off {
+            self.enter(Phase::Io);
             let events = u32::try_from(events).unwrap_or(u32::MAX);
             self.account.events = self.account.events.saturating_add(events);
         }
@@ -74,8 +66,8 @@ impl Worker {
         self.account = Account { phase, events: 0 };
         self.pace.charged = now;
         match self.local.remote().times.begin(phase, now) {
-            Some((Phase::Parked, slept)) => self.record(Event::Parked { slept }),
-            Some((Phase::Io, took)) => self.record(Event::Io { took, events }),
+            Some((Phase::Parked, slept)) => self.record(|| Event::Parked { slept }),
+            Some((Phase::Io, took)) => self.record(|| Event::Io { took, events }),
             _ => {}
         }
     }
@@ -83,24 +75,22 @@ impl Worker {
     /// Records that `fired` timers have fired, which took `nanos` of the present phase.
     pub fn record_timers(&mut self, nanos: u64, fired: u32) {
         self.local.remote().times.spent(Phase::Timers, nanos);
-        if meter::is_on() {
-            self.record(Event::Timers { took: nanos, fired });
-        }
+        self.record(|| Event::Timers { took: nanos, fired });
     }
 
     /// Records that this worker has stolen the lane, and perhaps others, from the worker `from`.
     #[inline]
     pub(super) fn record_steal(&self, lane: &ReadyLane, from: usize) {
-        if meter::is_on() {
+        self.record(|| {
             let (color, from) = (lane.lane().color(), u16::try_from(from).unwrap_or(u16::MAX));
-            self.record(Event::Steal { color, from });
-        }
+            Event::Steal { color, from }
+        });
     }
 
-    #[cold]
-    fn record(&self, event: Event) {
+    #[inline]
+    fn record(&self, event: impl FnOnce() -> Event) {
         if self.level() != Level::Off {
-            self.local.remote().ring.push(Record { nanos: self.pace.now, event });
+            self.local.remote().ring.push(Record { nanos: self.pace.now, event: event() });
         }
     }
 }

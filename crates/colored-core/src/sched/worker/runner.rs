@@ -1,7 +1,7 @@
 //! One slice on a worker.
 
 use crate::color::Color;
-use crate::lane::{NoRecorder, Recorder, Runner, Turn, current};
+use crate::lane::{Recorder, Runner, Turn, current};
 use crate::meter::{At, Level};
 use crate::sched::Scheduler;
 use crate::sched::local::Local;
@@ -25,8 +25,6 @@ pub(super) struct SliceRunner<'a> {
 }
 
 impl Runner for SliceRunner<'_> {
-    type Recorder = NoRecorder;
-
     #[inline]
     fn may_run(&self, pin: u32) -> bool {
         pin == 0 || pin & !CANCELLED_ANYWHERE == self.pin
@@ -50,11 +48,6 @@ impl Runner for SliceRunner<'_> {
             self.charge_if_due(true);
         }
         self.left > 0 && self.pace.now - self.start < self.max_nanos
-    }
-
-    #[inline(always)]
-    fn recorder(&mut self) -> Option<&mut NoRecorder> {
-        None
     }
 }
 
@@ -127,8 +120,6 @@ impl<'a> RecordedSlice<'a> {
 }
 
 impl Runner for RecordedSlice<'_> {
-    type Recorder = Self;
-
     fn may_run(&self, pin: u32) -> bool {
         self.slice.may_run(pin)
     }
@@ -153,7 +144,7 @@ impl Runner for RecordedSlice<'_> {
         slice.left > 0 && slice.pace.now - slice.start < slice.max_nanos
     }
 
-    fn recorder(&mut self) -> Option<&mut Self> {
+    fn recorder(&mut self) -> Option<&mut dyn Recorder> {
         Some(self)
     }
 }

@@ -144,9 +144,9 @@ fn must_end(wait: &Wait) -> bool {
         Wait::Yield
         | Wait::Signal
         | Wait::Call(..)
-        | Wait::TryCall(..)
+        | Wait::CheckedCall(..)
         | Wait::Read(..)
-        | Wait::TryRead(..)
+        | Wait::CheckedRead(..)
         | Wait::When(..)
         | Wait::TryWhen(..)
         | Wait::RemoteCall(..) => false,

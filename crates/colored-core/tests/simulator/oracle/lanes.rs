@@ -322,7 +322,7 @@ impl Lanes {
     }
 }
 
-/// The color of a number of the palette.
+/// The color of a number of the palette: the default one, then colors of numbers.
 pub(crate) fn plain(hue: Hue) -> Color {
-    Color::new(u64::from(hue) * 0x1_0001)
+    if hue == 0 { Color::DEFAULT } else { Color::new(u64::from(hue) * 0x1_0001) }
 }

@@ -18,14 +18,14 @@ use std::task::{Context, Poll};
 /// A wait that the scheduler knows.
 pub(super) enum Pending {
     Join(Key, JoinHandle<Output>),
-    Call(TryCall),
+    Call(CheckedCall),
     Hop(Hue, Pin<Box<Hop>>),
     /// A hop to the task's own color, where others are scheduled.
     Behind(Pin<Box<Hop>>),
     Behavior(Behavior),
 }
 
-pub(super) struct TryCall {
+pub(super) struct CheckedCall {
     key: CallKey,
     cell: CellKey,
     future: Pin<Box<dyn Future<Output = Result<(), CallError>> + Send>>,
@@ -63,8 +63,8 @@ pub(super) fn begin(task: Key, world: &World, inside: bool) -> Option<Pending> {
             is_allowed(hue).then(|| {
                 let key = world.oracle(|oracle| oracle.call(cell, task));
                 let token = CallToken::new(key);
-                let future = Box::pin(clone.try_call(move |value| token.run(value)));
-                Pending::Call(TryCall { key, cell, future })
+                let future = Box::pin(clone.checked_call(move |value| token.run(value)));
+                Pending::Call(CheckedCall { key, cell, future })
             })
         }
     }
@@ -161,7 +161,7 @@ fn poll_join(
     Some((Pending::Join(child, handle), Some(over)))
 }
 
-fn poll_call(task: Key, mut call: TryCall, world: &World, cx: &mut Context<'_>) -> Still {
+fn poll_call(task: Key, mut call: CheckedCall, world: &World, cx: &mut Context<'_>) -> Still {
     let over = Over::Call(call.key);
     let polled = catch_unwind(AssertUnwindSafe(|| call.future.as_mut().poll(cx)));
     let refused = matches!(&polled, Ok(Poll::Ready(Err(CallError::Deadlock(_)))));
@@ -209,7 +209,7 @@ fn poll_behavior(task: Key, behavior: Behavior, world: &World, cx: &mut Context<
     behavior.map(|behavior| (Pending::Behavior(behavior), Some(over)))
 }
 
-fn give_up_call(world: &World, call: TryCall) {
+fn give_up_call(world: &World, call: CheckedCall) {
     world.note(What::Abandon, call.key.slot, call.cell.slot);
     world.oracle(|oracle| oracle.caller_gone(call.key, call.cell));
     deeds::last_owner(world, call.cell, || drop(call.future));

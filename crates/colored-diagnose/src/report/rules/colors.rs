@@ -51,12 +51,12 @@ pub(super) fn hot(digest: &Digest<'_>) -> Option<Finding> {
     if first.color.is_default() {
         finding.evidence.extend(sites(digest));
         return Some(finding.mend(
-            "name colors: `spawn_colored(Color::of(&key), ..)` for tasks that share the state of a key, `spawn_unique` for \
+            "name colors: `spawn_colored(Color::of(key), ..)` for tasks that share the state of a key, `spawn_unique` for \
              tasks that share nothing",
         ));
     }
     Some(finding.mend(
-        "divide what the color protects: one color for each key or shard (`Color::of(&key)`, a `ColorCell` for each); run \
+        "divide what the color protects: one color for each key or shard (`Color::of(key)`, a `ColorCell` for each); run \
          code that needs no exclusion under `spawn_unique`; let code that only reads share the color by `ColorCell::read`",
     ))
 }

@@ -44,6 +44,6 @@ pub(super) fn storm(digest: &Digest<'_>) -> Option<Finding> {
     ));
     Some(finding.mend(
         "wait for the event in place of asking for it again and again (`sync::Notify`, `sync::watch`, a channel); let one \
-         `time::interval` serve many items; choose longer times, or a coarser `Builder::timer_resolution`",
+         `time::interval` serve many items; choose longer times, or a coarser `Tuning::timer_resolution`",
     ))
 }

@@ -6,6 +6,7 @@ use colored_core::Color;
 use colored_core::trace::{Ring, task};
 use reader::{Slice, Trace};
 use std::collections::BTreeMap;
+use std::iter;
 use std::time::Duration;
 
 fn record(nanos: u64, event: Event) -> Record {
@@ -101,17 +102,19 @@ fn what_overlaps_on_a_color_has_a_further_track_of_the_same_name() {
 
 #[test]
 fn the_longest_running_colors_have_tracks_and_the_others_share_one() {
-    let records = (0..10).map(|color| slice(color, color * 100 + 50, 10 + color)).collect();
+    let default = Event::Slice { color: Color::DEFAULT, ran: 5, queued: 0, polls: 1 };
+    let numbered = (0..10).map(|color| slice(color, color * 100 + 50, 10 + color));
+    let records = iter::once(record(20, default)).chain(numbered).collect();
     let mut file = Vec::new();
     write(&snapshot(vec![records]), Limits { colors: 3, ..LIMITS }, &mut file).expect("memory");
     let trace = Trace::read(&file);
-    for color in 1..10u64 {
+    for color in 0..10u64 {
         let own = usize::from(color >= 7);
         assert_eq!(trace.on(&format!("{color:#x}")).len(), own, "color {color}");
     }
     let others = trace.on("other colors");
-    assert_eq!(others.len(), 7);
-    assert_eq!((&*others[0].name, &*others[6].name), ("default", "0x6"));
+    let names: Vec<_> = others.iter().map(|slice| &*slice.name).collect();
+    assert_eq!(names, ["default", "0x0", "0x1", "0x2", "0x3", "0x4", "0x5", "0x6"]);
 }
 
 #[test]
@@ -145,7 +148,7 @@ fn a_slice_takes_at_most_40_bytes() {
     let records = |thread: u64| {
         let slice = move |number: u64| {
             let event = Event::Slice {
-                color: Color::of(&(number % 60)),
+                color: Color::of(number % 60),
                 ran: 2_000 + number % 7_000,
                 queued: 500,
                 polls: 3,

@@ -31,7 +31,7 @@ use std::task::{Context, Poll};
 ///     }));
 /// serve_with(listener, move |peer| with_extension(tower(router.clone()), ConnectInfo(peer)))
 ///     // The connections of a user never overlap.
-///     .coloring(Coloring::Peer(|peer| Color::of(&peer.cred().map(|cred| cred.uid()))))
+///     .coloring(Coloring::Peer(|peer| Color::of(peer.cred().map(|cred| cred.uid()))))
 ///     .await?;
 /// # Ok(())
 /// # }

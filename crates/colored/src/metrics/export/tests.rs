@@ -1,5 +1,6 @@
 use super::Exporter;
 use crate::diagnose::usage::Level;
+use crate::runtime::Tuning;
 use crate::{Color, Runtime};
 use ::metrics::with_local_recorder;
 use metrics_util::debugging::{DebugValue, DebuggingRecorder};
@@ -35,7 +36,7 @@ fn wait_until(condition: impl Fn() -> bool) {
 }
 
 fn runtime() -> Runtime {
-    Runtime::builder().workers(2).spare_workers(0).build().unwrap()
+    Runtime::builder().workers(2).tuning(Tuning::new().spare_workers(0)).build().unwrap()
 }
 
 /// Runs so many tasks under the color.

@@ -1,6 +1,7 @@
 //! From settings to a runtime: the checks, the defaults, and what is started.
 
-use super::{Builder, RESOLUTION};
+use super::Builder;
+use super::tuning::RESOLUTION;
 use crate::device::Devices;
 use crate::driver::Driver;
 use crate::driver::size::Size;
@@ -70,7 +71,7 @@ impl Builder {
     /// [`build`](Builder::build), the runtime starts no thread, except for blocking calls, for
     /// `tokio_context(true)`, and for the diagnosis if it is to answer on a socket.
     ///
-    /// The settings of threads ([`pin`](Builder::pin), [`spare_workers`](Builder::spare_workers) and the hooks of
+    /// The settings of threads ([`pin`](Builder::pin), [`spare_workers`](super::Tuning::spare_workers) and the hooks of
     /// workers), and of [long polls](Builder::long_poll), have no effect; `COLORED_WORKERS` and `COLORED_PIN` are not read.
     ///
     /// # Errors
@@ -105,12 +106,12 @@ impl Builder {
     }
 
     fn number_of_spares(&self, workers: usize) -> io::Result<usize> {
-        match self.spares {
+        match self.tuning.spare_workers {
             Some(spares) => {
                 in_range("spare_workers", spares, 0..=MAX_SPARES, "as many as workers, at most 4")
             }
             // A policy need not let another worker take what a long poll holds up.
-            None if self.options.policy.is_some() => Ok(0),
+            None if self.tuning.policy.is_some() => Ok(0),
             None => Ok(workers.min(SPARES)),
         }
     }
@@ -149,14 +150,14 @@ impl Builder {
             let name = &self.thread_name;
             return invalid(format_args!("thread_name({name:?}): a name has no NUL byte"));
         }
-        let resolution = self.timer_resolution;
+        let resolution = self.tuning.resolution();
         if resolution > MAX_RESOLUTION {
             return invalid(format_args!(
                 "timer_resolution({resolution:?}): allowed are 0 ns to {MAX_RESOLUTION:?}; leave it out for \
                  {RESOLUTION:?}"
             ));
         }
-        let mut options = self.options;
+        let mut options = self.tuning.options(self.options);
         self.diagnose.add_to(&mut options);
         options.check().or_else(|unsuitable| invalid(format_args!("{unsuitable}")))
     }
@@ -172,15 +173,17 @@ impl Builder {
             thread_settings: self.thread_settings.clone(),
         });
         let after = self.time_of_long_poll()?;
-        let lazy_files = self.lazy_files && environment::switch("COLORED_LAZY_FILES", true)?;
+        let tuning = self.tuning;
+        let lazy_files =
+            tuning.has_lazy_files() && environment::switch("COLORED_LAZY_FILES", true)?;
         let has_rings =
-            lazy_files && self.io_uring && environment::switch("COLORED_IO_URING", true)?;
-        let mut options = Options { spares, ..self.options };
+            lazy_files && tuning.has_io_uring() && environment::switch("COLORED_IO_URING", true)?;
+        let mut options = Options { spares, ..tuning.options(self.options) };
         self.diagnose.add_to(&mut options);
         let (observer, diagnosis) = self.diagnose.prepare(&self.thread_name, workers + spares)?;
         let driver = Driver::new(
             size,
-            self.timer_resolution,
+            tuning.resolution(),
             self.deadlock_after,
             after,
             Devices::new(lazy_files, has_rings),

@@ -29,7 +29,7 @@ impl Builder {
 
     /// Each worker calls `f` with its number when its thread begins, after
     /// [`on_thread_start`](Builder::on_thread_start) and before it runs a task. Workers have the numbers from 0, and spare
-    /// workers ([`spare_workers`](Builder::spare_workers)) those behind; these are the numbers in
+    /// workers ([`spare_workers`](super::Tuning::spare_workers)) those behind; these are the numbers in
     /// [`LongPoll::worker`](crate::metrics::LongPoll), in the metrics and in
     /// [`spawn_pinned`](crate::spawn_pinned()). Otherwise as `on_thread_start`: it cannot spawn.
     pub fn on_worker_start(mut self, f: impl Fn(usize) + Send + Sync + 'static) -> Self {

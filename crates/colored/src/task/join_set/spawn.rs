@@ -38,20 +38,6 @@ impl<T: 'static> JoinSet<T> {
         self.insert(task::spawn_colored(color, future))
     }
 
-    /// Spawns a task under the color of the caller, as [`spawn_here`](crate::task::spawn_here).
-    ///
-    /// # Panics
-    ///
-    /// If the caller runs under no color.
-    #[track_caller]
-    pub fn spawn_here(&mut self, future: impl Future<Output = T> + Send + 'static) -> AbortHandle
-    where
-        T: Send,
-    {
-        let future = self.ending(future);
-        self.insert(task::spawn_here(future))
-    }
-
     /// Spawns a task under a color of its own, as [`spawn_unique`](crate::task::spawn_unique).
     ///
     /// # Panics

@@ -1,3 +1,0 @@
-//! Atomics that the models do not see: `std`'s.
-
-pub(crate) use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64};

@@ -1,3 +1,0 @@
-//! Atomics that the models do not see, and the watcher does.
-
-pub(crate) use crate::sync::imp::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64};
