@@ -1,6 +1,6 @@
 //! `cargo bench --bench papers`: the experiments of the papers and the peers.
 //!
-//! A full run ends inside 12 minutes and writes `docs/benchmarks.md` with its plots; `-- --quick`
+//! A full run ends inside 12 minutes and writes `benches/results/papers.md` with its plots; `-- --quick`
 //! ends inside 90 seconds and writes the same page below the target directory; `-- <text>` runs the
 //! experiments whose names contain it. Options: `--date=<text>`, `--transfers=<count>`.
 
@@ -13,32 +13,32 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 const SERVER: &str = env!("CARGO_BIN_EXE_http-server");
-const DOCS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs");
-const ELSEWHERE: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/papers");
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/results/papers.md");
+const ELSEWHERE: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/papers/papers.md");
 
 fn main() -> Result<(), Box<dyn Error>> {
     let plan = Plan::parse(Path::new(SERVER), std::env::args().skip(1))?;
-    let folder = Path::new(if plan.mode == Mode::Full { DOCS } else { ELSEWHERE });
+    let page = Path::new(if plan.mode == Mode::Full { PAGE } else { ELSEWHERE });
     if let Some(name) = &plan.child {
         let found = ALL.iter().find(|experiment| experiment.name == name);
         raise_open_files()?;
-        return alone(found.ok_or("no such experiment")?, &plan, folder);
+        return alone(found.ok_or("no such experiment")?, &plan, page);
     }
     if plan.mode != Mode::Full {
-        fs::create_dir_all(folder)?;
-        fs::copy(Path::new(DOCS).join("benchmarks.md"), folder.join("benchmarks.md"))?;
+        fs::create_dir_all(page.parent().expect("it is in a folder"))?;
+        fs::copy(PAGE, page)?;
     }
-    all(&plan, folder)
+    all(&plan, page)
 }
 
 /// Runs one experiment in this process.
-fn alone(experiment: &Experiment, plan: &Plan, folder: &Path) -> Result<(), Box<dyn Error>> {
+fn alone(experiment: &Experiment, plan: &Plan, page: &Path) -> Result<(), Box<dyn Error>> {
     let (body, plots) = (experiment.run)(plan).finish();
-    Ok(page::write(folder, experiment.name, &body, &plots)?)
+    Ok(page::write(page, experiment.name, &body, &plots)?)
 }
 
 /// Runs every experiment that matches, one after another. Returns the error when all have run.
-fn all(plan: &Plan, folder: &Path) -> Result<(), Box<dyn Error>> {
+fn all(plan: &Plan, page: &Path) -> Result<(), Box<dyn Error>> {
     let this: PathBuf = std::env::current_exe()?;
     let deadline = Instant::now() + plan.limit();
     let mut failures = Vec::new();
@@ -53,7 +53,7 @@ fn all(plan: &Plan, folder: &Path) -> Result<(), Box<dyn Error>> {
         }
         println!("INFO {name} took {:.1} s", start.elapsed().as_secs_f64());
     }
-    page::summarize(folder, &failures)?;
-    println!("INFO page {}", folder.join("benchmarks.md").display());
+    page::summarize(page, &failures)?;
+    println!("INFO page {}", page.display());
     if failures.is_empty() { Ok(()) } else { Err(failures.join(", ").into()) }
 }

@@ -39,7 +39,7 @@ fn number(text: &str) -> Option<usize> {
 fn test_below<'a>(lines: &[&'a str]) -> Option<&'a str> {
     let is_before = |line: &&&str| line.starts_with('#') || line.starts_with("//");
     let before = lines.iter().take_while(is_before).count();
-    let is_test = lines[..before].iter().any(|line| *line == "#[test]");
+    let is_test = lines[..before].contains(&"#[test]");
     let (name, _) = lines.get(before)?.strip_prefix("fn ")?.split_once('(')?;
     is_test.then_some(name)
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The folders whose pages are checked.
-const FOLDERS: [&str; 4] = [".", "docs", "docs/dev", "examples"];
+const FOLDERS: [&str; 5] = [".", "benches/results", "docs", "docs/dev", "examples"];
 
 /// The pages of the repository.
 pub(crate) fn pages() -> Vec<PathBuf> {

@@ -58,7 +58,7 @@ pub(crate) fn print(row: &'static Row, figures: &[Figure]) {
 /// Writes the block of the page at `folder/benchmarks.md`, and its plots.
 pub(crate) fn write(folder: &Path, figures: &Figures) -> io::Result<()> {
     let (body, plots) = render(figures);
-    page::write(folder, "peers", &body, &plots)
+    page::write(&folder.join("benchmarks.md"), "peers", &body, &plots)
 }
 
 /// The block's text, and the plots by file name.

@@ -25,30 +25,29 @@ pub fn with_block(text: &str, name: &str, body: &str) -> Result<String, String> 
     Ok(format!("{before}{begin}\n{body}\n\n{END}{after}"))
 }
 
-/// Writes a block of the page at `folder/benchmarks.md`, and its plots into `folder/plots`.
+/// Writes a block of the page, and its plots into the folder `plots` beside it.
 ///
 /// # Errors
 ///
 /// If the page cannot be read or written, or has no such block.
-pub fn write(folder: &Path, name: &str, body: &str, plots: &[(String, String)]) -> io::Result<()> {
-    fs::create_dir_all(folder.join("plots"))?;
+pub fn write(page: &Path, name: &str, body: &str, plots: &[(String, String)]) -> io::Result<()> {
+    let folder = page.with_file_name("plots");
+    fs::create_dir_all(&folder)?;
     for (file, svg) in plots {
-        fs::write(folder.join("plots").join(file), svg)?;
+        fs::write(folder.join(file), svg)?;
     }
-    let page = folder.join("benchmarks.md");
-    let text = fs::read_to_string(&page)?;
+    let text = fs::read_to_string(page)?;
     fs::write(page, with_block(&text, name, body).map_err(io::Error::other)?)
 }
 
-/// Writes the summary of the page at `folder/benchmarks.md`: how many goals of its blocks are met, which are missed, and
+/// Writes the summary of the page: how many goals of its blocks are met, which are missed, and
 /// which experiments failed, if any.
 ///
 /// # Errors
 ///
 /// If the page cannot be read or written, or has no block for the summary.
-pub fn summarize(folder: &Path, failures: &[String]) -> io::Result<()> {
-    let page = folder.join("benchmarks.md");
-    let text = fs::read_to_string(&page)?;
+pub fn summarize(page: &Path, failures: &[String]) -> io::Result<()> {
+    let text = fs::read_to_string(page)?;
     fs::write(page, with_summary(&text, failures).map_err(io::Error::other)?)
 }
 

@@ -80,8 +80,8 @@
 //! | [`spawn_blocking`] | none, and no order | a closure, `Send` | a thread that may block |
 //!
 //! For files, [`fs`] is cheaper than `spawn_blocking`: what is in memory is read on the worker. [`lazy`] does the
-//! same for any operation that has an attempt which does not block. A value that
-//! stays on one thread, and that other tasks use, is a [`PinnedCell`].
+//! same for any operation that has an attempt which does not block. A value that stays on one thread, and that other
+//! tasks use, is a [`PinnedCell`].
 //!
 //! A color is a value: `Color::of(("account", 7))` for a thing with a key, [`Color::named`] for a thing that exists once,
 //! [`Color::unique`] for one that nobody names, and [`Color::new`] where only one kind of thing has numbers.

@@ -37,7 +37,7 @@
 //! | await a `JoinHandle` | the output | an error, unless it is done | an error, unless it is done |
 //! | `abort` | works | works | does nothing |
 //! | [`hop`](crate::hop()), [`yield_now`](crate::yield_now) | stays in the task's runtime, whichever runtime has been entered | cancelled with the task | |
-//! | `call`, `read`, [`when`](crate::when()) and their `try_`, over cells of any runtimes | works, in order and without deadlock as in one runtime | runs at once if the colors are idle, else returns [`CallError::ShutDown`](crate::CallError), and without `try_` panics | runs at once |
+//! | `call`, `read`, [`when`](crate::when()) and their `checked_`, over cells of any runtimes | works, in order and without deadlock as in one runtime | runs at once if the colors are idle, else returns [`CallError::ShutDown`](crate::CallError), and without `checked_` panics | runs at once |
 //! | [`ColorCell::post`](crate::ColorCell::post) | works | the closure is dropped under the color | the same |
 //! | [`ColorCell::with`](crate::ColorCell::with) | refused under the same color of another runtime: it is another color | | |
 //! | a call of a [`PinnedCell`](crate::PinnedCell) | works | [`PinnedError`](crate::pinned::PinnedError) | `PinnedError` |

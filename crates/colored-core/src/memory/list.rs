@@ -119,7 +119,8 @@ impl<T> SharedList<T> {
 
     /// Puts all of `given` in, if there is room, and says whether there is.
     fn take_all_of(&self, given: &mut Vec<T>) -> bool {
-        let has_room = |items: usize| items + given.len() <= self.most;
+        let more = given.len();
+        let has_room = |items: usize| items + more <= self.most;
         if !has_room(self.len()) {
             return false;
         }

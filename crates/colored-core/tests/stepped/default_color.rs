@@ -7,6 +7,8 @@ use std::future::pending;
 use std::sync::{Arc, Mutex};
 
 /// A section holds one of the two colors: tasks of that color wait, those of the other run.
+///
+/// Shows G5.
 #[test]
 fn a_section_under_one_of_them_does_not_hold_the_other() {
     let colors = [Color::DEFAULT, Color::new(0)];
