@@ -1,9 +1,10 @@
-//! [`colored::trace::Snapshot::batch`]: what it says of a color, beside what the split of that color gains.
+//! [`colored::diagnose::trace::Snapshot::batch`]: what it says of a color, beside what the split of that color gains.
 //!
 //! The tasks block their threads, so two workers run two of them at a time whatever else the machine does.
 
+use colored::diagnose::Options;
+use colored::diagnose::trace::{Batch, Blame, Level, Split};
 use colored::runtime::Tuning;
-use colored::trace::{Batch, Blame, Level, Split};
 use colored::{Builder, Color, Handle, JoinHandle, hop, spawn_colored, yield_now};
 use colored_tests::{Dice, alone, attempts, block};
 use std::time::Duration;
@@ -107,10 +108,9 @@ fn measure<F>(workers: usize, load: F) -> Batch
 where
     F: Future<Output = ()> + Send + 'static,
 {
-    let builder = Builder::new()
-        .workers(workers)
-        .tuning(Tuning::new().spare_workers(0))
-        .trace_level(Level::Tasks);
+    let options = Options::new().trace_level(Level::Tasks);
+    let builder =
+        Builder::new().workers(workers).tuning(Tuning::new().spare_workers(0)).diagnose(options);
     let runtime = builder.build().expect("the runtime starts");
     runtime.run(load);
     let handle: &Handle = runtime.handle();

@@ -1,8 +1,9 @@
 //! [`colored::Builder::freeze_on`]: what a trigger keeps.
 
 use colored::admission::Admission;
+use colored::diagnose::Options;
+use colored::diagnose::trace::{Event, Level, Trigger};
 use colored::runtime::Tuning;
-use colored::trace::{Event, Level, Trigger};
 use colored::{Builder, Color, Handle, Runtime, exclusive, spawn_colored};
 use colored_tests::scratch::Scratch;
 use colored_tests::{ON_PURPOSE, runtime, shared, wait_until};
@@ -12,9 +13,10 @@ use std::{fs, thread};
 const ORDERS: Color = Color::new(7);
 
 fn freezes_on(trigger: Trigger) -> Runtime {
+    let options = Options::new().trace_level(Level::Tasks).freeze_on([trigger]);
     let builder =
-        Builder::new().workers(1).tuning(Tuning::new().spare_workers(0)).trace_level(Level::Tasks);
-    builder.freeze_on([trigger]).build().expect("the runtime starts")
+        Builder::new().workers(1).tuning(Tuning::new().spare_workers(0)).diagnose(options);
+    builder.build().expect("the runtime starts")
 }
 
 fn panic(runtime: &Runtime) {
@@ -143,8 +145,9 @@ fn a_copy_is_written_as_a_file() {
     shared(|| {
         let directory = Scratch::new();
         let path = directory.join("trace.perfetto");
-        let builder = Builder::new().workers(1).trace_level(Level::Tasks).trace_file(&path);
-        let runtime = builder.build().expect("the runtime starts");
+        let options = Options::new().trace_level(Level::Tasks).trace_file(&path);
+        let runtime =
+            Builder::new().workers(1).diagnose(options).build().expect("the runtime starts");
         runtime.run(async { spawn_colored(ORDERS, async {}).await.expect("the task ends") });
         assert!(!path.exists());
         assert!(runtime.handle().freeze());

@@ -1,8 +1,9 @@
-//! [`colored::runtime::inspect`]: the socket, its readers, and what they are told.
+//! [`colored::diagnose::inspect`]: the socket, its readers, and what they are told.
 
 mod file;
 mod readers;
 
+use colored::diagnose::Options;
 use colored::runtime::Tuning;
 use colored::{Builder, Runtime};
 use colored_tests::scratch::Scratch;
@@ -16,7 +17,8 @@ fn inspected(path: &Path) -> Runtime {
 }
 
 fn settings(path: &Path) -> Builder {
-    Runtime::builder().workers(1).tuning(Tuning::new().spare_workers(0)).inspect(path)
+    let options = Options::new().inspect(path);
+    Runtime::builder().workers(1).tuning(Tuning::new().spare_workers(0)).diagnose(options)
 }
 
 fn place() -> (Scratch, PathBuf) {

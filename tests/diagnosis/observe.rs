@@ -1,8 +1,9 @@
 //! [`colored::Handle::observe`], and the warnings that come unasked.
 
-use colored::report::{Fault, Report};
+use colored::diagnose::Options;
+use colored::diagnose::report::{Fault, Report};
+use colored::diagnose::usage::Level;
 use colored::runtime::Tuning;
-use colored::usage::Level;
 use colored::{Builder, Color, Runtime, spawn_colored, spawn_unique, yield_now};
 use colored_tests::{alone, attempts, child};
 use std::sync::mpsc;
@@ -109,14 +110,15 @@ fn a_runtime_whose_workers_are_all_stuck_is_observed_from_outside() {
 }
 
 /// The faults that a runtime with a hook warns of within two seconds, while one color is full.
-fn warnings(builder: Builder) -> Vec<(Fault, Option<Color>)> {
+fn warnings(options: Options) -> Vec<(Fault, Option<Color>)> {
     let (warn, warned) = mpsc::channel();
-    let builder = builder.on_warning(move |finding| {
+    let options = options.on_warning(move |finding| {
         // The receiver may be gone.
         let _ = warn.send((finding.fault, finding.color));
     });
     let pace = Duration::from_millis(50);
-    let runtime = builder.warning_pace(pace, pace, SHORT).build().unwrap();
+    let options = options.warning_pace(pace, pace, SHORT);
+    let runtime = builder().diagnose(options).build().unwrap();
     runtime.run(async { fill(Color::new(3)) });
     thread::sleep(Duration::from_secs(2));
     runtime.shutdown_background();
@@ -126,17 +128,17 @@ fn warnings(builder: Builder) -> Vec<(Fault, Option<Color>)> {
 #[test]
 fn the_runtime_warns_by_itself_once() {
     alone(|| {
-        attempts::some(|| warnings(builder()) == [(Fault::HotColor, Some(Color::new(3)))]);
+        attempts::some(|| warnings(Options::new()) == [(Fault::HotColor, Some(Color::new(3)))]);
     });
 }
 
 #[test]
 fn warnings_can_be_switched_off() {
     alone(|| {
-        assert_eq!(warnings(builder().warnings(false)), []);
+        assert_eq!(warnings(Options::new().warnings(false)), []);
         let test = "warnings_can_be_switched_off";
         child::run_after("export COLORED_WARNINGS=0", module_path!(), test, || {
-            assert_eq!(warnings(builder()), []);
+            assert_eq!(warnings(Options::new()), []);
         });
     });
 }
@@ -146,7 +148,8 @@ fn warnings_can_be_switched_off() {
 fn an_idle_runtime_is_not_observed() {
     alone(|| {
         let pace = Duration::from_millis(20);
-        let runtime: Runtime = builder().warning_pace(pace, pace, pace).build().unwrap();
+        let options = Options::new().warning_pace(pace, pace, pace);
+        let runtime: Runtime = builder().diagnose(options).build().unwrap();
         runtime.run(async { spawn_unique(async {}).await.unwrap() });
         // Until all threads are asleep; an observation that has begun ends before.
         attempts::some(|| {

@@ -2,7 +2,8 @@
 
 mod waits;
 
-use colored::report::Fault;
+use colored::diagnose::Options;
+use colored::diagnose::report::Fault;
 use colored::time::{Duration, sleep};
 use colored::{
     Builder, Color, ColorCell, Handle, Priority, block_in_place, exclusive, spawn, spawn_blocking,
@@ -61,7 +62,8 @@ fn visitors() {
 fn assert_named(fault: Option<Fault>, program: impl Fn() + Copy + Send + 'static) {
     alone(|| {
         attempts::some(|| {
-            let runtime = Builder::new().workers(2).warnings(false).build().expect("it starts");
+            let quiet = Options::new().warnings(false);
+            let runtime = Builder::new().workers(2).diagnose(quiet).build().expect("it starts");
             runtime.run(async move {
                 program();
                 sleep(ms(50)).await;

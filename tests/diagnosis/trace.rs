@@ -1,9 +1,9 @@
 //! [`colored::Handle::trace`]: each event of each level is recorded, on real runtimes.
 
+use colored::diagnose::Options;
 use colored::io::{AsyncReadExt, AsyncWriteExt};
 use colored::net::{TcpListener, TcpStream};
 use colored::runtime::Tuning;
-use colored::trace::{Event, Level, Record, Snapshot};
 use colored::{Builder, Color, ColorCell, Runtime, exclusive, hop, spawn_colored, yield_now};
 use colored_tests::{alone, attempts, block, runtime, shared, wait_until};
 use std::collections::BTreeMap;
@@ -13,8 +13,9 @@ const ORDERS: Color = Color::new(7);
 const OTHERS: Color = Color::new(8);
 
 fn at(level: Level, workers: usize) -> Runtime {
+    let options = Options::new().trace_level(level);
     let builder =
-        Builder::new().workers(workers).tuning(Tuning::new().spare_workers(0)).trace_level(level);
+        Builder::new().workers(workers).tuning(Tuning::new().spare_workers(0)).diagnose(options);
     builder.build().expect("the runtime starts")
 }
 
@@ -234,8 +235,9 @@ fn the_polls_of_block_on_are_recorded() {
 #[test]
 fn small_rings_lose_the_oldest_records_and_count_them() {
     shared(|| {
-        let builder = Builder::new().workers(2).trace_bytes(4096).trace_level(Level::All);
-        let runtime = builder.build().expect("the runtime starts");
+        let options = Options::new().trace_bytes(4096).trace_level(Level::All);
+        let runtime =
+            Builder::new().workers(2).diagnose(options).build().expect("the runtime starts");
         let mut last = BTreeMap::new();
         for round in 0..40_u64 {
             let tasks: Vec<_> =

@@ -1,6 +1,6 @@
 //! [`colored::Handle::usage`]: run times, waits, workers.
 
-use colored::usage::{Level, Snapshot, Window};
+use colored::diagnose::usage::{Level, Snapshot, Window};
 use colored::{Color, ColorCell, Runtime, exclusive, hop, spawn_colored, spawn_unique, when};
 use colored_tests::{alone, attempts, runtime, wait_until};
 use std::hint;
@@ -29,7 +29,7 @@ where
     Window::between(&before, &after)
 }
 
-fn of(window: &Window, color: Color) -> colored::usage::Usage {
+fn of(window: &Window, color: Color) -> colored::diagnose::usage::Usage {
     window.colors.iter().find(|found| found.color == color).expect("the color has run").usage
 }
 
@@ -72,8 +72,8 @@ fn colors_wait_for_the_cpu() {
                     task.await.expect("the task ends");
                 }
             });
-            let all = |part: fn(&colored::usage::Usage) -> Duration| -> Duration {
-                let own = |color: &&colored::usage::ColorUsage| !color.color.is_default();
+            let all = |part: fn(&colored::diagnose::usage::Usage) -> Duration| -> Duration {
+                let own = |color: &&colored::diagnose::usage::ColorUsage| !color.color.is_default();
                 window.colors.iter().filter(own).map(|color| part(&color.usage)).sum()
             };
             let run = all(|usage| usage.run);

@@ -1,6 +1,7 @@
 //! Dumps that a runtime makes by itself.
 
-use colored::dump::WorkerState;
+use colored::diagnose::Options;
+use colored::diagnose::dump::WorkerState;
 use colored::runtime::Tuning;
 use colored::signal::unix::SignalKind;
 use colored::{Builder, Color, Runtime};
@@ -13,10 +14,10 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 /// A runtime that hands its dumps to this thread, as texts with the colors that run.
-fn told(builder: Builder) -> (Runtime, Receiver<(String, Vec<Color>)>) {
+fn told(options: Options) -> (Runtime, Receiver<(String, Vec<Color>)>) {
     let (tell, told) = channel();
     let tell = Mutex::new(tell);
-    let builder = builder.workers(2).tuning(Tuning::new().spare_workers(0)).on_dump(move |dump| {
+    let options = options.on_dump(move |dump| {
         let color = |state: &WorkerState| match state {
             WorkerState::Running { color, .. } => Some(*color),
             _ => None,
@@ -25,6 +26,8 @@ fn told(builder: Builder) -> (Runtime, Receiver<(String, Vec<Color>)>) {
         // The test may have ended.
         let _ = tell.lock().unwrap().send((dump.to_string(), colors));
     });
+    let builder =
+        Builder::new().workers(2).tuning(Tuning::new().spare_workers(0)).diagnose(options);
     (builder.build().unwrap(), told)
 }
 
@@ -33,8 +36,8 @@ fn told(builder: Builder) -> (Runtime, Receiver<(String, Vec<Color>)>) {
 fn a_signal_makes_a_dump_while_every_worker_is_stuck() {
     child::run(module_path!(), "a_signal_makes_a_dump_while_every_worker_is_stuck", || {
         shared(|| {
-            let builder = Builder::new().dump_on_signal(SignalKind::user_defined1());
-            let (runtime, told) = told(builder);
+            let options = Options::new().dump_on_signal(SignalKind::user_defined1());
+            let (runtime, told) = told(options);
             let gates = [1, 2].map(|color| Gate::close(runtime.handle(), color));
             for _ in 0..3 {
                 kill_process(getpid(), Signal::USR1).unwrap();
@@ -64,8 +67,8 @@ fn a_shutdown_in_the_background_does_not_wait_for_the_hook() {
                 begin.send(()).unwrap();
                 tell.send(gate.recv_timeout(Duration::from_secs(20))).unwrap();
             };
-            let builder = Builder::new().workers(1).on_dump(hook);
-            let runtime = builder.dump_on_signal(SignalKind::user_defined1()).build().unwrap();
+            let options = Options::new().on_dump(hook).dump_on_signal(SignalKind::user_defined1());
+            let runtime = Builder::new().workers(1).diagnose(options).build().unwrap();
             kill_process(getpid(), Signal::USR1).unwrap();
             begun.recv().unwrap();
             runtime.shutdown_background();
@@ -78,8 +81,9 @@ fn a_shutdown_in_the_background_does_not_wait_for_the_hook() {
 #[test]
 fn a_signal_that_cannot_be_handled_is_an_error_of_the_builder() {
     shared(|| {
-        let builder = Builder::new().workers(1).dump_on_signal(SignalKind::from_raw(9));
-        let error = builder.build().expect_err("it cannot be handled");
+        let options = Options::new().dump_on_signal(SignalKind::from_raw(9));
+        let error =
+            Builder::new().workers(1).diagnose(options).build().expect_err("it cannot be handled");
         assert_eq!(error.kind(), ErrorKind::InvalidInput);
         assert!(error.to_string().starts_with("dump_on_signal(9): "), "{error}");
     });
@@ -88,8 +92,7 @@ fn a_signal_that_cannot_be_handled_is_an_error_of_the_builder() {
 #[test]
 fn a_poll_that_takes_too_long_makes_one_dump() {
     shared(|| {
-        let builder = Builder::new().dump_on_stall(Duration::from_millis(20));
-        let (runtime, told) = told(builder);
+        let (runtime, told) = told(Options::new().dump_on_stall(Duration::from_millis(20)));
         let gate = Gate::close(runtime.handle(), 1);
         let (text, colors) = told.recv().unwrap();
         assert_eq!(colors, [Color::new(1)], "{text}");

@@ -1,9 +1,10 @@
 //! Who keeps a color, and tasks that wait alike.
 
 use super::json;
-use colored::dump::{KeptBy, TaskState};
+use colored::diagnose::Dump;
+use colored::diagnose::dump::{KeptBy, TaskState};
 use colored::sync::Mutex;
-use colored::{Color, Dump, Runtime, exclusive, when};
+use colored::{Color, Runtime, exclusive, when};
 use colored_tests::{runtime, shared};
 use std::future::pending;
 use std::panic::Location;

@@ -1,7 +1,7 @@
 //! Dumps while workers are stuck.
 
 use colored::Color;
-use colored::dump::WorkerState;
+use colored::diagnose::dump::WorkerState;
 use colored_tests::attempts::within;
 use colored_tests::gate::Gate;
 use colored_tests::{alone, runtime, shared};

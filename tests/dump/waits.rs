@@ -1,13 +1,14 @@
 //! What a waiting task waits for, and what is not shown because it was cancelled.
 
 use super::json;
-use colored::dump::{TaskState, WaitFor};
+use colored::diagnose::Dump;
+use colored::diagnose::dump::{TaskState, WaitFor};
 use colored::io::AsyncReadExt;
 use colored::net::{TcpListener, TcpStream, UdpSocket};
 use colored::sync::{Mutex, Notify, OnceCell, Semaphore, mpsc, oneshot};
 use colored::task::Id;
 use colored::time::{Duration, sleep, timeout};
-use colored::{Color, Dump, Handle, JoinHandle, Runtime, exclusive, select, task};
+use colored::{Color, Handle, JoinHandle, Runtime, exclusive, select, task};
 use colored_tests::{runtime, shared, wait_until};
 use std::future::{pending, ready};
 use std::panic::Location;

@@ -1,8 +1,8 @@
 //! The environment variables of the operator: each counts where the program says nothing, and a wrong value is an
 //! error that names the variable, the value and the allowed ones.
 
+use colored::diagnose::Options;
 use colored::time::Duration;
-use colored::trace::Level;
 use colored::{Color, Handle, Runtime, spawn_blocking};
 use colored_tests::{block, child, shared, wait_until};
 use std::env;
@@ -87,7 +87,8 @@ fn the_environment_names_a_trace_file() {
         assert!(has_name());
         std::fs::remove_file(&ours).unwrap();
         // A file of the program's own is for its copies, and the end writes none.
-        drop(Runtime::builder().workers(1).trace_file(&own).build().unwrap());
+        let options = Options::new().trace_file(&own);
+        drop(Runtime::builder().workers(1).diagnose(options).build().unwrap());
         Runtime::builder().workers(1).build().unwrap().shutdown_background();
         assert!(!ours.exists() && !own.exists());
         let _unless_another_is_there = std::fs::remove_dir(place);
@@ -236,7 +237,8 @@ fn the_environment_says_what_is_recorded_unless_the_program_does() {
     each(TEST, "COLORED_TRACE", &["2"], |_| {
         let runtime = Runtime::builder().workers(1).build().unwrap();
         assert_eq!(runtime.handle().trace_level(), Level::Tasks);
-        let runtime = Runtime::builder().workers(1).trace_level(Level::Off).build().unwrap();
+        let options = Options::new().trace_level(Level::Off);
+        let runtime = Runtime::builder().workers(1).diagnose(options).build().unwrap();
         assert_eq!(runtime.handle().trace_level(), Level::Off);
     });
 }

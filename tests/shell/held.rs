@@ -1,5 +1,6 @@
 //! Polls that hold their workers: the other colors go on, and the runtime says which poll it was.
 
+use colored::diagnose::Options;
 use colored::metrics::LongPoll;
 use colored::runtime::Tuning;
 use colored::sync::mpsc;
@@ -56,10 +57,10 @@ fn a_long_poll_is_noticed_beside_a_worker_that_wakes_up_all_the_time() {
     alone(|| {
         within(Duration::from_millis(25), || {
             let (hears, heard) = std::sync::mpsc::channel();
-            let builder = Builder::new().workers(2).on_long_poll(move |poll| {
+            let options = Options::new().on_long_poll(move |poll| {
                 let _ = hears.send(poll.time);
             });
-            let runtime = builder.build().unwrap();
+            let runtime = Builder::new().workers(2).diagnose(options).build().unwrap();
             runtime.run(async move {
                 let ticks = spawn_unique(async {
                     for _ in 0..150 {
@@ -146,10 +147,9 @@ fn a_long_poll_is_reported_once_with_its_task() {
     alone(|| {
         let seen = Seen::default();
         let hears = Arc::clone(&seen);
-        let runtime = one_worker()
-            .on_long_poll(move |poll| hears.lock().unwrap().push((Instant::now(), poll.clone())))
-            .build()
-            .unwrap();
+        let options = Options::new()
+            .on_long_poll(move |poll| hears.lock().unwrap().push((Instant::now(), poll.clone())));
+        let runtime = one_worker().diagnose(options).build().unwrap();
         within(Duration::from_millis(60), || {
             seen.lock().unwrap().clear();
             let (begin, id, line) = runtime.run(async {
@@ -301,9 +301,9 @@ fn a_blocking_receive_in_a_task_says_what_is_wrong() {
     const TEST: &str = "a_blocking_receive_in_a_task_says_what_is_wrong";
     let said = child::said("", module_path!(), TEST, || {
         for hook in [false, true] {
-            let builder = one_worker();
-            let builder = if hook { builder.on_long_poll(|_| ()) } else { builder };
-            let runtime = builder.build().unwrap();
+            let options = Options::new();
+            let options = if hook { options.on_long_poll(|_| ()) } else { options };
+            let runtime = one_worker().diagnose(options).build().unwrap();
             for _ in 0..2 {
                 let (send, mut receive) = mpsc::channel(1);
                 let blocked = async move { receive.blocking_recv() };

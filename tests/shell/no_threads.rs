@@ -5,6 +5,7 @@
 //! address space than for a few small allocations, gets no thread (`EAGAIN`). Unlike a filter of system calls, this limit
 //! can be taken away again.
 
+use colored::diagnose::Options;
 use colored::io::{AsyncReadExt, AsyncWriteExt};
 use colored::runtime::Tuning;
 use colored::{Builder, Runtime, fs, net, time};
@@ -212,7 +213,9 @@ fn a_runtime_without_threads_does_not_start() {
         let cases: [(&str, Build); 3] = [
             ("`colored-w0`", |builder, _| builder.tokio_context(false).build().map(drop)),
             ("`colored-tokio`", |builder, _| builder.build().map(drop)),
-            ("`colored-inspect`", |builder, path| builder.inspect(path).build_embedded().map(drop)),
+            ("`colored-inspect`", |builder, path| {
+                builder.diagnose(Options::new().inspect(path)).build_embedded().map(drop)
+            }),
         ];
         for (thread, build) in cases {
             let builder = || Runtime::builder();

@@ -1,5 +1,6 @@
 //! Libraries that need tokio's runtime, inside our tasks.
 
+use colored::diagnose::Options;
 use colored::runtime::Handle;
 use colored::time::Duration;
 use colored::{Color, ColorCell, Runtime, spawn, spawn_blocking, spawn_colored, spawn_unique};
@@ -265,7 +266,8 @@ fn nothing_is_left_of_many_runtimes() {
                     continue;
                 }
                 if number % 4 == 1 {
-                    builder.inspect("/proc/none/such").build().unwrap_err();
+                    let options = Options::new().inspect("/proc/none/such");
+                    builder.diagnose(options).build().unwrap_err();
                     continue;
                 }
                 let runtime = builder.build().unwrap();

@@ -270,9 +270,9 @@ pub use self::lane::locals::{ColorLocal, ColorLocalError};
 pub use self::lane::{Address, Priority};
 pub use self::meter::Level;
 pub use self::sched::{
-    Destination, Entered, InPlace, Nested, Observed, ObservedColor, ObservedSite, Options, Park,
-    Phase, Policy, Rest, Runnable, RunningSlice, Scheduler, SchedulerHandle, Step, Unsuitable,
-    Worker, WorkerMetrics, block_in_place, spawn_here, spawn_local,
+    Destination, Entered, InPlace, LongPoll, Nested, Observed, ObservedColor, ObservedSite,
+    Options, Park, Phase, Policy, Rest, Runnable, RunningSlice, Scheduler, SchedulerHandle, Step,
+    Unsuitable, Worker, WorkerMetrics, block_in_place, spawn_here, spawn_local,
 };
 pub use self::span::Origin;
 pub use self::spawn::{Hop, Job, YieldNow, blocking, current_task, hop, yield_now};

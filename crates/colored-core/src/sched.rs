@@ -31,6 +31,7 @@ mod in_place;
 mod inbox;
 mod local;
 mod local_tasks;
+mod long_poll;
 mod options;
 mod pace;
 mod pinned;
@@ -49,6 +50,7 @@ mod worker;
 
 pub use self::counters::WorkerMetrics;
 pub use self::in_place::{block_in_place, in_own_call};
+pub use self::long_poll::LongPoll;
 pub use self::options::{Options, Unsuitable};
 pub use self::policy::{Destination, Policy, Runnable};
 pub use self::record::{Observed, ObservedColor, ObservedSite};

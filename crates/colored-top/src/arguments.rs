@@ -9,7 +9,7 @@ Shows what a program on the colored runtime does.
 
 usage: colored-top [--once | --json] [--no-level] [PATH]
 
-PATH is the socket of the program: that of Builder::inspect, or of the program's environment variable
+PATH is the socket of the program: that of Options::inspect, or of the program's environment variable
 COLORED_INSPECT. Without it, this program's own variable COLORED_INSPECT counts.
 
   --once      print one screen after two seconds, and end

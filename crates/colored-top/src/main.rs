@@ -1,7 +1,7 @@
 //! `colored-top`: shows in a terminal what a program on the `colored` runtime does.
 //!
-//! The program opens a socket (`Builder::inspect`, or the environment variable `COLORED_INSPECT`), and this one reads from
-//! it. See the documentation of `colored::runtime::inspect` for what comes over the socket.
+//! A program with the feature `diagnose` opens a socket (`diagnose::Options::inspect`, or the environment variable
+//! `COLORED_INSPECT`), and this one reads from it. See the documentation of `colored::diagnose::inspect` for what comes over the socket.
 
 mod app;
 mod arguments;

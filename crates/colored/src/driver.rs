@@ -12,9 +12,8 @@ pub(crate) mod current;
 pub(crate) mod descriptor;
 pub(crate) mod entered;
 mod fired;
-pub(crate) mod frozen;
 pub(crate) mod monitor;
-pub(crate) mod observers;
+pub(crate) mod observer;
 pub(crate) mod outside;
 pub(crate) mod park;
 pub(crate) mod pause;
@@ -30,7 +29,7 @@ pub(crate) mod wheel_timer;
 use self::clock::{Clock, TICK};
 use self::coalesce::Coalescing;
 use self::fired::Fired;
-use self::observers::Observers;
+use self::observer::{Observer, Unobserved};
 use self::park::Parker;
 use self::pause::Pause;
 use self::reactor::Shard;
@@ -39,19 +38,18 @@ use self::size::Size;
 use self::wheel::Wheel;
 use crate::device::Devices;
 use crate::drain::Finishers;
-use crate::long_poll::{LongPolls, Settings};
+use crate::long_poll::LongPolls;
 use crate::pool::Pool;
-use crate::thread_time::{ThreadClock, ThreadTime};
 #[cfg(feature = "tokio-context")]
 use crate::tokio_context::TokioContext;
-use crate::trace::Freezer;
 use crate::wall;
-use colored_core::{InPlace, Scheduler, contain};
+use colored_core::contain;
 use std::fmt;
 use std::io;
 use std::panic::{RefUnwindSafe, UnwindSafe};
+#[cfg(feature = "tokio-context")]
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::task::Waker;
 use std::time::{Duration, Instant};
 
@@ -80,19 +78,12 @@ pub(crate) struct Driver {
     /// How long a wait in a section lasts before it is looked at.
     pub(crate) deadlock_after: Duration,
     pub(crate) long_polls: LongPolls,
-    pub(crate) observers: Observers,
-    /// The numbers of the workers' threads; 0 before a worker has begun.
-    thread_numbers: Box<[AtomicU32]>,
-    /// When to make a dump.
-    stall: Option<monitor::StallSettings>,
+    pub(crate) observer: Box<dyn Observer>,
     pub(crate) finishers: Finishers,
-    pub(crate) freezer: Freezer,
     #[cfg(feature = "tokio-context")]
     tokio: OnceLock<TokioContext>,
     /// The places where the workers sleep, and the spare ones behind them.
     parkers: Box<[Parker]>,
-    /// The threads of the workers, and of the spare ones behind them, as far as they have begun.
-    threads: Box<[OnceLock<ThreadClock>]>,
     coalescing: Box<[Coalescing]>,
     /// By wheel.
     fired: Box<[Fired]>,
@@ -120,10 +111,10 @@ impl Driver {
         size: Size,
         rest: Duration,
         deadlock_after: Duration,
-        long_polls: Settings,
+        long_poll_after: Duration,
         devices: Devices,
         pool: Pool,
-        freezer: Freezer,
+        observer: Box<dyn Observer>,
     ) -> io::Result<Driver> {
         let workers = size.workers();
         let shards = workers.div_ceil(WORKERS_PER_SHARD);
@@ -132,13 +123,11 @@ impl Driver {
         Ok(Self {
             rings,
             deadlock_after,
-            long_polls: LongPolls::new(long_polls),
+            long_polls: LongPolls::new(long_poll_after),
             devices,
             parkers: (0..workers + size.seats()).map(|_| Parker::default()).collect(),
-            threads: (0..workers + size.seats()).map(|_| OnceLock::new()).collect(),
-            thread_numbers: (0..workers + size.seats()).map(|_| AtomicU32::new(0)).collect(),
             size,
-            freezer,
+            observer,
             ..Self::with(Clock::new(), shards, workers, rest, pool, monitor::CheckTimer::new()?)
         })
     }
@@ -164,66 +153,18 @@ impl Driver {
             check_timer,
             size: Size::new(workers, workers, 0),
             deadlock_after: Duration::ZERO,
-            long_polls: LongPolls::new(Settings { after: Duration::MAX, hook: None }),
-            observers: Observers::default(),
-            thread_numbers: (0..workers).map(|_| AtomicU32::new(0)).collect(),
-            stall: None,
+            long_polls: LongPolls::new(Duration::MAX),
+            observer: Box::new(Unobserved),
             finishers: Finishers::default(),
-            freezer: Freezer::new(String::new(), Vec::new(), None, false),
             #[cfg(feature = "tokio-context")]
             tokio: OnceLock::new(),
             parkers: (0..workers).map(|_| Parker::default()).collect(),
-            threads: (0..workers).map(|_| OnceLock::new()).collect(),
             coalescing: (0..workers).map(|_| Coalescing::new(rest)).collect(),
             fired: (0..workers).map(|_| Fired::default()).collect(),
             wakes: AtomicU64::new(0),
             overdue: rest + OVERDUE,
             turn: AtomicUsize::new(0),
         }
-    }
-
-    /// Sets the clock of a worker's thread. To be called once, by that thread.
-    pub(crate) fn set_thread_clock(&self, worker: usize) {
-        let _ = self.threads[worker].set(ThreadClock::of_this_thread());
-    }
-
-    /// What the system counts for the thread of a worker; none where the system does not say, and before the thread has
-    /// begun. Costs some microseconds.
-    pub(crate) fn thread_time(&self, worker: usize) -> Option<ThreadTime> {
-        self.threads.get(worker)?.get()?.read()
-    }
-
-    /// Whether the worker is inside a poll that has not announced it, and its thread is blocked, but not in a call of the
-    /// runtime's own.
-    pub(crate) fn is_blocked(&self, worker: usize, scheduler: &Scheduler) -> bool {
-        let in_slice = || {
-            let announced = [InPlace::Inside, InPlace::Own];
-            let slice =
-                scheduler.running(worker).filter(|slice| !announced.contains(&slice.in_place));
-            slice.map(|slice| slice.serial)
-        };
-        let before = in_slice();
-        before.is_some()
-            && self.thread_time(worker).is_some_and(|time| !time.is_runnable)
-            && in_slice() == before
-    }
-
-    /// The thread with this number is the worker from now on.
-    pub(crate) fn note_thread(&self, worker: usize, thread: u32) {
-        // Ordering: only texts show it.
-        self.thread_numbers[worker].store(thread, Ordering::Relaxed);
-    }
-
-    /// The number of the worker's thread, if it is known.
-    pub(crate) fn thread_of(&self, worker: usize) -> Option<u32> {
-        // Ordering: as in `note_thread`.
-        let thread = self.thread_numbers.get(worker)?.load(Ordering::Relaxed);
-        (thread != 0).then_some(thread)
-    }
-
-    /// The same driver, with the settings of dumps of stalls.
-    pub(crate) fn with_stall(self, stall: Option<monitor::StallSettings>) -> Driver {
-        Driver { stall, ..self }
     }
 
     /// Gives the driver a tokio runtime for libraries, before any thread asks for it.

@@ -205,15 +205,16 @@
 //!
 //! | feature | default | what it adds |
 //! |---|---|---|
+//! | `diagnose` | no | [`diagnose`](mod@diagnose): warnings of what limits the program, dumps of its tasks, reports, traces |
 //! | `macros` | yes | [`#[colored::main]`](macro@main), [`#[colored::test]`](macro@test) |
 //! | `futures-io` | no | the futures-io traits on sockets and files |
 //! | `hyper` | no | hyper's `Read` and `Write` on sockets |
-//! | `metrics` | no | [`metrics::Exporter`](metrics): the runtime's counters for the recorder of the `metrics` crate |
-//! | `native-stacks` | no | `dump::install_stack_handler`: [dumps](dump::Dump) have the native stacks of workers that are stuck; Linux, x86-64 and aarch64 |
-//! | `tracing` | no | each task has a span of `tracing`, see [below](#spans); [warnings](Builder::warnings) are events |
+//! | `metrics` | no | `metrics::Exporter`, and `diagnose`: the runtime's counters for the recorder of the `metrics` crate |
+//! | `native-stacks` | no | `diagnose::dump::install_stack_handler`: dumps have the native stacks of workers that are stuck; Linux, x86-64 and aarch64 |
+//! | `tracing` | no | each task has a span of `tracing`, see [below](#spans); warnings of `diagnose` are events |
 //! | `tokio-context` | no | libraries that need tokio's runtime find one, beside every runtime; `Builder::tokio_context` turns it off |
 //! | `stage` | no | `stage`: handlers with bounded queues; `admission`: under overload, early refusals of what would begin too late |
-//! | `hdrhistogram` | no | [`trace`]`::Snapshot::histograms`: how recorded times are distributed |
+//! | `hdrhistogram` | no | `diagnose::trace::Snapshot::histograms`: how recorded times are distributed |
 //! | `usdt` | no | static [probes](#probes) of workers, for tracers of the system; Linux |
 //!
 //! ## Probes
@@ -274,13 +275,17 @@ mod budget;
 pub mod cell;
 mod color_local;
 mod device;
+#[cfg(feature = "diagnose")]
+pub mod diagnose;
+#[cfg(not(feature = "diagnose"))]
+#[path = "diagnose/absent.rs"]
+mod diagnose;
 mod drain;
 mod driver;
-pub mod dump;
+mod environment;
 mod error_context;
 pub mod fs;
 pub mod io;
-mod json;
 pub mod limit;
 mod long_poll;
 pub mod metrics;
@@ -291,7 +296,6 @@ mod pool;
 #[cfg(unix)]
 pub mod process;
 mod ready;
-pub mod report;
 pub mod runtime;
 pub mod signal;
 #[cfg(feature = "stage")]
@@ -299,12 +303,9 @@ pub mod stage;
 pub mod sync;
 pub mod task;
 mod thread_settings;
-mod thread_time;
 pub mod time;
 #[cfg(feature = "tokio-context")]
 mod tokio_context;
-pub mod trace;
-pub mod usage;
 mod wait_reason;
 mod wall;
 
@@ -314,8 +315,6 @@ pub use colored_core::{
     checked_when, exclusive, shared, when,
 };
 
-#[doc(inline)]
-pub use self::dump::Dump;
 #[doc(inline)]
 pub use self::limit::{Limit, LimitedCell};
 #[doc(inline)]

@@ -74,16 +74,13 @@
 //! ```
 
 mod builder;
-mod dump;
+#[cfg(feature = "diagnose")]
+mod diagnosed;
 mod embedded;
-mod environment;
 mod event_poll;
 mod handle;
-pub mod inspect;
 mod main_task;
 mod metrics;
-mod observe;
-mod observed;
 mod park;
 mod shutdown;
 mod threads;
@@ -94,7 +91,6 @@ mod tokio_threads;
 #[path = "runtime/tokio_threads/absent.rs"]
 mod tokio_threads;
 mod unstarted;
-mod warnings;
 mod worker_hooks;
 
 pub use self::builder::{Builder, Tuning};

@@ -39,7 +39,7 @@
 //! color**, for ever if they wait for work of the same color. Other colors, timers and sockets go on:
 //! on other workers, or after some milliseconds on a spare thread, while there is one
 //! ([`Tuning::spare_workers`](crate::runtime::Tuning::spare_workers)). After a second, a line on the standard error names the
-//! task and the place of its spawn, or before by [`Builder::on_long_poll`](crate::Builder::on_long_poll). Await the method of the same name without
+//! task and the place of its spawn, or before by `diagnose::Options::on_long_poll`. Await the method of the same name without
 //! `blocking_`, or, in code that cannot await, call the method in
 //! [`spawn_blocking`](crate::spawn_blocking):
 //!

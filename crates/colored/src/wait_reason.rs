@@ -67,7 +67,7 @@ impl Kind {
         Self::Notified,
     ];
 
-    fn of(leaf: Leaf) -> Option<Self> {
+    pub(crate) fn of(leaf: Leaf) -> Option<Self> {
         Self::ALL.iter().copied().find(|kind| *kind as u8 == leaf.tag)
     }
 
@@ -90,8 +90,8 @@ impl Kind {
 }
 
 /// Ticks of the driver's clock in a millisecond, and in a unit of a timer far ahead, as shifts.
-const MILLI: u32 = 6;
-const FAR: u32 = 16;
+pub(crate) const MILLI: u32 = 6;
+pub(crate) const FAR: u32 = 16;
 
 /// The timer of a sleep or, if it `is_guard`, of a timeout. Deadlines are rounded down.
 #[derive(Clone, Copy)]
@@ -136,86 +136,6 @@ impl TimerLeaf {
     }
 }
 
-/// What a leaf says, in words and in parts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Told {
-    pub(crate) kind: Kind,
-    arg: u32,
-    /// For a timer: the milliseconds until its deadline.
-    pub(crate) millis_left: Option<u64>,
-}
-
-impl Told {
-    /// `now` is the tick of the driver's clock.
-    pub(crate) fn of(leaf: Leaf, now: u64) -> Option<Self> {
-        let kind = Kind::of(leaf)?;
-        let left = |shift: u32, unit: u64| {
-            let now = (now >> shift) as u32;
-            // The difference of two numbers of `ARG_BITS` bits, with its sign.
-            let unused = u32::BITS - Leaf::ARG_BITS;
-            let left = (leaf.arg.wrapping_sub(now) << unused).cast_signed() >> unused;
-            Some(u64::from(left.max(0).unsigned_abs()) * unit)
-        };
-        let millis_left = match kind {
-            Kind::Timer | Kind::Timeout => left(MILLI, 1),
-            Kind::FarTimer | Kind::FarTimeout => left(FAR, 1024),
-            _ => None,
-        };
-        Some(Self { kind, arg: leaf.arg, millis_left })
-    }
-
-    /// The descriptor that the task waits for, if it is one.
-    pub(crate) fn descriptor(self) -> Option<u32> {
-        let is_one =
-            matches!(self.kind, Kind::Readable | Kind::Writable | Kind::Accept | Kind::Connect);
-        (is_one && self.arg != NO_DESCRIPTOR).then_some(self.arg)
-    }
-
-    /// The words of a text in front of the argument.
-    pub(crate) fn text(self) -> &'static str {
-        match self.kind {
-            Kind::Readable => "waits until there is something to read",
-            Kind::Writable => "waits until there is room to write",
-            Kind::Timer | Kind::FarTimer => "sleeps",
-            Kind::Timeout | Kind::FarTimeout => "waits for something of its own, with a timeout",
-            Kind::File => "waits for an operation of a file",
-            #[cfg(unix)]
-            Kind::Child => "waits for the end of the process",
-            #[cfg(unix)]
-            Kind::Signal => "waits for the signal",
-            Kind::Accept => "waits for a connection",
-            Kind::Connect => "waits for the answer to an attempt to connect",
-            Kind::Lock if self.arg & IS_PERMIT != 0 => "waits for a permit",
-            Kind::Lock => "waits for a lock",
-            Kind::Receive => "waits for a value of a channel",
-            Kind::Send => "waits for room in a channel",
-            Kind::Notified => "waits for a signal of another task",
-        }
-    }
-
-    /// A word for the kind.
-    pub(crate) fn name(self) -> &'static str {
-        match self.kind {
-            Kind::Readable => "readable",
-            Kind::Writable => "writable",
-            Kind::Timer | Kind::FarTimer => "timer",
-            Kind::Timeout | Kind::FarTimeout => "timeout",
-            Kind::File => "file",
-            #[cfg(unix)]
-            Kind::Child => "child",
-            #[cfg(unix)]
-            Kind::Signal => "signal",
-            Kind::Accept => "accept",
-            Kind::Connect => "connect",
-            Kind::Lock if self.arg & IS_PERMIT != 0 => "permit",
-            Kind::Lock => "lock",
-            Kind::Receive => "receive",
-            Kind::Send => "send",
-            Kind::Notified => "notified",
-        }
-    }
-}
-
 /// In the argument of a lock: it is a semaphore.
 pub(crate) const IS_PERMIT: u32 = 1 << (Leaf::SHORT_ARG_BITS - 1);
 
@@ -230,32 +150,12 @@ pub(crate) fn number_of_lock<T: ?Sized>(lock: &T) -> u32 {
 }
 
 /// The argument where the descriptor is unknown.
+#[cfg(not(unix))]
 pub(crate) const NO_DESCRIPTOR: u32 = (1 << Leaf::ARG_BITS) - 1;
 
 #[cfg(test)]
 mod tests {
-    use super::{Kind, Told};
-    use colored_core::Leaf;
-
-    fn timer(kind: Kind, deadline: u64) -> Leaf {
-        kind.leaf(deadline as u32 & ((1 << Leaf::ARG_BITS) - 1))
-    }
-
-    #[test]
-    fn a_deadline_is_read_as_the_one_nearest_to_the_present() {
-        // Ticks of 1/64 ms; the clock has run for 40 hours.
-        let now = 40 * 3600 * 1000 * 64;
-        let left = |kind, deadline: u64, shift: u32| {
-            Told::of(timer(kind, deadline >> shift), now).and_then(|told| told.millis_left)
-        };
-        assert_eq!(left(Kind::Timer, now + 64 * 1500, 6), Some(1500));
-        assert_eq!(left(Kind::Timeout, now + 64 * 3_600_000, 6), Some(3_600_000));
-        assert_eq!(left(Kind::Timer, now - 64 * 5, 6), Some(0), "it is due");
-        let day = 24 * 3600 * 1000;
-        let far = left(Kind::FarTimer, now + 64 * 30 * day, 16).expect("it is a timer");
-        assert!(far.abs_diff(30 * day) <= 1024, "{far}");
-        assert_eq!(Told::of(Kind::Readable.leaf(7), now).and_then(Told::descriptor), Some(7));
-    }
+    use super::Kind;
 
     #[test]
     fn every_kind_is_found_by_its_tag() {

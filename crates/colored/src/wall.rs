@@ -2,7 +2,7 @@
 //! asks [`driver::clock`](crate::driver::clock), and what must not follow it asks here: time limits of shutdowns, the watch
 //! for long polls and deadlocks, threads that retire.
 
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 /// The present.
 #[inline]
@@ -14,9 +14,4 @@ pub(crate) fn now() -> Instant {
 #[inline]
 pub(crate) fn since(begin: Instant) -> Duration {
     begin.elapsed()
-}
-
-/// The time since the Unix epoch; 0 before it.
-pub(crate) fn since_epoch() -> Duration {
-    SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default()
 }

@@ -7,7 +7,7 @@
 ))]
 
 use colored::Runtime;
-use colored::dump::{Dump, WorkerDump, install_stack_handler};
+use colored::diagnose::dump::{Dump, WorkerDump, install_stack_handler};
 use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};

@@ -6,7 +6,7 @@
     any(target_arch = "x86_64", target_arch = "aarch64")
 ))]
 
-use colored::dump::install_stack_handler;
+use colored::diagnose::dump::install_stack_handler;
 use std::io::ErrorKind;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

@@ -2,7 +2,7 @@
 
 use super::{Reader, inspected, level, place};
 use colored::Color;
-use colored::usage::Level;
+use colored::diagnose::usage::Level;
 use colored_tests::{wait_until, watched};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::PermissionsExt;

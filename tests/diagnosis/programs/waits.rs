@@ -1,7 +1,8 @@
 //! Programs that wait for locks, and for colors that are kept.
 
 use super::{assert_named, compute, each, ms, unique, us, visitors};
-use colored::report::{Fault, Waiting};
+use colored::diagnose::Options;
+use colored::diagnose::report::{Fault, Waiting};
 use colored::time::sleep;
 use colored::{Builder, Color, ColorCell, exclusive, spawn_colored, spawn_unique, sync};
 use colored_tests::{alone, attempts};
@@ -162,7 +163,8 @@ fn sections_one_after_the_other_keep_their_color() {
 fn waits_for_something_of_their_own_are_counted_by_the_place_of_the_spawn() {
     alone(|| {
         attempts::some(|| {
-            let runtime = Builder::new().workers(2).warnings(false).build().expect("it starts");
+            let quiet = Options::new().warnings(false);
+            let runtime = Builder::new().workers(2).diagnose(quiet).build().expect("it starts");
             let line = runtime.run(async {
                 let line = line!() + 1;
                 (0..7).for_each(|_| drop(spawn_unique(pending::<()>())));

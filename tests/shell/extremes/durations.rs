@@ -2,6 +2,7 @@
 
 use super::{Done, after, has_passed, on, once, paused};
 use colored::admission::Admission;
+use colored::diagnose::Options;
 use colored::net::{ConnectOptions, KeepAlive, TcpListener, TcpSocket, TcpStream};
 use colored::runtime::Tuning;
 use colored::task::JoinSet;
@@ -212,14 +213,16 @@ pub(super) const ROWS: &[Row] = &[
         use_everything(Runtime::builder().deadlock_after(of))
     }),
     ("runtime/builder.rs::long_poll", |of| use_everything(Runtime::builder().long_poll(of))),
-    ("runtime/builder.rs::warning_pace", |of| {
-        use_everything(Runtime::builder().warning_pace(of, of, of))
+    ("diagnose/options.rs::warning_pace", |of| {
+        use_everything(Runtime::builder().diagnose(Options::new().warning_pace(of, of, of)))
     }),
     ("runtime/builder/tuning.rs::slice", |of| {
         use_everything(Runtime::builder().tuning(Tuning::new().slice(64, of)))
     }),
-    ("runtime/builder/dumps.rs::dump_on_stall", |of| {
-        use_everything(Runtime::builder().dump_on_stall(of).on_dump(|_| ()))
+    ("diagnose/options/dumps.rs::dump_on_stall", |of| {
+        use_everything(
+            Runtime::builder().diagnose(Options::new().dump_on_stall(of).on_dump(|_| ())),
+        )
     }),
     ("task/join_set.rs::deadline", |of| {
         paused(async {

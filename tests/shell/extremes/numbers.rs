@@ -1,6 +1,7 @@
 //! The functions that take a number: a count, a size, an offset, an index.
 
 use super::{Done, file, on};
+use colored::diagnose::Options;
 use colored::io::AsyncWriteExt;
 use colored::net::{
     ConnectOptions, KeepAlive, ListenOptions, TcpListener, TcpSocket, TcpStream, UdpSocket,
@@ -105,8 +106,8 @@ pub(super) const ROWS: &[Row] = &[
     ("runtime/builder/tuning.rs::slice", U32, |of| {
         builds(one_worker().tuning(Tuning::new().slice(small(of), Duration::from_millis(1))))
     }),
-    ("runtime/builder/trace.rs::trace_bytes", SIZE, |of| {
-        builds(one_worker().trace_bytes(size(of)))
+    ("diagnose/options/trace.rs::trace_bytes", SIZE, |of| {
+        builds(one_worker().diagnose(Options::new().trace_bytes(size(of))))
     }),
     ("runtime/handle.rs::set_workers", SIZE, |of| {
         let runtime =

@@ -1,6 +1,7 @@
 //! What a snapshot tells.
 
 use crate::load::{HOT, Load, TASKS};
+use colored::diagnose::Options;
 use colored::{Color, Runtime};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Write};
@@ -76,7 +77,7 @@ fn a_snapshot_tells_totals_and_a_window_of_colors_workers_and_places() {
 fn a_dump_tells_what_tasks_wait_for_unless_there_are_too_many() {
     let load = Load::start();
     let path = load.directory().join("waiting");
-    let waiting = Runtime::builder().workers(1).inspect(&path).build();
+    let waiting = Runtime::builder().workers(1).diagnose(Options::new().inspect(&path)).build();
     let waiting = waiting.expect("the runtime starts");
     let sleeps = async { colored::time::sleep(Duration::from_secs(3600)).await };
     let _detached = waiting.spawn_colored(Color::named("sleeper"), sleeps);
@@ -99,7 +100,8 @@ fn a_dump_tells_what_tasks_wait_for_unless_there_are_too_many() {
 #[test]
 fn not_all_of_many_colors_are_told() {
     let load = Load::start();
-    let waiting = Runtime::builder().workers(1).inspect(load.directory().join("many")).build();
+    let options = Options::new().inspect(load.directory().join("many"));
+    let waiting = Runtime::builder().workers(1).diagnose(options).build();
     let waiting = waiting.expect("the runtime starts");
     let mut reader = Reader::connect(&load.directory().join("many"));
     assert_eq!(reader.ask("level 1")["level"], 1);

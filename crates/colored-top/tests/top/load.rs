@@ -1,5 +1,6 @@
 //! A runtime whose color "orders" limits it.
 
+use colored::diagnose::Options;
 use colored::{Color, Runtime};
 use std::fs;
 use std::hint;
@@ -29,7 +30,8 @@ impl Load {
         let name = format!("colored-top-tests-{}-{number}", process::id());
         let directory = std::env::temp_dir().join(name);
         fs::create_dir(&directory).expect("the directory is new");
-        let runtime = Runtime::builder().workers(2).inspect(directory.join("socket")).build();
+        let options = Options::new().inspect(directory.join("socket"));
+        let runtime = Runtime::builder().workers(2).diagnose(options).build();
         let runtime = runtime.expect("the runtime starts");
         let ends = Arc::new(AtomicBool::new(false));
         let orders = Color::named("orders");

@@ -1,7 +1,7 @@
 //! What the program prints where it has no terminal.
 
 use crate::load::{HOT, Load, wait_until};
-use colored::usage::Level;
+use colored::diagnose::usage::Level;
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Output};

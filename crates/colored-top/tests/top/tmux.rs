@@ -1,7 +1,7 @@
 //! The program in a terminal: tmux draws it, types keys, and tells what is on the screen.
 
 use crate::load::{HOT, Load, wait_until};
-use colored::usage::Level;
+use colored::diagnose::usage::Level;
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;

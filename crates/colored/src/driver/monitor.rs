@@ -24,17 +24,15 @@
 mod check_timer;
 mod deadlocks;
 mod held;
-mod stalls;
 
 pub(crate) use self::check_timer::CheckTimer;
 pub(crate) use self::deadlocks::DeadlockSearch;
 pub(crate) use self::held::SpareThreads;
-pub(crate) use self::stalls::StallSettings;
 
 use self::check_timer::Next;
 use self::held::Held;
-use self::stalls::Stalls;
 use super::clock::TICK;
+use super::observer::Look;
 use super::{Driver, current, entered, polled};
 use colored_core::{SchedulerHandle, contain};
 use std::sync::Arc;
@@ -73,42 +71,30 @@ struct Watch {
     driver: Arc<Driver>,
     polls: Box<[u64]>,
     held: Held,
-    stalls: Stalls,
     wakers: Vec<Waker>,
     /// Fast ticks left.
     fast: u32,
     deadlock_search: DeadlockSearch,
     /// The time until the next check that must be, even if nothing runs.
     due: Option<Duration>,
-    inspect: Inspect,
+    observer: Look,
 }
 
-/// A check of the layers above, which this thread calls with each of its own. Returns the time until the next check, if
-/// there must be one even while nothing runs.
-pub(crate) type Inspect = Box<dyn FnMut() -> Option<Duration> + Send>;
-
 /// The thread's body.
-pub(crate) fn run(
-    handle: SchedulerHandle,
-    driver: Arc<Driver>,
-    spares: SpareThreads,
-    inspect: Inspect,
-) {
+pub(crate) fn run(handle: SchedulerHandle, driver: Arc<Driver>, spares: SpareThreads) {
     let _entered = entered::enter(current::Context::new(driver.clone(), None));
     let mut watch = Watch {
         polls: vec![0; driver.shards.len()].into(),
         held: Held::new(driver.parkers.len(), spares, driver.size.spares()),
-        stalls: Stalls::new(driver.stall.clone()),
         wakers: Vec::new(),
         fast: 0,
         deadlock_search: DeadlockSearch::new(driver.deadlock_after),
         due: None,
-        inspect,
+        observer: driver.observer.on_monitor_start(),
         handle,
         driver,
     };
     watch.run();
-    watch.stalls.join();
     watch.held.join();
 }
 
@@ -155,7 +141,6 @@ impl Watch {
         self.driver.check_timer.begin_check();
         let more = self.driver.size.more();
         let stuck = self.held.check(self.handle.scheduler(), &self.driver, more);
-        self.stalls.check(&self.handle, &self.driver);
         let (mut depends, mut watched) = (false, true);
         // Ordering: as for a worker: the lock of a turn, or of a wheel, hands it over.
         self.driver.reactor_events.store(true, Ordering::Relaxed);
@@ -173,7 +158,8 @@ impl Watch {
         // Ordering: Release, so that a thread that sees this finds the tasks in their queues.
         self.driver.reactor_events.store(false, Ordering::Release);
         let deadlock_search = self.deadlock_search.check(self.handle.scheduler());
-        let dues = [deadlock_search, (self.inspect)(), self.held.retries_in()];
+        let dues =
+            [deadlock_search, (self.observer)(&self.handle, &self.driver), self.held.retries_in()];
         self.due = dues.into_iter().flatten().min();
         watched
     }
@@ -228,7 +214,6 @@ mod tests {
     use super::Watch;
     use super::deadlocks::DeadlockSearch;
     use super::held::{Held, SpareThreads};
-    use super::stalls::Stalls;
     use crate::driver::Driver;
     use crate::driver::clock::Clock;
     use colored_core::{Park, Scheduler, Step};
@@ -257,12 +242,11 @@ mod tests {
             driver: Arc::clone(&driver),
             polls: Box::new([0]),
             held: Held::new(1, SpareThreads::none(), 0),
-            stalls: Stalls::new(None),
             wakers: Vec::new(),
             fast: 0,
             deadlock_search: DeadlockSearch::new(Duration::ZERO),
             due: None,
-            inspect: Box::new(|| None),
+            observer: Box::new(|_, _| None),
         };
         assert!(!watch.check(), "the worker is in a task, so this thread has polled");
         assert_eq!(workers[0].step(), Step::Park(None));

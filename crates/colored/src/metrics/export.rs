@@ -4,8 +4,8 @@ mod names;
 #[cfg(test)]
 mod tests;
 
+use crate::diagnose::usage::{ColorUsage, Snapshot, Usage};
 use crate::runtime::Handle;
-use crate::usage::{ColorUsage, Snapshot, Usage};
 use ::metrics::{counter, gauge};
 use colored_core::Color;
 use std::cmp::Reverse;
@@ -43,7 +43,7 @@ use std::time::Duration;
 /// | `colored_worker_time_seconds_total` | gauge | `worker`; `state`: `run`, `search`, `io`, `timer`, `park`, which add up to the age of the worker |
 /// | `colored_polls_total`, `colored_slices_total`, `colored_steals_total`, `colored_parks_total`, `colored_wakes_total` | counter | |
 /// | `colored_run_seconds_total` | gauge | all colors together |
-/// | `colored_wait_seconds_total` | gauge | `for`: `color`, `cpu`; all colors together; grows while the runtime records at [`Level::Slices`](crate::usage::Level::Slices) or higher |
+/// | `colored_wait_seconds_total` | gauge | `for`: `color`, `cpu`; all colors together; grows while the runtime records at [`Level::Slices`](crate::diagnose::usage::Level::Slices) or higher |
 /// | `colored_default_color_busy_ratio` | gauge | the part of the time since the last `publish`, from 0 to 1, in which the default color ran or was kept |
 /// | `colored_lanes`, `colored_tasks`, `colored_timers` | gauge | colors in use, tasks, timers that are set |
 /// | `colored_timers_fired_total`, `colored_long_polls_total` | counter | |

@@ -4,12 +4,11 @@
 //! [`UnixDatagram`](super::UnixDatagram).
 
 pub use self::credentials::UCred;
-pub(crate) use self::credentials::uid_of_peer;
 pub use self::halves::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, ReuniteError, WriteHalf};
 pub use std::os::unix::net::SocketAddr;
 
 mod address;
-mod credentials;
+pub(crate) mod credentials;
 pub(super) mod datagram;
 mod halves;
 pub(super) mod listener;

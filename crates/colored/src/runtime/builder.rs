@@ -1,24 +1,18 @@
 //! [`Builder`]: the settings of a runtime.
 
 mod build;
-mod dumps;
 mod hooks;
-mod trace;
 mod tuning;
 
 pub use self::tuning::Tuning;
 
-use self::dumps::Dumps;
-use self::trace::Trace;
 use super::park::PanicHook;
 use super::tokio_threads::Tokio;
-use super::warnings;
 use super::worker_hooks::WorkerHooks;
-use crate::long_poll::Hook;
+use crate::diagnose;
 use crate::thread_settings::ThreadSettings;
 use colored_core::Options;
 use std::fmt;
-use std::path::PathBuf;
 use std::time::Duration;
 
 /// How long a blocking thread waits for another call before it ends, unless it is set.
@@ -32,8 +26,9 @@ const DEADLOCK_AFTER: Duration = Duration::from_millis(10);
 /// # Environment variables
 ///
 /// The operator of a program can change these defaults. A setting that the program makes itself is kept, and its
-/// variable is not read; the three switches at the end turn something off in any case. A value that is not allowed is an
-/// error of [`build`](Builder::build), which names the variable, the value, and what is allowed.
+/// variable is not read; the two switches at the end turn something off in any case. A value that is not allowed is an
+/// error of [`build`](Builder::build), which names the variable, the value, and what is allowed. The feature `diagnose` adds
+/// variables of its own.
 ///
 /// | variable | in place of the default of | allowed |
 /// |---|---|---|
@@ -41,11 +36,6 @@ const DEADLOCK_AFTER: Duration = Duration::from_millis(10);
 /// | `COLORED_PIN` | [`pin`](Builder::pin) | 0, 1 |
 /// | `COLORED_BLOCKING_THREADS` | [`blocking_threads`](Builder::blocking_threads) | 1 to 65536 |
 /// | `COLORED_LONG_POLL_MS` | [`long_poll`](Builder::long_poll), in milliseconds | 1 to 86400000, which is a day |
-/// | `COLORED_WARNINGS` | 0 acts as [`warnings(false)`](Builder::warnings) | 0, 1 |
-/// | `COLORED_NAMES` | [`Color::remember_keys`](crate::Color::remember_keys), of the whole process, from the build on | 0, 1 |
-/// | `COLORED_TRACE` | [`trace_level`](Builder::trace_level): the number of a [`Level`](crate::trace::Level) | 0 to 3 |
-/// | `COLORED_TRACE_FILE` | [`trace_file`](Builder::trace_file), which is then written at the end, too | a path, in which `{pid}` is the number of the process |
-/// | `COLORED_INSPECT` | [`inspect`](Builder::inspect) | a path, in which `{pid}` is the number of the process |
 /// | `COLORED_LAZY_FILES` | 0 acts as [`lazy_files(false)`](Tuning::lazy_files) | 0, 1 |
 /// | `COLORED_IO_URING` | 0 acts as [`io_uring(false)`](Tuning::io_uring) | 0, 1 |
 #[derive(Clone)]
@@ -61,16 +51,10 @@ pub struct Builder {
     seed: Option<u64>,
     deadlock_after: Duration,
     long_poll: Option<Duration>,
-    on_long_poll: Option<Hook>,
-    warnings: bool,
-    on_warning: Option<warnings::Hook>,
-    warning_pace: warnings::Pace,
     on_task_panic: Option<PanicHook>,
     worker_hooks: WorkerHooks,
-    dumps: Dumps,
     start_paused: bool,
-    trace: Trace,
-    inspect: Option<PathBuf>,
+    pub(super) diagnose: diagnose::Options,
     tokio: Tokio,
     tuning: Tuning,
     options: Options,
@@ -96,16 +80,10 @@ impl Builder {
             seed: None,
             deadlock_after: DEADLOCK_AFTER,
             long_poll: None,
-            on_long_poll: None,
-            warnings: true,
-            on_warning: None,
-            warning_pace: warnings::Pace::DEFAULT,
             on_task_panic: None,
             worker_hooks: WorkerHooks::default(),
-            dumps: Dumps::default(),
             start_paused: false,
-            trace: Trace::default(),
-            inspect: None,
+            diagnose: diagnose::Options::default(),
             tokio: Tokio::default(),
             tuning: Tuning::default(),
             options: Options::default(),
@@ -193,10 +171,9 @@ impl Builder {
 
     /// The time after which a poll is long, 1 ms or more: it blocks, or computes without a break. Then a spare worker,
     /// or a parked one, takes the worker's place: it runs the worker's other colors, and cares for its timers and
-    /// sockets. The color of the poll stays with the poll. The runtime notices up to 5 ms later. It counts long polls
-    /// ([`LongPollMetrics`](crate::metrics::LongPollMetrics)) and reports them
-    /// ([`on_long_poll`](Builder::on_long_poll)). With [`Duration::MAX`] no poll is long. Default: the
-    /// environment variable `COLORED_LONG_POLL_MS`; without it 5 ms.
+    /// sockets. The color of the poll stays with the poll. The runtime notices up to 5 ms later, and counts long polls
+    /// ([`LongPollMetrics`](crate::metrics::LongPollMetrics)); with the feature `diagnose`, it also reports them. With
+    /// [`Duration::MAX`] no poll is long. Default: the environment variable `COLORED_LONG_POLL_MS`; without it 5 ms.
     ///
     /// A worker that the system takes its CPU from, because other programs are busy, looks as if its poll were long.
     /// The watch takes 0.2 to 0.4 % of a core while the runtime works (an echo server with 1 to 256 clients on two
@@ -206,55 +183,10 @@ impl Builder {
         self
     }
 
-    /// Whether the runtime warns of faults that it finds in the program, such as a color that limits it. With `false`, and
-    /// with the environment variable `COLORED_WARNINGS=0`, it does not. Default: yes.
-    ///
-    /// After its first 10 s, the runtime observes a second of each minute, as [`Handle::observe`](super::Handle::observe)
-    /// does, while something runs: an idle runtime is not looked at, nor is one with more than 100,000 colors in use; and with
-    /// more than 10,000 tasks it does not look at what they wait for. It
-    /// warns of a [kind of fault](crate::report::Fault) once, and again only after two observations in a row have not
-    /// found the fault, and a minute later at the earliest. Where the warnings go:
-    /// [`on_warning`](Builder::on_warning).
-    ///
-    /// Long polls have a hook and a line of their own, whatever is set here: [`on_long_poll`](Builder::on_long_poll).
-    pub fn warnings(mut self, warns: bool) -> Self {
-        self.warnings = warns;
-        self
-    }
-
-    /// How often the runtime is observed, when first, and for how long, in place of 60, 10 and 1 s: for tests.
-    #[doc(hidden)]
-    pub fn warning_pace(mut self, every: Duration, first: Duration, length: Duration) -> Self {
-        self.warning_pace = warnings::Pace { first, every, length };
-        self
-    }
-
     /// Whether the runtime begins with its clock paused, as by [`time::pause`](crate::time::pause()) before everything
     /// else: for tests. [The module](crate::time#paused-time) says when time moves then. Default: no.
     pub fn start_paused(mut self, paused: bool) -> Self {
         self.start_paused = paused;
-        self
-    }
-
-    /// The path of a Unix socket on which the runtime tells what it does, to the program `colored-top` and to scripts;
-    /// [`inspect`](super::inspect) describes the requests, the replies, who may read, and what it costs. A thread
-    /// answers, `colored-inspect`. Default: the environment variable `COLORED_INSPECT`; without it there is neither the
-    /// thread nor the socket.
-    ///
-    /// [`build`](Builder::build) makes the file, with the mode 0600, and the end of the runtime removes it. It replaces the
-    /// socket of a process that has ended. If a process listens there, also this one for another runtime, or the file is
-    /// of another kind, `build` returns an error that names the path. The path has 80 bytes at most on most systems.
-    /// Where the system has no Unix sockets, `build` returns an error.
-    ///
-    /// ```no_run
-    /// # fn main() -> std::io::Result<()> {
-    /// let runtime = colored::Builder::new().inspect("/run/user/1000/orders.sock").build()?;
-    /// # drop(runtime);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn inspect(mut self, path: impl Into<PathBuf>) -> Self {
-        self.inspect = Some(path.into());
         self
     }
 

@@ -2,7 +2,6 @@
 
 use super::event_poll::{POLL_INTERVAL_NANOS, wake_all};
 use super::handle::{EnterGuard, Handle};
-use super::inspect::Server;
 use super::metrics::Metrics;
 use super::resume;
 use super::unstarted::Unstarted;
@@ -76,7 +75,6 @@ pub struct EmbeddedRuntime {
     worker: Worker,
     wakers: Vec<Waker>,
     deadlock_search: DeadlockSearch,
-    _inspector: Option<Server>,
     /// How long the worker may rest at most, by itself.
     rest: Option<Duration>,
     /// Futures that need not be `Send` are on this thread.
@@ -87,7 +85,7 @@ pub struct EmbeddedRuntime {
 const ONLY: usize = 0;
 
 impl EmbeddedRuntime {
-    pub(super) fn new(mut unstarted: Unstarted, inspector: Option<Server>) -> Self {
+    pub(super) fn new(mut unstarted: Unstarted) -> Self {
         let worker = unstarted.workers.pop().expect("an embedded runtime has one worker");
         let deadlock_search = DeadlockSearch::new(unstarted.handle.driver.deadlock_after);
         let handle = unstarted.handle;
@@ -96,7 +94,6 @@ impl EmbeddedRuntime {
             worker,
             wakers: Vec::new(),
             deadlock_search,
-            _inspector: inspector,
             rest: None,
             _this_thread: PhantomData,
         };
@@ -291,7 +288,7 @@ impl Drop for EmbeddedRuntime {
         driver.shut_down();
         driver.pool.shutdown(None);
         driver.shut_down_tokio(None);
-        driver.write_trace_at_end(self.handle.core.scheduler());
+        driver.observer.on_shutdown(self.handle.core.scheduler(), true);
     }
 }
 

@@ -1,16 +1,13 @@
 //! [`Handle`]: a runtime from anywhere.
 
 use super::metrics::Metrics;
-use super::observed;
 use super::resume;
 use crate::blocking;
 use crate::driver::pause::Main;
 use crate::driver::{Driver, current, entered};
 use crate::pinned::{NoWorker, PinnedCell, spawn_pinned_in};
 use crate::task::JoinHandle;
-use crate::trace;
-use crate::usage::Snapshot;
-use colored_core::{Color, ColorCell, Level, Nested, Priority};
+use colored_core::{Color, ColorCell, Nested, Priority};
 use colored_limit::Limit;
 use std::fmt;
 use std::io;
@@ -276,51 +273,6 @@ impl Handle {
     #[must_use]
     pub fn metrics(&self) -> Metrics {
         Metrics::of(self.core.scheduler(), &self.driver)
-    }
-
-    /// Where the runtime's time has gone, by worker, by color and by the place of the spawn. Any thread may call it.
-    ///
-    /// It looks at every color in use, some 50 ns each, and holds the locks of a 64th of the table of colors at a time:
-    /// with a million colors, a spawn under a named one may wait for a millisecond.
-    #[must_use]
-    pub fn usage(&self) -> Snapshot {
-        observed::snapshot(self.core.scheduler(), &self.driver)
-    }
-
-    /// What the runtime records at the moment.
-    #[must_use]
-    pub fn trace_level(&self) -> Level {
-        self.core.scheduler().level()
-    }
-
-    /// Changes what the runtime records, and returns what it recorded before. It takes effect with the next slice of
-    /// each worker. See [`Level`] for what each level costs.
-    pub fn set_trace_level(&self, level: Level) -> Level {
-        self.core.scheduler().set_level(level)
-    }
-
-    /// The records that the flight recorder has at the moment, of all threads: see [`crate::trace`]. Any thread may
-    /// call it, and delays no other. Some 2 ms for each full ring of 1 MiB.
-    ///
-    /// The rings are copied one after another, the one of the threads outside last: records of the last microseconds may
-    /// be there of one thread, and missing of another.
-    #[must_use]
-    pub fn trace(&self) -> trace::Snapshot {
-        self.driver.freezer.snapshot(self.core.scheduler())
-    }
-
-    /// Keeps a copy of all records, as of now, for [`frozen`](Self::frozen), and writes it to the
-    /// [`trace_file`](crate::Builder::trace_file), if there is one. Returns false if the runtime records nothing, or keeps
-    /// another copy. Costs as much as [`trace`](Self::trace).
-    pub fn freeze(&self) -> bool {
-        self.driver.freeze(trace::Trigger::Call, self.core.scheduler())
-    }
-
-    /// Takes the copy that was made at the first event since the last call: see
-    /// [`Builder::freeze_on`](crate::Builder::freeze_on). `None` if there was no event.
-    #[must_use]
-    pub fn frozen(&self) -> Option<trace::Snapshot> {
-        self.driver.freezer.take()
     }
 
     /// Whether this thread is one of the runtime's workers, or runs under one of its colors.

@@ -28,12 +28,19 @@ pub struct Metrics {
     pub file_threads: BlockingMetrics,
     /// Polls that held their workers for long.
     pub long_polls: LongPollMetrics,
+    /// How often another thread has woken a worker that slept.
+    pub wakes: u64,
+    /// Timers that are set.
+    pub timers: u64,
+    /// Timers that have fired.
+    pub timers_fired: u64,
     /// File operations: one element for operations on paths, then one for each device that a file was on.
     pub files: Vec<FileMetrics>,
 }
 
 impl Metrics {
     pub(super) fn of(scheduler: &Scheduler, driver: &Driver) -> Self {
+        let (timers, timers_fired, _) = driver.timers();
         Self {
             workers: (0..scheduler.workers()).map(|i| scheduler.worker_metrics(i)).collect(),
             colors: scheduler.lanes(),
@@ -41,6 +48,9 @@ impl Metrics {
             blocking: driver.pool.stats(Class::Work).into(),
             file_threads: driver.pool.stats(Class::File).into(),
             long_polls: driver.long_polls.metrics(),
+            wakes: driver.wakes(),
+            timers,
+            timers_fired,
             files: driver.devices.metrics(),
         }
     }

@@ -2,7 +2,6 @@
 
 use crate::driver::Driver;
 use crate::missing_tokio;
-use crate::trace::Trigger;
 use crate::wall;
 use colored_core::port::Part;
 use colored_core::{Park, Scheduler, TaskPanic};
@@ -44,7 +43,7 @@ impl Park for DriverPark {
     }
 
     fn panicked(&self, scheduler: &Scheduler, panic: &TaskPanic<'_>) {
-        self.driver.freeze(Trigger::Panic, scheduler);
+        self.driver.observer.on_panic(scheduler, &self.driver);
         missing_tokio::explain(panic.payload);
         match &self.on_task_panic {
             Some(hook) => hook(panic),
@@ -54,11 +53,11 @@ impl Park for DriverPark {
     }
 
     fn found_deadlock(&self, scheduler: &Scheduler) {
-        self.driver.freeze(Trigger::Deadlock, scheduler);
+        self.driver.observer.on_deadlock(scheduler, &self.driver);
     }
 
     fn overloaded(&self, scheduler: &Scheduler) {
-        self.driver.freeze(Trigger::Overload, scheduler);
+        self.driver.observer.on_overload(scheduler, &self.driver);
     }
 
     fn finish_first(&self, part: Part) {

@@ -6,9 +6,7 @@
 //! 4. The monitor thread ends.
 //! 5. The blocking pool takes no more calls, cancels the waiting calls, and its threads end.
 //! 6. The tokio runtime that was made for libraries ends, if there is one.
-//! 7. What is recorded is written, if the environment variable `COLORED_TRACE_FILE` says so.
-//! 8. The thread that answers readers ends, and its socket is removed, if there is one: until now it can tell what the
-//!    shutdown waits for.
+//! 7. The diagnosis ends, if one is attached: until now it can tell what the shutdown waits for.
 //!
 //! Step 2 comes before step 3 so that a destructor can still use sockets and timers. A shutdown that
 //! does not wait skips step 1: one without any time, and a drop that must not take long (see
@@ -46,15 +44,7 @@ impl Threads {
         let pool = handle.driver.pool.shutdown(deadline);
         handle.driver.shut_down_tokio(deadline);
         let waits = timeout != Some(Duration::ZERO);
-        if waits {
-            handle.driver.write_trace_at_end(scheduler);
-        }
-        if let Some(on_signal) = self.on_signal.take() {
-            on_signal.stop(waits);
-        }
-        if let Some(inspector) = self.inspector.take() {
-            inspector.stop(waits);
-        }
+        handle.driver.observer.on_shutdown(scheduler, waits);
         if stopped {
             // They have left the gate: a join returns at once.
             workers.into_iter().for_each(|worker| drop(worker.join()));

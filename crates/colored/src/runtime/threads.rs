@@ -1,13 +1,10 @@
 //! The threads of a runtime: one per worker, and the monitor thread.
 
-use super::dump::OnSignal;
 use super::event_poll::{POLL_INTERVAL_NANOS, wake_all};
-use super::inspect::Server;
 use super::unstarted::Unstarted;
 use super::worker_hooks::WorkerHooks;
 use crate::driver::monitor::SpareThreads;
 use crate::driver::{Driver, current, entered, monitor};
-use crate::dump::kernel;
 use crate::thread_settings::ThreadSettings;
 use crate::wall;
 use colored_core::{Step, Worker};
@@ -22,11 +19,7 @@ pub(super) struct Threads {
     pub(super) workers: Vec<JoinHandle<()>>,
     pub(super) reactor: Option<JoinHandle<()>>,
     pub(super) gate: Arc<Gate>,
-    /// The thread that answers readers, if there is one.
-    pub(super) inspector: Option<Server>,
     thread_settings: ThreadSettings,
-    /// Ends with the runtime.
-    pub(super) on_signal: Option<OnSignal>,
 }
 
 /// Lets the threads start together or not at all, and counts the threads that live.
@@ -103,22 +96,17 @@ pub(super) fn cpus_to_pin(pin: bool) -> Vec<CoreId> {
 
 impl Threads {
     /// Starts one thread for each worker, pinned to these CPUs in turn if there are any, and the monitor thread.
-    pub(super) fn start(
-        unstarted: Unstarted,
-        pins: Vec<CoreId>,
-        inspector: Option<Server>,
-    ) -> io::Result<Self> {
+    pub(super) fn start(unstarted: Unstarted, pins: Vec<CoreId>) -> io::Result<Self> {
         let gate = Arc::new(Gate::default());
         let thread_settings = unstarted.thread_settings.clone();
-        let (workers, reactor, on_signal) = (Vec::new(), None, None);
-        let mut threads = Self { workers, reactor, gate, inspector, thread_settings, on_signal };
+        let mut threads = Self { workers: Vec::new(), reactor: None, gate, thread_settings };
         let started = threads.spawn_all(unstarted, &pins);
         threads.gate.open(started.is_ok());
         started.map(|()| threads)
     }
 
     fn spawn_all(&mut self, unstarted: Unstarted, pins: &[CoreId]) -> io::Result<()> {
-        let Unstarted { handle, mut workers, name, hooks, warnings, .. } = unstarted;
+        let Unstarted { handle, mut workers, name, hooks, .. } = unstarted;
         let spares = workers.split_off(handle.core.scheduler().workers());
         for worker in workers {
             let index = worker.index();
@@ -137,11 +125,7 @@ impl Threads {
         }
         let (core, driver) = (handle.core.clone(), Arc::clone(&handle.driver));
         let spares = self.spare_threads(Arc::clone(&driver), spares, &name, hooks);
-        let inspect: monitor::Inspect = match warnings {
-            Some(mut warnings) => Box::new(move || warnings.look(&handle)),
-            None => Box::new(|| None),
-        };
-        let body = move || monitor::run(core, driver, spares, inspect);
+        let body = move || monitor::run(core, driver, spares);
         self.reactor = Some(self.spawn(format!("{name}-monitor"), body)?);
         Ok(())
     }
@@ -210,7 +194,7 @@ fn run_worker(worker: Box<Worker>, driver: Arc<Driver>, hooks: &WorkerHooks) {
 
 fn live(mut worker: Box<Worker>, driver: Arc<Driver>, hooks: &WorkerHooks) {
     let index = worker.index();
-    driver.note_thread(index, kernel::this_thread());
+    driver.observer.on_worker_start(index);
     let context = if index < driver.wheels.len() {
         current::Context::new(Arc::clone(&driver), Some(index))
     } else {
@@ -218,7 +202,6 @@ fn live(mut worker: Box<Worker>, driver: Arc<Driver>, hooks: &WorkerHooks) {
     };
     let _entered = entered::enter(context);
     let _tokio = driver.enter_tokio();
-    driver.set_thread_clock(index);
     let mut wakers = Vec::new();
     let mut last_poll = 0;
     start_checks(&worker, &driver);

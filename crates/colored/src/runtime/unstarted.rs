@@ -1,7 +1,6 @@
 //! [`Unstarted`]: a runtime that has no threads yet. The builder makes it.
 
 use super::handle::Handle;
-use super::warnings::Warnings;
 use super::worker_hooks::WorkerHooks;
 use crate::thread_settings::ThreadSettings;
 use colored_core::Worker;
@@ -14,6 +13,4 @@ pub(super) struct Unstarted {
     pub(super) name: String,
     pub(super) thread_settings: ThreadSettings,
     pub(super) hooks: WorkerHooks,
-    /// None if they are off.
-    pub(super) warnings: Option<Warnings>,
 }

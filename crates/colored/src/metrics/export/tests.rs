@@ -1,6 +1,6 @@
 use super::Exporter;
+use crate::diagnose::usage::Level;
 use crate::runtime::Tuning;
-use crate::usage::Level;
 use crate::{Color, Runtime};
 use ::metrics::with_local_recorder;
 use metrics_util::debugging::{DebugValue, DebuggingRecorder};

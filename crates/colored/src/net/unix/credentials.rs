@@ -1,7 +1,7 @@
 //! Which process is at the other end of a connection.
 
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 
 use super::stream::UnixStream;
 
@@ -60,11 +60,11 @@ impl UnixStream {
     /// [`Unsupported`](io::ErrorKind::Unsupported) where the system has no such call: all but Linux, Android, the BSDs and
     /// the systems of Apple.
     pub fn peer_cred(&self) -> io::Result<UCred> {
-        system::of_peer(self.socket().as_fd())
+        of_peer(self.socket().as_fd())
     }
 }
 
-/// The number of the user at the other end of a connection that is no socket of ours.
-pub(crate) fn uid_of_peer(socket: &impl AsFd) -> io::Result<u32> {
-    system::of_peer(socket.as_fd()).map(|peer| peer.uid())
+/// Who is at the other end of a connection.
+pub(crate) fn of_peer(socket: BorrowedFd<'_>) -> io::Result<UCred> {
+    system::of_peer(socket)
 }

@@ -5,22 +5,18 @@ use super::tuning::RESOLUTION;
 use crate::device::Devices;
 use crate::driver::Driver;
 use crate::driver::size::Size;
-use crate::long_poll::Settings;
+use crate::environment;
 use crate::pool::{Limits, Pool};
-use crate::runtime::environment;
 use crate::runtime::handle::Handle;
-use crate::runtime::inspect::Server;
 use crate::runtime::park::DriverPark;
 use crate::runtime::threads::{self, Threads};
 use crate::runtime::unstarted::Unstarted;
-use crate::runtime::warnings::Warnings;
 use crate::runtime::{EmbeddedRuntime, Runtime};
 use crate::wall;
-use colored_core::{Color, Options, Scheduler};
+use colored_core::{Options, Scheduler};
 use std::fmt;
 use std::io;
 use std::ops::RangeInclusive;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::available_parallelism;
 use std::time::Duration;
@@ -64,26 +60,16 @@ impl Builder {
             Some(pin) => pin,
             None => environment::switch("COLORED_PIN", false)?,
         };
-        let inspect = self.inspected_at()?;
-        let dumps = self.dumps.clone();
         let unstarted = self.prepare(size, false)?;
-        let (handle, name) = (unstarted.handle.clone(), unstarted.name.clone());
-        let started = inspector(inspect, &unstarted)
-            .and_then(|inspector| Threads::start(unstarted, threads::cpus_to_pin(pin), inspector));
-        let mut threads = or_end_tokio(&handle, started)?;
-        threads.on_signal = match dumps.on_signal(&handle, &name) {
-            Ok(on_signal) => on_signal,
-            Err(error) => {
-                Runtime { handle, threads }.shutdown_background();
-                return Err(error);
-            }
-        };
+        let handle = unstarted.handle.clone();
+        let started = Threads::start(unstarted, threads::cpus_to_pin(pin));
+        let threads = or_end(&handle, started)?;
         Ok(Runtime { handle, threads })
     }
 
     /// Makes a runtime for an event loop of the program: its only worker is the thread that calls this. Other than by
     /// [`build`](Builder::build), the runtime starts no thread, except for blocking calls, for
-    /// `tokio_context(true)`, and for [`inspect`](Builder::inspect).
+    /// `tokio_context(true)`, and for the diagnosis if it is to answer on a socket.
     ///
     /// The settings of threads ([`pin`](Builder::pin), [`spare_workers`](super::Tuning::spare_workers) and the hooks of
     /// workers), and of [long polls](Builder::long_poll), have no effect; `COLORED_WORKERS` and `COLORED_PIN` are not read.
@@ -98,10 +84,7 @@ impl Builder {
                  it out"
             ));
         }
-        let inspect = self.inspected_at()?;
-        let unstarted = self.prepare(Size::new(1, 1, 0), true)?;
-        let inspector = or_end_tokio(&unstarted.handle, inspector(inspect, &unstarted))?;
-        Ok(EmbeddedRuntime::new(unstarted, inspector))
+        Ok(EmbeddedRuntime::new(self.prepare(Size::new(1, 1, 0), true)?))
     }
 
     fn number_of_workers(&self) -> io::Result<usize> {
@@ -158,14 +141,6 @@ impl Builder {
         }
     }
 
-    /// Where the runtime is to be inspected.
-    fn inspected_at(&self) -> io::Result<Option<PathBuf>> {
-        match &self.inspect {
-            Some(path) => Ok(Some(path.clone())),
-            None => environment::path("COLORED_INSPECT", "no socket"),
-        }
-    }
-
     /// Checks what has a range, and has no other function here.
     fn check(&self) -> io::Result<()> {
         if let Some(bytes) = self.thread_settings.stack_size {
@@ -182,10 +157,9 @@ impl Builder {
                  {RESOLUTION:?}"
             ));
         }
-        self.tuning
-            .options(self.options)
-            .check()
-            .or_else(|unsuitable| invalid(format_args!("{unsuitable}")))
+        let mut options = self.tuning.options(self.options);
+        self.diagnose.add_to(&mut options);
+        options.check().or_else(|unsuitable| invalid(format_args!("{unsuitable}")))
     }
 
     /// Makes a runtime of this size, without its threads.
@@ -199,30 +173,27 @@ impl Builder {
             thread_settings: self.thread_settings.clone(),
         });
         let after = self.time_of_long_poll()?;
-        let level = self.trace.level()?;
         let tuning = self.tuning;
         let lazy_files =
             tuning.has_lazy_files() && environment::switch("COLORED_LAZY_FILES", true)?;
         let has_rings =
             lazy_files && tuning.has_io_uring() && environment::switch("COLORED_IO_URING", true)?;
-        if let Some(names) = environment::choice("COLORED_NAMES", cfg!(debug_assertions))? {
-            Color::remember_keys(names);
-        }
-        let warns = self.warnings && environment::switch("COLORED_WARNINGS", true)?;
-        let warnings = warns.then(|| Warnings::new(self.on_warning, self.warning_pace));
+        let mut options = Options { spares, ..tuning.options(self.options) };
+        self.diagnose.add_to(&mut options);
+        let (observer, diagnosis) = self.diagnose.prepare(&self.thread_name, workers + spares)?;
         let driver = Driver::new(
             size,
             tuning.resolution(),
             self.deadlock_after,
-            Settings { after, hook: self.on_long_poll },
+            after,
             Devices::new(lazy_files, has_rings),
             pool,
-            self.trace.freezer(self.thread_name.clone())?,
+            observer,
         )?;
         if self.start_paused {
             driver.pause();
         }
-        let driver = Arc::new(driver.with_stall(self.dumps.on_stall()));
+        let driver = Arc::new(driver);
         let park = DriverPark {
             driver: Arc::clone(&driver),
             start: wall::now(),
@@ -230,33 +201,31 @@ impl Builder {
             on_task_panic: self.on_task_panic,
         };
         let seed = self.seed.unwrap_or_else(random_seed);
-        let options = Options { spares, ..tuning.options(self.options) };
         let (core, cores) = Scheduler::with_options(workers, seed, Box::new(park), options);
-        core.scheduler().set_level(level);
         let handle = Handle::new(core, driver);
         // Last, because the threads of tokio keep the runtime until they are told to end.
         self.tokio.start(&handle, &self.thread_name, &self.thread_settings, is_embedded)?;
+        let (name, settings) = (&self.thread_name, &self.thread_settings);
+        or_end(
+            &handle,
+            diagnosis.start(&handle.core, &handle.driver, settings, name, is_embedded),
+        )?;
         Ok(Unstarted {
             handle,
             workers: cores,
             name: self.thread_name,
             thread_settings: self.thread_settings,
             hooks: self.worker_hooks,
-            warnings,
         })
     }
 }
 
-/// Ends the tokio runtime, whose threads keep this one, if this one does not start.
-fn or_end_tokio<T>(handle: &Handle, started: io::Result<T>) -> io::Result<T> {
-    started.inspect_err(|_| handle.driver.shut_down_tokio(Some(wall::now())))
-}
-
-fn inspector(path: Option<PathBuf>, unstarted: &Unstarted) -> io::Result<Option<Server>> {
-    let start = |path: PathBuf| {
-        Server::start(&path, unstarted.handle.clone(), &unstarted.thread_settings, &unstarted.name)
-    };
-    path.map(start).transpose()
+/// Ends the tokio runtime and the diagnosis, whose threads keep this runtime, if it does not start.
+fn or_end<T>(handle: &Handle, started: io::Result<T>) -> io::Result<T> {
+    started.inspect_err(|_| {
+        handle.driver.shut_down_tokio(Some(wall::now()));
+        handle.driver.observer.on_shutdown(handle.core.scheduler(), false);
+    })
 }
 
 fn in_range(

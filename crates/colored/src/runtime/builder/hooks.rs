@@ -1,8 +1,6 @@
 //! The functions that a runtime calls: at the begin and the end of threads, and for events of the operator.
 
 use super::Builder;
-use crate::long_poll::LongPoll;
-use crate::report::Finding;
 use colored_core::TaskPanic;
 use std::sync::Arc;
 
@@ -58,40 +56,6 @@ impl Builder {
     /// [`on_worker_park`](Builder::on_worker_park).
     pub fn on_worker_unpark(mut self, f: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.worker_hooks.on_unpark = Some(Arc::new(f));
-        self
-    }
-
-    /// The monitor thread calls `f` once for each long poll that it sees, while the poll goes on. `f` must be quick:
-    /// sockets and timers wait for it. The panic hook reports a panic of `f`, which goes no further. A second call
-    /// replaces the first. Default: long polls are counted, and a line on the standard error names the first one that
-    /// takes a second, with the place of its task's spawn and what to do.
-    ///
-    /// ```
-    /// # fn main() -> std::io::Result<()> {
-    /// let runtime = colored::Builder::new().on_long_poll(|poll| eprintln!("{poll}")).build()?;
-    /// # drop(runtime);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn on_long_poll(mut self, f: impl Fn(&LongPoll) + Send + Sync + 'static) -> Self {
-        self.on_long_poll = Some(Arc::new(f));
-        self
-    }
-
-    /// The monitor thread calls `f` for each [warning](Builder::warnings). `f` must be quick: sockets and timers wait for
-    /// it. The panic hook reports a panic of `f`, which goes no further. A second call replaces the first. Default: a line
-    /// on the standard error, or with the feature `tracing` an event of the level `WARN`, with the target `colored` and
-    /// the fields `fault`, `remedy` and `evidence`.
-    ///
-    /// ```
-    /// # fn main() -> std::io::Result<()> {
-    /// let runtime = colored::Builder::new().on_warning(|finding| eprintln!("{finding}")).build()?;
-    /// # drop(runtime);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn on_warning(mut self, f: impl Fn(&Finding) + Send + Sync + 'static) -> Self {
-        self.on_warning = Some(Arc::new(f));
         self
     }
 

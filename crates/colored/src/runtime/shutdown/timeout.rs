@@ -1,6 +1,6 @@
 //! [`ShutdownTimeout`]: what a runtime was still doing when its time was over.
 
-use crate::long_poll::LongPoll;
+use crate::long_poll::{self, LongPoll};
 use crate::pool::{Call, Pool};
 use crate::wall;
 use colored_core::Scheduler;
@@ -57,7 +57,7 @@ impl ShutdownTimeout {
     /// What is going on at this moment.
     pub(super) fn now(timeout: Duration, events: u64, scheduler: &Scheduler, pool: &Pool) -> Self {
         let workers = 0..scheduler.workers() + scheduler.spares();
-        let poll = |worker| Some(LongPoll::new(worker, &scheduler.running(worker)?, None));
+        let poll = |worker| Some(long_poll::of_slice(worker, &scheduler.running(worker)?, None));
         Self {
             timeout,
             events,

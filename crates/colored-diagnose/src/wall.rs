@@ -1,0 +1,20 @@
+//! The system's clock. No other place of this crate reads it.
+
+use std::time::{Duration, Instant, SystemTime};
+
+/// The present.
+#[inline]
+pub(crate) fn now() -> Instant {
+    Instant::now()
+}
+
+/// The time since `begin`.
+#[inline]
+pub(crate) fn since(begin: Instant) -> Duration {
+    begin.elapsed()
+}
+
+/// The time since the Unix epoch; 0 before it.
+pub(crate) fn since_epoch() -> Duration {
+    SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default()
+}
