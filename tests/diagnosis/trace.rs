@@ -1,6 +1,7 @@
 //! [`colored::Handle::trace`]: each event of each level is recorded, on real runtimes.
 
 use colored::diagnose::Options;
+use colored::diagnose::trace::{Event, Level, Record, Snapshot};
 use colored::io::{AsyncReadExt, AsyncWriteExt};
 use colored::net::{TcpListener, TcpStream};
 use colored::runtime::Tuning;

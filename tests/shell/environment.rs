@@ -2,6 +2,7 @@
 //! error that names the variable, the value and the allowed ones.
 
 use colored::diagnose::Options;
+use colored::diagnose::trace::Level;
 use colored::time::Duration;
 use colored::{Color, Handle, Runtime, spawn_blocking};
 use colored_tests::{block, child, shared, wait_until};
