@@ -57,7 +57,7 @@ fn workers(scheduler: &Scheduler, driver: &Driver, seen: &Dumped) -> Vec<WorkerD
     let all = (0..seen.running.len()).map(|worker| {
         let state = state(worker);
         let is_long = matches!(state, WorkerState::Running { time, .. } if time >= LONG);
-        let thread = driver.thread_of(worker).filter(|_| is_long);
+        let thread = driver.threads.number(worker).filter(|_| is_long);
         let stack = thread.and_then(|thread| stacks.of_thread(thread));
         let mut thread = thread.and_then(kernel::state);
         if let (Some(thread), Some(Err(why))) = (&mut thread, &stack) {

@@ -135,7 +135,7 @@ impl Observation {
     fn look_at_workers(&mut self) {
         let scheduler = self.handle.core.scheduler();
         let workers = 0..scheduler.workers() + scheduler.spares();
-        let blocked = |worker: &usize| self.handle.driver.is_blocked(*worker, scheduler);
+        let blocked = |worker: &usize| self.handle.driver.threads.is_blocked(*worker, scheduler);
         self.blocked += u32::try_from(workers.filter(blocked).count()).expect("at most 1088");
         self.looks += 1;
     }

@@ -22,7 +22,7 @@ pub(super) fn snapshot(scheduler: &Scheduler, driver: &Driver) -> Snapshot {
     colors.sort_by_key(|color| (Reverse(color.usage.run), color.color));
     let worker = |worker| {
         let of = scheduler.worker_metrics(worker);
-        let time = driver.thread_time(worker);
+        let time = driver.threads.time(worker);
         WorkerUsage {
             run: of.run,
             search: of.search,
@@ -37,7 +37,7 @@ pub(super) fn snapshot(scheduler: &Scheduler, driver: &Driver) -> Snapshot {
             delayed: time.map(|time| time.delayed),
         }
     };
-    let (pending, fired, turns) = driver.timers();
+    let (pending, fired, turns) = driver.timers.counts();
     Snapshot {
         at,
         workers: (0..scheduler.workers() + scheduler.spares()).map(worker).collect(),
@@ -49,7 +49,7 @@ pub(super) fn snapshot(scheduler: &Scheduler, driver: &Driver) -> Snapshot {
         tasks: scheduler.live_tasks(),
         timers: TimerUsage { pending, fired, turns },
         long_polls: driver.long_polls.recent(),
-        wakes: driver.wakes(),
+        wakes: driver.parkers.wakes(),
         measures_waits: scheduler.level() != Level::Off,
     }
 }

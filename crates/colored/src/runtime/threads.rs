@@ -210,15 +210,14 @@ fn run_worker(worker: Box<Worker>, driver: Arc<Driver>, hooks: &WorkerHooks) {
 
 fn live(mut worker: Box<Worker>, driver: Arc<Driver>, hooks: &WorkerHooks) {
     let index = worker.index();
-    driver.note_thread(index, kernel::this_thread());
-    let context = if index < driver.wheels.len() {
+    let context = if index < driver.timers.wheels() {
         current::Context::new(Arc::clone(&driver), Some(index))
     } else {
         current::Context::of_spare(Arc::clone(&driver))
     };
     let _entered = entered::enter(context);
     let _tokio = driver.enter_tokio();
-    driver.set_thread_clock(index);
+    driver.threads.begin(index, kernel::this_thread());
     let mut wakers = Vec::new();
     let mut last_poll = 0;
     start_checks(&worker, &driver);
@@ -269,7 +268,7 @@ fn start_checks(worker: &Worker, driver: &Driver) {
 }
 
 fn account_for_timers(worker: &mut Worker, driver: &Driver) {
-    if let Some((fired, nanos)) = driver.take_fired(worker.index()) {
+    if let Some((fired, nanos)) = driver.timers.take_fired(worker.index()) {
         worker.has_fired_timers(nanos, fired);
     }
 }

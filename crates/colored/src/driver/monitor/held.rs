@@ -183,7 +183,7 @@ impl Held {
             last.slow = last.slow.filter(|_| is_same);
             let Some(slice) = slice else { continue };
             let times = last.times_of(&slice, || {
-                let time = driver.thread_time(worker);
+                let time = driver.threads.time(worker);
                 // If the slice is over, the thread may be asleep by now.
                 let is_over = scheduler.running(worker).map(|now| now.serial) != Some(slice.serial);
                 time.filter(|_| !is_over)

@@ -2,9 +2,9 @@
 
 use super::{Builder, RESOLUTION};
 use crate::device::Devices;
-use crate::driver::Driver;
 use crate::driver::size::Size;
-use crate::long_poll::Settings;
+use crate::driver::{self, Driver};
+use crate::long_poll;
 use crate::pool::{Limits, Pool};
 use crate::runtime::environment;
 use crate::runtime::handle::Handle;
@@ -204,19 +204,20 @@ impl Builder {
         }
         let warns = self.warnings && environment::switch("COLORED_WARNINGS", true)?;
         let warnings = warns.then(|| Warnings::new(self.on_warning, self.warning_pace));
-        let driver = Driver::new(
+        let driver = Driver::new(driver::Settings {
             size,
-            self.timer_resolution,
-            self.deadlock_after,
-            Settings { after, hook: self.on_long_poll },
-            Devices::new(lazy_files, has_rings),
+            timer_rest: self.timer_resolution,
+            deadlock_after: self.deadlock_after,
+            long_polls: long_poll::Settings { after, hook: self.on_long_poll },
+            stall: self.dumps.on_stall(),
+            freezer: self.trace.freezer(self.thread_name.clone())?,
             pool,
-            self.trace.freezer(self.thread_name.clone())?,
-        )?;
+            devices: Devices::new(lazy_files, has_rings),
+        })?;
         if self.start_paused {
             driver.pause();
         }
-        let driver = Arc::new(driver.with_stall(self.dumps.on_stall()));
+        let driver = Arc::new(driver);
         let park = DriverPark {
             driver: Arc::clone(&driver),
             start: wall::now(),

@@ -44,7 +44,7 @@ impl History {
         let scheduler = handle.core.scheduler();
         let workers = 0..scheduler.workers() + scheduler.spares();
         self.blocked +=
-            workers.filter(|worker| handle.driver.is_blocked(*worker, scheduler)).count();
+            workers.filter(|worker| handle.driver.threads.is_blocked(*worker, scheduler)).count();
         self.looks += 1;
     }
 
