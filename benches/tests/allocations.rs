@@ -20,6 +20,7 @@ async fn read_in_memory(file: &File) -> usize {
     ALLOCATOR.allocations() - before
 }
 
+/// Shows G13.
 #[test]
 fn a_cached_read_allocates_nothing() {
     let path = std::env::temp_dir().join(format!("colored-allocations-{}", std::process::id()));

@@ -1,13 +1,13 @@
 //! `ColorCell`: state that belongs to a color, used from inside it and from anywhere.
 
-use crate::support::drops::Drops;
-use crate::support::gate::Gate;
-use crate::support::polls::poll_once;
-use crate::support::witness::Witness;
-use crate::support::{ON_PURPOSE, Trace, panic_of, run, runtime, settle, shared};
 use colored::{
     AccessError, CallError, Color, ColorCell, hop, spawn_colored, spawn_unique, yield_now,
 };
+use colored_tests::drops::Drops;
+use colored_tests::gate::Gate;
+use colored_tests::polls::poll_once;
+use colored_tests::witness::Witness;
+use colored_tests::{ON_PURPOSE, Trace, panic_of, run, runtime, settle, shared};
 use std::cell::Cell;
 use std::pin::pin;
 use std::sync::Arc;
@@ -147,6 +147,7 @@ fn a_second_access_further_up_the_stack_is_refused() {
     });
 }
 
+/// Shows G2.
 #[test]
 fn calls_and_posts_run_in_the_order_in_which_they_were_made() {
     shared(|| {
@@ -289,6 +290,7 @@ fn two_colors_may_use_each_others_cells() {
     });
 }
 
+/// Shows G9.
 #[test]
 fn a_post_that_panics_harms_neither_the_cell_nor_later_accesses() {
     run(2, async {
@@ -305,6 +307,7 @@ fn a_post_that_panics_harms_neither_the_cell_nor_later_accesses() {
     });
 }
 
+/// Shows G8.
 #[test]
 fn the_value_is_dropped_under_its_color_whichever_owner_is_last() {
     shared(|| {
@@ -339,6 +342,7 @@ fn the_value_is_dropped_under_its_color_whichever_owner_is_last() {
 }
 
 /// Two callers and a task of an idle color race for it: one thread at a time runs the color.
+/// Shows G1.
 #[test]
 fn calls_that_run_on_their_callers_thread_exclude_tasks() {
     let witness = Arc::new(Witness::default());

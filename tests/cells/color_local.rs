@@ -1,11 +1,11 @@
 //! Values of which every color has its own.
 
-use crate::support::gate::Gate;
-use crate::support::{ON_PURPOSE, block, panic_of, run, runtime, shared};
 use colored::{
     Color, ColorCell, Runtime, hop, spawn_blocking, spawn_colored, spawn_here, spawn_local,
     spawn_unique,
 };
+use colored_tests::gate::Gate;
+use colored_tests::{ON_PURPOSE, block, panic_of, run, runtime, shared};
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::sync::mpsc;

@@ -1,8 +1,8 @@
 //! Values of colors at their end: dropped once, under their color, when it is idle or the runtime ends.
 
-use crate::support::{ON_PURPOSE, Trace, runtime, shared, wait_until};
 use colored::sync::oneshot;
 use colored::{Color, ColorCell, Handle, spawn_colored, spawn_unique, yield_now};
+use colored_tests::{ON_PURPOSE, Trace, runtime, shared, wait_until};
 use std::cell::{Cell, RefCell};
 use std::future::pending;
 use std::sync::Arc;
@@ -31,6 +31,7 @@ fn note(trace: &Trace<(Color, Option<Color>)>) {
     NOTED.with(|slot| assert!(slot.replace(Some(noted)).is_none(), "a value that was not new"));
 }
 
+/// Shows G5.
 #[test]
 fn it_is_freed_when_the_color_goes_idle() {
     let trace = Trace::new();
@@ -111,6 +112,7 @@ colored::color_local!(static TURN: Cell<bool> = Cell::new(false));
 
 /// Colors that become idle and are used again at any moment, from four threads: every value is dropped
 /// once, under its color, and never while the color has a task.
+/// Shows G5.
 #[test]
 fn values_are_dropped_once_while_colors_come_and_go() {
     const TASKS: u64 = 40_000;
@@ -170,6 +172,7 @@ fn values_are_dropped_once_while_colors_come_and_go() {
 
 /// Each of the colors has a reason to stay: a task that waits, a cell, a handle. The values are still dropped, after
 /// the tasks of their colors.
+/// Shows G8.
 #[test]
 fn shutdown_drops_the_values_after_the_tasks() {
     struct Ends(Trace<(Color, Option<Color>)>, Color);

@@ -1,14 +1,14 @@
 //! `exclusive`: a color that is held across awaits.
 
-use crate::support::drops::Drops;
-use crate::support::gate::Gate;
-use crate::support::polls::both;
-use crate::support::witness::Witness;
-use crate::support::{Dice, ON_PURPOSE, Trace, run, runtime, shared, wait_until};
 use colored::time::{Duration, sleep, timeout};
 use colored::{
     Color, ColorCell, exclusive, spawn_colored, spawn_here, spawn_local, spawn_unique, yield_now,
 };
+use colored_tests::drops::Drops;
+use colored_tests::gate::Gate;
+use colored_tests::polls::both;
+use colored_tests::witness::Witness;
+use colored_tests::{Dice, ON_PURPOSE, Trace, run, runtime, shared, wait_until};
 use std::future::pending;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -17,6 +17,7 @@ use std::thread;
 const RED: u64 = 1;
 const BLUE: u64 = 2;
 
+/// Shows G11.
 #[test]
 fn no_other_task_of_the_color_runs_between_ten_thousand_awaits() {
     shared(|| {
@@ -47,6 +48,7 @@ fn no_other_task_of_the_color_runs_between_ten_thousand_awaits() {
 }
 
 /// Work that is scheduled during the section, by others and by itself, runs after the section in its order.
+/// Shows G11.
 #[test]
 fn the_color_goes_on_in_order() {
     run(2, async {
@@ -86,6 +88,7 @@ fn the_color_goes_on_in_order() {
 }
 
 /// Ends only if a worker runs other colors while a section yields, and while a section waits.
+/// Shows G11.
 #[test]
 fn other_colors_run_meanwhile() {
     run(1, async {
@@ -109,6 +112,7 @@ fn other_colors_run_meanwhile() {
     });
 }
 
+/// Shows G11.
 #[test]
 fn every_end_gives_the_color_back() {
     run(2, async {
@@ -159,6 +163,7 @@ fn every_end_gives_the_color_back() {
 }
 
 /// A shutdown finds tasks that keep their lane, and what waits behind them.
+/// Shows G11.
 #[test]
 fn shutdown_releases_sections_and_the_work_behind_them() {
     shared(|| {
@@ -195,6 +200,7 @@ fn shutdown_releases_sections_and_the_work_behind_them() {
 }
 
 /// Sections in two branches of one task: the color is held until the last one ends.
+/// Shows G11.
 #[test]
 fn sections_nest_and_stand_side_by_side() {
     run(2, async {
@@ -228,6 +234,7 @@ fn sections_nest_and_stand_side_by_side() {
 }
 
 /// On the thread of a guest and of a worker: the lane goes back to where its task is pinned.
+/// Shows G11.
 #[test]
 fn pinned_tasks_have_sections_too() {
     shared(|| {
@@ -271,6 +278,7 @@ fn pinned_tasks_have_sections_too() {
 }
 
 /// Sections, plain tasks, calls, aborts and timeouts of a few colors on many workers.
+/// Shows G11.
 #[test]
 fn colors_exclude_each_other_in_a_storm_of_sections() {
     const COLORS: u64 = 5;

@@ -1,10 +1,10 @@
 //! `ColorCell::exclusive`: `&mut T` across awaits.
 
-use crate::support::polls::{once, panic_of_task};
-use crate::support::run;
 use colored::sync::oneshot;
 use colored::time::{Duration, sleep, timeout};
 use colored::{AccessError, Color, ColorCell, spawn_colored};
+use colored_tests::polls::{once, panic_of_task};
+use colored_tests::run;
 use std::future::{Future, pending};
 use std::pin::Pin;
 use std::thread;
@@ -12,6 +12,7 @@ use std::thread;
 const RED: u64 = 1;
 const BLUE: u64 = 2;
 
+/// Shows G11.
 #[test]
 fn a_cell_gives_its_value_across_awaits() {
     run(2, async {
@@ -39,6 +40,7 @@ fn a_cell_gives_its_value_across_awaits() {
 
 /// The section excludes other tasks. The mark excludes other branches of this task, also those that
 /// only read it.
+/// Shows G11.
 #[test]
 fn a_value_in_use_across_an_await_is_in_use() {
     run(2, async {
@@ -79,6 +81,7 @@ fn a_value_in_use_across_an_await_is_in_use() {
 
 /// The borrow and the mark end with the future, wherever it is dropped; until then no other access
 /// succeeds.
+/// Shows G11.
 #[test]
 fn an_access_that_was_taken_away_ends_where_it_is_dropped() {
     type Access = Pin<Box<dyn Future<Output = ()> + Send>>;

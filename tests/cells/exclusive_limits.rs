@@ -1,10 +1,10 @@
 //! The end of a section that was taken out of its task, and operations that a section refuses.
 
-use crate::support::polls::{both, once, panic_of_task};
-use crate::support::{run, watched};
 use colored::sync::oneshot;
 use colored::time::{Duration, sleep};
 use colored::{Color, exclusive, hop, spawn_colored, yield_now};
+use colored_tests::polls::{both, once, panic_of_task};
+use colored_tests::{run, watched};
 use std::future::{Future, pending};
 use std::pin::{Pin, pin};
 use std::task::{Context, Waker};
@@ -27,6 +27,7 @@ fn stray(color: u64) -> (colored::JoinHandle<()>, oneshot::Receiver<Pin<Box<Sect
 
 type Section = colored::task::Exclusive<Pin<Box<std::future::Pending<()>>>>;
 
+/// Shows G11.
 #[test]
 fn a_section_that_was_taken_away_ends_where_it_is_dropped() {
     run(2, async {
@@ -52,6 +53,7 @@ fn a_section_that_was_taken_away_ends_where_it_is_dropped() {
 }
 
 /// A section that outlives its task holds nothing any more.
+/// Shows G11.
 #[test]
 fn a_section_that_was_taken_away_ends_with_its_task() {
     run(2, async {
@@ -69,6 +71,7 @@ fn a_section_that_was_taken_away_ends_with_its_task() {
     });
 }
 
+/// Shows G11.
 #[test]
 fn a_section_does_not_go_on_in_another_task() {
     run(2, async {
@@ -83,6 +86,7 @@ fn a_section_does_not_go_on_in_another_task() {
     });
 }
 
+/// Shows G11.
 #[test]
 fn a_section_stays_under_its_color() {
     run(2, async {
@@ -119,7 +123,7 @@ fn a_misused_section_says_so() {
     watched(|| {
         let mut section = pin!(exclusive(async {}));
         let poll = || section.as_mut().poll(&mut Context::from_waker(Waker::noop()));
-        let said = crate::support::panic_of(poll);
+        let said = colored_tests::panic_of(poll);
         assert!(said.contains("outside a task"), "{said}");
     });
     run(1, async {

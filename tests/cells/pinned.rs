@@ -1,12 +1,12 @@
 //! Values that stay on one thread.
 
-use crate::support::drops::Drops;
-use crate::support::gate::Gate;
-use crate::support::witness::Witness;
-use crate::support::{ON_PURPOSE, Trace, panic_of, run, runtime, shared, wait_until};
 use colored::pinned::{NoWorker, PinnedCell, PinnedError};
 use colored::sync::oneshot;
 use colored::{Color, spawn, spawn_colored, spawn_unique, yield_now};
+use colored_tests::drops::Drops;
+use colored_tests::gate::Gate;
+use colored_tests::witness::Witness;
+use colored_tests::{ON_PURPOSE, Trace, panic_of, run, runtime, shared, wait_until};
 use std::cell::RefCell;
 use std::future::poll_fn;
 use std::pin::pin;
@@ -228,7 +228,7 @@ fn panics_reach_their_callers_and_leave_the_value() {
             .await
         });
         let payload = call.await.unwrap_err().into_panic();
-        assert_eq!(crate::support::message(&*payload), ON_PURPOSE);
+        assert_eq!(colored_tests::message(&*payload), ON_PURPOSE);
         cell.post(|_| panic!("{ON_PURPOSE}"));
         let dropped = PanicsOnDrop;
         cell.post(move |_| drop(dropped));
@@ -337,6 +337,7 @@ fn the_end_of_block_on_ends_its_cells() {
 
 /// The value and the closures that were sent to it are dropped on its thread, under its color. A caller in another
 /// runtime gets an error.
+/// Shows G8.
 #[test]
 fn shutdown_drops_value_and_closures_on_their_thread() {
     let log = Log::new();
@@ -381,6 +382,7 @@ fn shutdown_drops_value_and_closures_on_their_thread() {
 
 /// A closure that is sent after the end of a runtime, or while it ends, is refused and does not block its
 /// color.
+/// Shows G8.
 #[test]
 fn a_cell_for_a_runtime_that_ends_is_gone() {
     shared(|| {
@@ -396,7 +398,7 @@ fn a_cell_for_a_runtime_that_ends_is_gone() {
                 (cell.unwrap(), behind)
             });
             ends.join().unwrap();
-            let other = crate::support::runtime(1);
+            let other = colored_tests::runtime(1);
             for (cell, behind) in cells {
                 assert!(other.run(cell.try_call(|_| ())).is_err());
                 assert!(behind.is_finished());

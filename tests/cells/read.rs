@@ -1,10 +1,10 @@
 //! `ColorCell::read` and `shared`: readers beside each other, writers alone and in order.
 
-use crate::support::gate::Gate;
-use crate::support::polls::poll_once;
-use crate::support::witness::Witness;
-use crate::support::{Dice, Trace, panic_of, run, runtime, settle, shared, wait_until};
 use colored::{AccessError, Color, ColorCell, hop, spawn_colored, spawn_unique, when, yield_now};
+use colored_tests::gate::Gate;
+use colored_tests::polls::poll_once;
+use colored_tests::witness::Witness;
+use colored_tests::{Dice, Trace, panic_of, run, runtime, settle, shared, wait_until};
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Barrier};
@@ -51,6 +51,7 @@ fn from_its_own_color_it_runs_at_once_unless_the_cell_is_in_use() {
 }
 
 /// Each reader waits inside until all are inside.
+/// Shows G6.
 #[test]
 fn readers_that_come_at_once_and_readers_that_waited_run_together() {
     const READERS: usize = 4;
@@ -82,6 +83,7 @@ fn readers_that_come_at_once_and_readers_that_waited_run_together() {
     });
 }
 
+/// Shows G1.
 #[test]
 fn writers_are_alone_and_what_readers_see_is_whole() {
     const WRITERS: u64 = 3;
@@ -249,6 +251,7 @@ fn waiting_readers_and_writers_run_in_their_order() {
 
 /// Tasks of the color, calls and behaviors keep apart; readers of all sorts keep apart from all of
 /// them.
+/// Shows G1.
 #[test]
 fn readers_keep_apart_from_everything_else_of_their_color() {
     const ROUNDS: u64 = 1_000;

@@ -1,11 +1,11 @@
 //! `ColorCell::read` that ends otherwise than by its turn: panics, futures that are dropped, shutdown.
 
-use crate::support::drops::Drops;
-use crate::support::ending::end_while_held;
-use crate::support::gate::Gate;
-use crate::support::polls::poll_once;
-use crate::support::{ON_PURPOSE, message, panic_of, runtime, settle, shared, wait_until};
 use colored::Color;
+use colored_tests::drops::Drops;
+use colored_tests::ending::end_while_held;
+use colored_tests::gate::Gate;
+use colored_tests::polls::poll_once;
+use colored_tests::{ON_PURPOSE, message, panic_of, runtime, settle, shared, wait_until};
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::mpsc;
@@ -14,6 +14,7 @@ use std::task::Poll;
 const RED: Color = Color::new(1);
 const BLUE: Color = Color::new(2);
 
+/// Shows G9.
 #[test]
 fn a_panic_of_a_reader_reaches_its_caller_and_the_others_go_on() {
     shared(|| {
@@ -38,6 +39,7 @@ fn a_panic_of_a_reader_reaches_its_caller_and_the_others_go_on() {
     });
 }
 
+/// Shows G8.
 #[test]
 fn a_read_dropped_before_its_turn_never_runs_and_drops_its_closure_under_the_color() {
     shared(|| {
@@ -92,6 +94,7 @@ fn a_read_dropped_while_it_runs_goes_on() {
     });
 }
 
+/// Shows G8.
 #[test]
 fn shutdown_drops_the_readers_that_wait_and_tells_their_futures() {
     shared(|| {
@@ -125,6 +128,7 @@ fn shutdown_drops_the_readers_that_wait_and_tells_their_futures() {
 
 /// A read does not give its thread a color. If it did, dropping the runtime would wait for a worker that waits for the
 /// color, and so for the read.
+/// Shows G8.
 #[test]
 fn a_runtime_can_be_given_up_inside_a_read() {
     shared(|| {

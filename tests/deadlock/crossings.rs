@@ -1,16 +1,16 @@
 //! Sections against `when`s that have some of their colors and wait for others: a wait behind such a `when`, in
 //! a section over a missing color, gets the error; a wait before it does not.
 
-use crate::support::cells::{add, cells};
-use crate::support::keeper::Keeper;
-use crate::support::polls::waits;
-use crate::support::{message, run};
 use colored::sync::oneshot;
 use colored::time::{Duration, sleep};
 use colored::{
     CallError, Color, ColorCell, JoinError, JoinHandle, exclusive, hop, spawn_colored,
     spawn_unique, when,
 };
+use colored_tests::cells::{add, cells};
+use colored_tests::keeper::Keeper;
+use colored_tests::polls::waits;
+use colored_tests::{message, run};
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::sync::mpsc;
@@ -63,6 +63,7 @@ where
     (told, line)
 }
 
+/// Shows G12.
 #[test]
 fn a_call_behind_a_when_gets_the_error() {
     // Also if no task awaits the `when`: it still has its colors.
@@ -85,6 +86,7 @@ fn a_call_behind_a_when_gets_the_error() {
     }
 }
 
+/// Shows G12.
 #[test]
 fn a_read_and_a_when_behind_a_when_get_the_error() {
     run(3, async {
@@ -106,6 +108,7 @@ fn a_read_and_a_when_behind_a_when_get_the_error() {
 }
 
 /// The section joins a task that hops behind the `when`.
+/// Shows G12.
 #[test]
 fn a_hop_behind_a_when_gets_the_error() {
     run(3, async {
@@ -125,6 +128,7 @@ fn a_hop_behind_a_when_gets_the_error() {
 }
 
 /// The blocking `when` waits behind another one.
+/// Shows G12.
 #[test]
 fn a_chain_of_whens_is_followed() {
     run(3, async {
@@ -154,6 +158,7 @@ fn a_chain_of_whens_is_followed() {
 
 /// Waits that end get no error: a call before the `when` in the line, also on a second poll, and from another task; a
 /// reader beside a `when` that reads.
+/// Shows G12.
 #[test]
 fn work_before_the_when_gets_no_error() {
     run(3, async {
@@ -217,6 +222,7 @@ async fn spawn_waiting_under_red() -> (JoinHandle<()>, oneshot::Sender<()>) {
 }
 
 /// A task that is in no line comes behind a `when` that is there, whenever it is woken.
+/// Shows G12.
 #[test]
 fn a_join_of_a_task_behind_a_when_gets_the_error() {
     run(3, async {
@@ -236,6 +242,7 @@ fn a_join_of_a_task_behind_a_when_gets_the_error() {
 }
 
 /// The join comes first. It gets the error when the `when` has the task's color, and lacks the section's.
+/// Shows G12.
 #[test]
 fn a_when_before_a_task_that_a_section_joins_closes_the_cycle() {
     run(3, async {
@@ -269,6 +276,7 @@ fn a_when_before_a_task_that_a_section_joins_closes_the_cycle() {
 }
 
 /// A task that was in the line before the `when` is not behind it.
+/// Shows G12.
 #[test]
 fn a_join_of_a_task_before_a_when_gets_no_error() {
     run(3, async {
@@ -303,6 +311,7 @@ fn a_join_of_a_task_before_a_when_gets_no_error() {
 
 /// A call that is in the line before the `when` does not wait for the `when`, whether the section itself or a task that
 /// it joins awaits the call.
+/// Shows G12.
 #[test]
 fn a_call_before_a_when_is_not_behind_it() {
     run(3, async {
@@ -343,6 +352,7 @@ fn a_call_before_a_when_is_not_behind_it() {
 }
 
 /// A `when` that has run blocks nothing, also while its future is kept.
+/// Shows G12.
 #[test]
 fn a_when_that_has_run_blocks_no_wait() {
     run(3, async {
@@ -372,6 +382,7 @@ fn a_when_that_has_run_blocks_no_wait() {
 }
 
 /// A `when` that is older than the runtime's first section counts as any other.
+/// Shows G12.
 #[test]
 fn a_when_older_than_the_first_section_counts() {
     run(3, async {
@@ -399,6 +410,7 @@ fn a_when_older_than_the_first_section_counts() {
 }
 
 /// All waits end, in every order.
+/// Shows G12.
 #[test]
 fn sections_and_whens_that_cross_all_end() {
     run(4, async {

@@ -1,10 +1,6 @@
 //! Waits that cannot end, because they wait for a section that waits for them: errors after a delay, of the
 //! youngest wait of the cycle that is inside a section.
 
-use crate::support::drops::Drops;
-use crate::support::keeper::Keeper;
-use crate::support::polls::{Child, once, panic_of_task};
-use crate::support::{message, run, runtime, shared};
 use colored::pinned::{PinnedCell, PinnedError};
 use colored::sync::oneshot;
 use colored::time::{Duration, Instant, sleep, timeout};
@@ -12,6 +8,10 @@ use colored::{
     CallError, Color, ColorCell, JoinHandle, Runtime, exclusive, hop, spawn_colored, spawn_here,
     spawn_unique, when, yield_now,
 };
+use colored_tests::drops::Drops;
+use colored_tests::keeper::Keeper;
+use colored_tests::polls::{Child, once, panic_of_task};
+use colored_tests::{message, run, runtime, shared};
 use std::cell::Cell;
 use std::future::{pending, poll_fn};
 use std::pin::{Pin, pin};
@@ -43,6 +43,7 @@ async fn until(condition: impl Fn() -> bool) {
     }
 }
 
+/// Shows G12.
 #[test]
 fn a_section_that_awaits_its_own_color_gets_the_error() {
     run(2, async {
@@ -72,6 +73,7 @@ fn a_section_that_awaits_its_own_color_gets_the_error() {
 }
 
 /// An inner section that has ended leaves what comes next in the outer one.
+/// Shows G12.
 #[test]
 fn a_wait_behind_an_inner_section_is_in_the_outer_one() {
     run(2, async {
@@ -85,6 +87,7 @@ fn a_wait_behind_an_inner_section_is_in_the_outer_one() {
 }
 
 /// The section gets the error, whichever of the two waits comes last: here the join.
+/// Shows G12.
 #[test]
 fn a_join_closes_a_cycle_through_a_call() {
     run(3, async {
@@ -120,6 +123,7 @@ fn a_join_closes_a_cycle_through_a_call() {
 }
 
 /// The same, but the join comes first. The call goes on.
+/// Shows G12.
 #[test]
 fn a_call_closes_a_cycle_through_a_join() {
     run(3, async {
@@ -148,6 +152,7 @@ fn a_call_closes_a_cycle_through_a_join() {
 }
 
 /// A call in a section that another section waits for. The closure is dropped, and the color goes on.
+/// Shows G12.
 #[test]
 fn a_call_in_a_section_gets_the_error() {
     run(3, async {
@@ -196,6 +201,7 @@ fn a_call_in_a_section_gets_the_error() {
     });
 }
 
+/// Shows G12.
 #[test]
 fn a_hop_closes_a_cycle() {
     run(3, async {
@@ -254,6 +260,7 @@ async fn ring(colors: u64) {
     assert_eq!(sum, colors - 1);
 }
 
+/// Shows G12.
 #[test]
 fn two_sections_that_call_each_other() {
     run(4, async {
@@ -263,6 +270,7 @@ fn two_sections_that_call_each_other() {
     });
 }
 
+/// Shows G12.
 #[test]
 fn three_sections_in_a_ring() {
     run(4, async {
@@ -273,6 +281,7 @@ fn three_sections_in_a_ring() {
 }
 
 /// A `when` over the section's own color and a busy one: its claim would wait behind the section.
+/// Shows G12.
 #[test]
 fn a_when_that_waits_for_its_own_section_gets_the_error() {
     run(3, async {
@@ -298,6 +307,7 @@ fn a_when_that_waits_for_its_own_section_gets_the_error() {
 }
 
 /// Sections that read each other's values.
+/// Shows G12.
 #[test]
 fn a_read_closes_a_cycle() {
     run(4, async {
@@ -328,6 +338,7 @@ fn a_read_closes_a_cycle() {
 }
 
 /// The value is used by a task of the color, which the section keeps waiting.
+/// Shows G12.
 #[test]
 fn a_call_of_a_pinned_cell_gets_the_error() {
     run(3, async {
@@ -360,6 +371,7 @@ fn a_call_of_a_pinned_cell_gets_the_error() {
 }
 
 /// A call of a pinned cell that waits for a section which joins the caller.
+/// Shows G12.
 #[test]
 fn a_join_closes_a_cycle_through_a_pinned_cell() {
     run(3, async {
@@ -390,6 +402,7 @@ fn a_join_closes_a_cycle_through_a_pinned_cell() {
 
 /// A wait counts although something else might end it: the section would hold the color for all of
 /// the time-out.
+/// Shows G12.
 #[test]
 fn a_timeout_does_not_make_a_cycle_legal() {
     run(2, async {
@@ -407,6 +420,7 @@ fn a_timeout_does_not_make_a_cycle_legal() {
 }
 
 /// A task waits for the futures that it polls, through any wrappers in between.
+/// Shows G12.
 #[test]
 fn combinators_do_not_hide_a_wait() {
     run(2, async {
@@ -440,6 +454,7 @@ fn combinators_do_not_hide_a_wait() {
 }
 
 /// A wait that began before the runtime's first section counts as any other wait.
+/// Shows G12.
 #[test]
 fn waits_older_than_the_first_section_count() {
     for round in 0..20 {
@@ -461,6 +476,7 @@ fn waits_older_than_the_first_section_count() {
 }
 
 /// On the thread of a guest, and for the main future.
+/// Shows G12.
 #[test]
 fn the_main_future_gets_the_error_too() {
     shared(|| {
@@ -473,6 +489,7 @@ fn the_main_future_gets_the_error_too() {
 }
 
 /// A handle in a combinator that polls only woken futures: the handle's own waker is woken.
+/// Shows G12.
 #[test]
 fn a_wait_in_a_combinator_that_polls_only_woken_futures_gets_the_error() {
     run(2, async {
@@ -489,6 +506,7 @@ fn a_wait_in_a_combinator_that_polls_only_woken_futures_gets_the_error() {
 }
 
 /// A wait that began in one task and was moved to another one belongs to the second task.
+/// Shows G12.
 #[test]
 fn a_wait_that_has_moved_belongs_to_the_task_that_polls_it() {
     run(3, async {
@@ -519,6 +537,7 @@ fn a_wait_that_has_moved_belongs_to_the_task_that_polls_it() {
 }
 
 /// Forgotten waits, and the tasks that forgot them, get no error.
+/// Shows G12.
 #[test]
 fn forgotten_waits_do_no_harm() {
     run(3, async {
@@ -544,6 +563,7 @@ fn forgotten_waits_do_no_harm() {
 }
 
 /// The error comes when the runtime says: after the delay, and soon after it.
+/// Shows G12.
 #[test]
 fn the_delay_is_the_runtimes() {
     shared(|| {
@@ -570,6 +590,7 @@ fn the_delay_is_the_runtimes() {
 
 /// A cycle through a task that is woken in each of its polls is found when the wakes stop. (Until then the task runs,
 /// and the search does not look at its waits.)
+/// Shows G12.
 #[test]
 fn a_cycle_through_a_task_that_does_not_rest_is_found_when_it_does() {
     run(3, async {

@@ -1,13 +1,13 @@
 //! A wait that can end is not reported as a deadlock, and every unreported wait ends.
 
-use crate::support::polls::once;
-use crate::support::{Dice, run, runtime, shared};
 use colored::sync::oneshot;
 use colored::time::{Duration, sleep};
 use colored::{
     Color, ColorCell, JoinHandle, exclusive, spawn_colored, spawn_here, spawn_unique, when,
     yield_now,
 };
+use colored_tests::polls::once;
+use colored_tests::{Dice, run, runtime, shared};
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::rc::Rc;
@@ -20,6 +20,7 @@ const GREEN: u64 = 3;
 const YELLOW: u64 = 4;
 
 /// All these waits end by themselves, and must not get an error.
+/// Shows G12.
 #[test]
 fn waits_that_end_are_no_deadlock() {
     run(4, async {
@@ -72,6 +73,7 @@ fn waits_that_end_are_no_deadlock() {
 
 /// A call (of a pinned cell too), a read or a `when` whose turn has come waits for nothing, although its
 /// caller does not know yet.
+/// Shows G12.
 #[test]
 fn a_call_that_has_run_is_no_wait() {
     for how in 0..4 {
@@ -134,6 +136,7 @@ fn a_turn_that_is_over_is_no_wait(how: u32) {
 }
 
 /// A handle was polled in a section that has ended: tasks that need the color can get it.
+/// Shows G12.
 #[test]
 fn a_section_that_has_ended_holds_nothing() {
     run(3, async {
@@ -160,6 +163,7 @@ fn a_section_that_has_ended_holds_nothing() {
 }
 
 /// Sections that want each other's colors and children in all ways: every wait ends.
+/// Shows G12.
 #[test]
 fn nothing_hangs_in_a_storm() {
     const COLORS: u64 = 4;

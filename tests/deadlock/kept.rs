@@ -1,10 +1,6 @@
 //! A `when` that has a color and waits for others blocks all work of that color, whatever came first: a section
 //! over a missing color gets the error, at the await that needs the blocked color.
 
-use crate::support::cells::{add, cells};
-use crate::support::keeper::Keeper;
-use crate::support::polls::{once, waits};
-use crate::support::{message, run};
 use colored::pinned::{PinnedCell, PinnedError};
 use colored::sync::oneshot;
 use colored::time::{Duration, sleep};
@@ -12,6 +8,10 @@ use colored::{
     Color, ColorCell, JoinError, JoinHandle, Limit, exclusive, hop, spawn_colored, spawn_unique,
     when,
 };
+use colored_tests::cells::{add, cells};
+use colored_tests::keeper::Keeper;
+use colored_tests::polls::{once, waits};
+use colored_tests::{message, run};
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::mpsc;
@@ -72,6 +72,7 @@ async fn expect_the_error<T: Send + 'static>(told: JoinHandle<Result<T, JoinErro
 
 /// A task that was in the line behind the `when` already when the section began to await it: before the
 /// `when` has the color, and after that.
+/// Shows G12.
 #[test]
 fn a_task_that_was_ready_behind_a_when() {
     run(3, async {
@@ -109,6 +110,7 @@ async fn spawn_waiting_twice() -> (JoinHandle<()>, [oneshot::Sender<()>; 2]) {
 }
 
 /// A task that was in the line before the `when`, and comes behind it the next time.
+/// Shows G12.
 #[test]
 fn a_task_that_was_ready_before_a_when() {
     run(3, async {
@@ -128,6 +130,7 @@ fn a_task_that_was_ready_before_a_when() {
 }
 
 /// The section joins, after the `when`, a task that joined another task before it.
+/// Shows G12.
 #[test]
 fn a_joiner_that_is_joined_later() {
     run(3, async {
@@ -154,6 +157,7 @@ fn a_joiner_that_is_joined_later() {
 
 /// A `when` that has red since before the runtime's first section, over blue. Its task records the wait when that
 /// section begins, before or after the section begins to await a task behind the `when`.
+/// Shows G12.
 #[test]
 fn a_when_older_than_the_first_section() {
     for round in 0..8 {
@@ -204,6 +208,7 @@ async fn block(color: Color) -> (mpsc::Sender<()>, JoinHandle<()>) {
 }
 
 /// A `when` from before the first section, which no task awaits, is recorded as soon as it gets a color.
+/// Shows G12.
 #[test]
 fn a_when_that_was_forgotten_before_the_first_section() {
     run(4, async {
@@ -234,6 +239,7 @@ fn a_when_that_was_forgotten_before_the_first_section() {
 }
 
 /// As [`a_reader_behind_a_writer_behind_a_when_that_reads`], but the `when` is older than the first section.
+/// Shows G12.
 #[test]
 fn a_reader_behind_a_writer_behind_an_older_when() {
     for _ in 0..8 {
@@ -266,6 +272,7 @@ fn a_reader_behind_a_writer_behind_an_older_when() {
 }
 
 /// A task hops to red, and before its poll is over a `when` gets that.
+/// Shows G12.
 #[test]
 fn a_hop_on_its_way() {
     run(4, async {
@@ -300,6 +307,7 @@ fn a_hop_on_its_way() {
 }
 
 /// Room can only come under red, which a `when` has, or gets.
+/// Shows G12.
 #[test]
 fn room_under_a_color_that_a_when_has() {
     run(3, async {
@@ -332,6 +340,7 @@ fn room_under_a_color_that_a_when_has() {
 
 /// A task holds a permit, and uses it under a color that a `when` has. A section that joins a task that waits for room
 /// then gets the error.
+/// Shows G12.
 #[test]
 fn a_permit_used_under_a_color_that_a_when_has() {
     run(3, async {
@@ -359,6 +368,7 @@ fn a_permit_used_under_a_color_that_a_when_has() {
 }
 
 /// A call of a pinned cell under red, which a `when` has, or gets.
+/// Shows G12.
 #[test]
 fn a_pinned_cell_under_a_color_that_a_when_has() {
     run(3, async {
@@ -402,6 +412,7 @@ fn a_pinned_cell_under_a_color_that_a_when_has() {
 }
 
 /// A reader behind a writer, which waits for a `when` that reads: neither is admitted.
+/// Shows G12.
 #[test]
 fn a_reader_behind_a_writer_behind_a_when_that_reads() {
     run(3, async {
@@ -447,6 +458,7 @@ fn a_reader_behind_a_writer_behind_a_when_that_reads() {
 
 /// Waits that are not blocked get no error: a reader beside the `when`, also when a writer is behind both; a task
 /// before the `when`; and a wait for a `when` that gets all its colors.
+/// Shows G12.
 #[test]
 fn waits_that_are_not_blocked_get_no_error() {
     run(3, async {
@@ -479,6 +491,7 @@ fn waits_that_are_not_blocked_get_no_error() {
 }
 
 /// A `when` has green and lacks blue. Under red it is behind a task that a section over blue awaits.
+/// Shows G12.
 #[test]
 fn a_task_before_a_when_that_has_another_color_gets_no_error() {
     run(3, async {
@@ -497,6 +510,7 @@ fn a_task_before_a_when_that_has_another_color_gets_no_error() {
 }
 
 /// Two behaviors that read red at once, and a writer behind them: neither behavior waits for the other.
+/// Shows G12.
 #[test]
 fn whens_that_read_beside_each_other_do_not_wait_for_each_other() {
     run(4, async {
@@ -528,6 +542,7 @@ fn whens_that_read_beside_each_other_do_not_wait_for_each_other() {
 }
 
 /// A reader that was dropped in line behind an open gate blocks no task.
+/// Shows G12.
 #[test]
 fn a_reader_past_an_abandoned_one_gets_no_error() {
     run(3, async {

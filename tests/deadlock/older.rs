@@ -1,12 +1,12 @@
 //! A `when` that has a color since before the runtime's first section, and that no task polls any more: a task that
 //! needs this color inside a section over a color that the `when` lacks gets the error.
 
-use crate::support::cells::{add, cells};
-use crate::support::polls::waits;
-use crate::support::{message, run};
 use colored::sync::oneshot;
 use colored::time::{Duration, sleep};
 use colored::{Color, JoinError, JoinHandle, exclusive, spawn_colored, spawn_unique, when};
+use colored_tests::cells::{add, cells};
+use colored_tests::polls::waits;
+use colored_tests::{message, run};
 use std::pin::{Pin, pin};
 use std::sync::mpsc;
 use std::task::{Context, Waker};
@@ -59,6 +59,7 @@ async fn begin(future: &mut Pin<Box<impl Future<Output = ()>>>) {
 }
 
 /// The task is behind its own `when`, which has its color: so the task is not polled, and cannot record its wait.
+/// Shows G12.
 #[test]
 fn its_task_is_under_a_color_that_it_has() {
     for _ in 0..4 {
@@ -83,6 +84,7 @@ fn its_task_is_under_a_color_that_it_has() {
     }
 }
 
+/// Shows G12.
 #[test]
 fn its_future_is_gone() {
     run(3, async {
@@ -97,6 +99,7 @@ fn its_future_is_gone() {
 }
 
 /// A foreign thread polls the `when` once.
+/// Shows G12.
 #[test]
 fn no_task_polls_it() {
     run(3, async {
@@ -113,6 +116,7 @@ fn no_task_polls_it() {
     });
 }
 
+/// Shows G12.
 #[test]
 fn it_only_reads_what_the_section_holds() {
     run(3, async {
@@ -127,6 +131,7 @@ fn it_only_reads_what_the_section_holds() {
 }
 
 /// A `when` waits for a color that another `when` has, which waits for the section.
+/// Shows G12.
 #[test]
 fn one_behind_another() {
     run(3, async {
@@ -143,6 +148,7 @@ fn one_behind_another() {
 }
 
 /// The `when` only reads red, in parallel with other readers; but a writer blocks later readers.
+/// Shows G12.
 #[test]
 fn it_reads_and_a_writer_is_behind_it() {
     for _ in 0..4 {
@@ -168,6 +174,7 @@ fn it_reads_and_a_writer_is_behind_it() {
 }
 
 /// The node that the first section puts into the line of red, to wake its waiters, is no writer.
+/// Shows G12.
 #[test]
 fn it_reads_and_the_section_reads_beside_it() {
     for _ in 0..4 {
@@ -190,6 +197,7 @@ fn it_reads_and_the_section_reads_beside_it() {
 }
 
 /// A writer that needs nothing else is behind older readers, and before the task that is joined.
+/// Shows G12.
 #[test]
 fn one_that_writes_is_behind_one_that_reads() {
     run(3, async {
@@ -207,6 +215,7 @@ fn one_that_writes_is_behind_one_that_reads() {
 }
 
 /// Work before the `when` in the line of red gets no error, and neither does work that needs none of its colors.
+/// Shows G12.
 #[test]
 fn waits_that_are_not_blocked_get_no_error() {
     run(3, async {

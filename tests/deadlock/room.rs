@@ -1,15 +1,15 @@
 //! Waits for room in a `Limit` that can never come because of a section: these waits get the error, and no
 //! others.
 
-use crate::support::keeper::Keeper;
-use crate::support::polls::waits;
-use crate::support::{message, run};
 use colored::limit::Permit;
 use colored::sync::oneshot;
 use colored::time::{Duration, sleep};
 use colored::{
     Color, JoinHandle, Limit, exclusive, hop, spawn_colored, spawn_here, spawn_unique, yield_now,
 };
+use colored_tests::keeper::Keeper;
+use colored_tests::polls::waits;
+use colored_tests::{message, run};
 use std::future::pending;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -99,6 +99,7 @@ fn block_until(mut told: oneshot::Receiver<bool>) {
     }
 }
 
+/// Shows G12.
 #[test]
 fn a_join_of_a_task_that_waits_for_room_gets_the_error() {
     run(3, async {
@@ -131,6 +132,7 @@ fn a_join_of_a_task_that_waits_for_room_gets_the_error() {
 }
 
 /// The join comes first and gets the error; the wait for room goes on.
+/// Shows G12.
 #[test]
 fn a_wait_for_room_closes_the_cycle() {
     run(3, async {
@@ -160,6 +162,7 @@ fn a_wait_for_room_closes_the_cycle() {
 
 /// A task that waits for room in a section gets the error if the cycle has no younger wait in a section. The line is
 /// then as if the task had never joined it.
+/// Shows G12.
 #[test]
 fn a_wait_for_room_in_a_section_gets_the_error() {
     run(3, async {
@@ -189,6 +192,7 @@ fn a_wait_for_room_in_a_section_gets_the_error() {
 }
 
 /// A wait that is older than the runtime's first section.
+/// Shows G12.
 #[test]
 fn a_wait_for_room_older_than_the_first_section_counts() {
     run(3, async {
@@ -229,6 +233,7 @@ async fn expect_no_error(limit: Limit, comes: impl FnOnce() + Send + 'static) {
     assert_eq!((limit.depth(), limit.waiting()), (0, 0));
 }
 
+/// Shows G12.
 #[test]
 fn room_that_may_come_from_elsewhere_is_waited_for() {
     run(3, async {
@@ -257,6 +262,7 @@ fn room_that_may_come_from_elsewhere_is_waited_for() {
 }
 
 /// The admitted task is in the line of another color when the section begins.
+/// Shows G12.
 #[test]
 fn room_that_is_about_to_come_from_elsewhere_is_waited_for() {
     run(3, async {
@@ -270,6 +276,7 @@ fn room_that_is_about_to_come_from_elsewhere_is_waited_for() {
 }
 
 /// An admitted task no longer waits for room, whatever else it waits for.
+/// Shows G12.
 #[test]
 fn an_admitted_task_waits_no_more() {
     run(3, async {
@@ -309,6 +316,7 @@ fn an_admitted_task_waits_no_more() {
 
 /// A held permit is used, or given back while there are too many permits: from then on room can come only under the
 /// color, and the waiting task gets the error.
+/// Shows G12.
 #[test]
 fn a_permit_used_under_the_color_closes_the_cycle() {
     run(3, async {
@@ -345,6 +353,7 @@ fn a_permit_used_under_the_color_closes_the_cycle() {
 }
 
 /// An admitted waiter is dropped while too many are inside: from then on all items inside are under the color.
+/// Shows G12.
 #[test]
 fn an_admitted_waiter_that_is_dropped_closes_the_cycle() {
     run(3, async {
@@ -392,6 +401,7 @@ async fn spawn_waiting_for_room(limit: &Limit, color: Color) -> JoinHandle<()> {
 
 /// The only permit is given to a task that cannot use it, because a section that waits for the next task in the line
 /// holds its color. The permit is given before the section begins to wait, and after that.
+/// Shows G12.
 #[test]
 fn an_admitted_task_that_cannot_run_makes_no_room() {
     run(3, async {
@@ -439,6 +449,7 @@ fn an_admitted_task_that_cannot_run_makes_no_room() {
 }
 
 /// Any item inside can make room: one of them cannot run, the other one can.
+/// Shows G12.
 #[test]
 fn one_running_item_is_enough() {
     run(3, async {
@@ -471,6 +482,7 @@ fn one_running_item_is_enough() {
 }
 
 /// A task that is admitted inside its own section can run, whatever else that section waits for.
+/// Shows G12.
 #[test]
 fn a_task_admitted_in_its_own_section_goes_on() {
     run(1, async {
@@ -517,6 +529,7 @@ fn a_task_admitted_in_its_own_section_goes_on() {
 }
 
 /// Sections under two colors that wait for room under each other's color, and for tasks that do: all end.
+/// Shows G12.
 #[test]
 fn nothing_hangs_in_a_storm_of_limits() {
     run(4, async {

@@ -1,9 +1,5 @@
 //! Waits that would never end, or can give nothing any more, as errors of that await.
 
-use crate::support::ending::end_while_held;
-use crate::support::gate::Gate;
-use crate::support::polls::{poll_once, waits};
-use crate::support::{panic_of, run, runtime, shared as test};
 use colored::limit::RoomError;
 use colored::sync::oneshot;
 use colored::time::{Duration, sleep};
@@ -11,10 +7,15 @@ use colored::{
     CallError, Color, ColorCell, Limit, exclusive, hop, shared, spawn_colored, try_when, when,
     yield_now,
 };
+use colored_tests::ending::end_while_held;
+use colored_tests::gate::Gate;
+use colored_tests::polls::{poll_once, waits};
+use colored_tests::{panic_of, run, runtime, shared as test};
 use std::pin::pin;
 
 /// Two sections: one calls a cell of the other's color, and the other one accesses a cell of the first one's color, by
 /// `read` or by `when`.
+/// Shows G12.
 #[test]
 fn a_read_and_a_when_in_a_cycle_are_errors() {
     run(3, async {
@@ -58,6 +59,7 @@ fn a_read_and_a_when_in_a_cycle_are_errors() {
 }
 
 /// Inside a section a `when` over its color and a busy one would have to wait for the section.
+/// Shows G12.
 #[test]
 fn a_when_over_its_own_section_is_an_error() {
     test(|| {
@@ -133,6 +135,7 @@ fn at_shutdown_they_are_errors_too() {
 
 /// All items inside a limit wait behind a section, which waits for the color of a task that wants room in a
 /// section.
+/// Shows G12.
 #[test]
 fn room_that_never_comes_is_an_error() {
     run(3, async {

@@ -2,9 +2,9 @@
 //!
 //! The tasks block their threads, so two workers run two of them at a time whatever else the machine does.
 
-use crate::support::{Dice, alone, attempts, block};
 use colored::trace::{Batch, Blame, Level, Split};
 use colored::{Builder, Color, Handle, JoinHandle, hop, spawn_colored, yield_now};
+use colored_tests::{Dice, alone, attempts, block};
 use std::time::Duration;
 
 const ORDERS: Color = Color::new(7);

@@ -1,10 +1,10 @@
 //! [`colored::Builder::freeze_on`]: what a trigger keeps.
 
-use crate::support::scratch::Scratch;
-use crate::support::{ON_PURPOSE, runtime, shared, wait_until};
 use colored::admission::Admission;
 use colored::trace::{Event, Level, Trigger};
 use colored::{Builder, Color, Handle, Runtime, exclusive, spawn_colored};
+use colored_tests::scratch::Scratch;
+use colored_tests::{ON_PURPOSE, runtime, shared, wait_until};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 

@@ -3,8 +3,8 @@
 mod file;
 mod readers;
 
-use crate::support::scratch::Scratch;
 use colored::{Builder, Runtime};
+use colored_tests::scratch::Scratch;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};

@@ -1,9 +1,9 @@
 //! [`colored::Handle::observe`], and the warnings that come unasked.
 
-use crate::support::{alone, attempts, child};
 use colored::report::{Fault, Report};
 use colored::usage::Level;
 use colored::{Builder, Color, Runtime, spawn_colored, spawn_unique, yield_now};
+use colored_tests::{alone, attempts, child};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};

@@ -2,13 +2,13 @@
 
 mod waits;
 
-use crate::support::{alone, attempts};
 use colored::report::Fault;
 use colored::time::{Duration, sleep};
 use colored::{
     Builder, Color, ColorCell, Handle, Priority, block_in_place, exclusive, spawn, spawn_blocking,
     spawn_colored, spawn_unique, when, yield_now,
 };
+use colored_tests::{alone, attempts};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::Instant;

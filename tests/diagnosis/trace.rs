@@ -1,10 +1,10 @@
 //! [`colored::Handle::trace`]: each event of each level is recorded, on real runtimes.
 
-use crate::support::{alone, attempts, block, runtime, shared, wait_until};
 use colored::io::{AsyncReadExt, AsyncWriteExt};
 use colored::net::{TcpListener, TcpStream};
 use colored::trace::{Event, Level, Record, Snapshot};
 use colored::{Builder, Color, ColorCell, Runtime, exclusive, hop, spawn_colored, yield_now};
+use colored_tests::{alone, attempts, block, runtime, shared, wait_until};
 use std::collections::BTreeMap;
 use std::time::Duration;
 

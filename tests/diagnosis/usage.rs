@@ -1,8 +1,8 @@
 //! [`colored::Handle::usage`]: run times, waits, workers.
 
-use crate::support::{alone, attempts, runtime, wait_until};
 use colored::usage::{Level, Snapshot, Window};
 use colored::{Color, ColorCell, Runtime, exclusive, hop, spawn_colored, spawn_unique, when};
+use colored_tests::{alone, attempts, runtime, wait_until};
 use std::hint;
 use std::thread;
 use std::time::{Duration, Instant};

@@ -1,10 +1,10 @@
 //! Dumps that a runtime makes by itself.
 
-use crate::support::gate::Gate;
-use crate::support::{child, shared};
 use colored::dump::WorkerState;
 use colored::signal::unix::SignalKind;
 use colored::{Builder, Color, Runtime};
+use colored_tests::gate::Gate;
+use colored_tests::{child, shared};
 use rustix::process::{Signal, getpid, kill_process};
 use std::io::ErrorKind;
 use std::sync::Mutex;

@@ -1,10 +1,10 @@
 //! Who keeps a color, and tasks that wait alike.
 
 use super::json;
-use crate::support::{runtime, shared};
 use colored::dump::{KeptBy, TaskState};
 use colored::sync::Mutex;
 use colored::{Color, Dump, Runtime, exclusive, when};
+use colored_tests::{runtime, shared};
 use std::future::pending;
 use std::panic::Location;
 use std::sync::Arc;
@@ -22,6 +22,7 @@ fn dump_when(runtime: &Runtime, is_so: impl Fn(&Dump) -> bool) -> Dump {
 }
 
 /// The tasks behind it have never been polled.
+/// Shows G14.
 #[test]
 fn the_section_that_keeps_a_color_is_named_in_place_of_a_turn() {
     shared(|| {
@@ -64,6 +65,7 @@ fn the_section_that_keeps_a_color_is_named_in_place_of_a_turn() {
     });
 }
 
+/// Shows G14.
 #[test]
 fn a_when_that_has_a_color_keeps_it() {
     shared(|| {
@@ -88,6 +90,7 @@ fn a_when_that_has_a_color_keeps_it() {
     });
 }
 
+/// Shows G14.
 #[test]
 fn ten_thousand_clients_are_a_few_lines() {
     shared(|| {

@@ -1,10 +1,10 @@
 //! A dump of a million waiting tasks: the aims are less than a second, and delays of 1 ms for the others.
 
-use crate::support::alone;
-use crate::support::attempts::percentile;
-use crate::support::soak::times;
 use colored::time::{Instant, sleep};
 use colored::{Color, Runtime};
+use colored_tests::alone;
+use colored_tests::attempts::percentile;
+use colored_tests::soak::times;
 use std::future::pending;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -20,6 +20,7 @@ async fn wait_for_ever(polls: Arc<AtomicUsize>) {
     pending::<()>().await;
 }
 
+/// Shows G14.
 #[test]
 fn a_dump_of_many_tasks_polls_none_and_delays_others_little() {
     alone(|| {
@@ -36,9 +37,9 @@ fn a_dump_of_many_tasks_polls_none_and_delays_others_little() {
                 _ => handle.spawn_colored(5, future),
             });
         }
-        crate::support::wait_until(|| polls.load(Ordering::Relaxed) == tasks);
+        colored_tests::wait_until(|| polls.load(Ordering::Relaxed) == tasks);
         // A unique color is listed once a poll in it is over.
-        crate::support::wait_until(|| handle.metrics().parked == handle.workers());
+        colored_tests::wait_until(|| handle.metrics().parked == handle.workers());
         let stop = Arc::new(AtomicBool::new(false));
         let end = Arc::clone(&stop);
         // Of the color that has most tasks.

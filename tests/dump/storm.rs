@@ -1,10 +1,10 @@
 //! Dumps beside tasks that come, hop, wake each other and end.
 
 use super::json;
-use crate::support::soak::times;
-use crate::support::{runtime, shared};
 use colored::task::Id;
 use colored::{Color, exclusive, hop, yield_now};
+use colored_tests::soak::times;
+use colored_tests::{runtime, shared};
 use std::collections::HashSet;
 use std::future::pending;
 use std::sync::Arc;
@@ -29,6 +29,7 @@ async fn busy(n: u64, stop: Arc<AtomicBool>, turns: Arc<AtomicU64>) {
     }
 }
 
+/// Shows G14.
 #[test]
 fn no_task_is_twice_in_a_dump_and_none_is_missing_that_waits_all_the_time() {
     shared(|| {

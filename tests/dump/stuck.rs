@@ -1,10 +1,10 @@
 //! Dumps while workers are stuck.
 
-use crate::support::attempts::within;
-use crate::support::gate::Gate;
-use crate::support::{alone, runtime, shared};
 use colored::Color;
 use colored::dump::WorkerState;
+use colored_tests::attempts::within;
+use colored_tests::gate::Gate;
+use colored_tests::{alone, runtime, shared};
 use std::future::pending;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 /// The aim of a dump while every worker is stuck.
 const SOON: Duration = Duration::from_millis(20);
 
+/// Shows G14.
 #[test]
 fn a_dump_while_every_worker_is_stuck_names_color_task_place_and_worker_in_20_ms() {
     alone(|| {
@@ -61,6 +62,7 @@ fn a_dump_while_every_worker_is_stuck_names_color_task_place_and_worker_in_20_ms
 }
 
 /// A color in which a poll does not end, and one that is queued behind it.
+/// Shows G14.
 #[test]
 fn a_color_that_cannot_be_read_is_named() {
     shared(|| {
@@ -68,7 +70,7 @@ fn a_color_that_cannot_be_read_is_named() {
         let handle = runtime.handle();
         let first = handle.spawn_colored(1, pending::<()>());
         let second = handle.spawn_colored(2, pending::<()>());
-        crate::support::settle(&runtime, 2);
+        colored_tests::settle(&runtime, 2);
         let gate = Gate::close(handle, 1);
         drop(handle.spawn_colored(2, async {}));
         let dump = handle.dump();
@@ -77,8 +79,8 @@ fn a_color_that_cannot_be_read_is_named() {
         assert!(!listed(first.id()) && !listed(second.id()));
         assert!(dump.to_string().contains("color 0x2: in use or queued all the time"), "{dump}");
         gate.open();
-        crate::support::settle(&runtime, 1);
-        crate::support::settle(&runtime, 2);
+        colored_tests::settle(&runtime, 1);
+        colored_tests::settle(&runtime, 2);
         let dump = handle.dump();
         let listed = |id| dump.tasks().any(|task| task.id() == id);
         assert!(listed(first.id()) && listed(second.id()));

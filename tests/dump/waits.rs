@@ -1,7 +1,6 @@
 //! What a waiting task waits for, and what is not shown because it was cancelled.
 
 use super::json;
-use crate::support::{runtime, shared, wait_until};
 use colored::dump::{TaskState, WaitFor};
 use colored::io::AsyncReadExt;
 use colored::net::{TcpListener, TcpStream, UdpSocket};
@@ -9,6 +8,7 @@ use colored::sync::{Mutex, Notify, OnceCell, Semaphore, mpsc, oneshot};
 use colored::task::Id;
 use colored::time::{Duration, sleep, timeout};
 use colored::{Color, Dump, Handle, JoinHandle, Runtime, exclusive, select, task};
+use colored_tests::{runtime, shared, wait_until};
 use std::future::{pending, ready};
 use std::panic::Location;
 use std::sync::Arc;
@@ -156,6 +156,7 @@ async fn cancel_while_waiting(dropped: impl Future) {
     pending::<()>().await;
 }
 
+/// Shows G14.
 #[test]
 fn a_branch_of_a_select_that_was_dropped_is_not_shown() {
     const OF_ITS_OWN: &str = "waits for something of its own";
@@ -250,7 +251,7 @@ fn a_panic_names_the_task() {
         });
         let runtime = builder.build().unwrap();
         let _entered = runtime.enter();
-        let text = crate::support::ON_PURPOSE;
+        let text = colored_tests::ON_PURPOSE;
         let task = task::Builder::new().name("faulty").spawn(async move { panic!("{text}") });
         let id = task.id();
         drop(task);

@@ -1,12 +1,13 @@
 //! The end of a runtime in the middle of file operations, and files that outlive it.
 
-use crate::support::scratch::Scratch;
-use crate::support::{panic_of, shared};
 use colored::fs::File;
 use colored::time::Duration;
 use colored::{Runtime, spawn_unique};
+use colored_tests::scratch::Scratch;
+use colored_tests::{panic_of, shared};
 use std::sync::Arc;
 
+/// Shows G13.
 #[test]
 fn a_shutdown_in_the_middle_of_a_thousand_operations_ends() {
     shared(|| {
@@ -56,7 +57,7 @@ fn a_file_outside_a_runtime_panics_with_the_reason() {
 
 #[test]
 fn a_wrong_environment_variable_is_an_error_of_the_builder() {
-    crate::support::child::run_after(
+    colored_tests::child::run_after(
         "export COLORED_LAZY_FILES=maybe",
         module_path!(),
         "a_wrong_environment_variable_is_an_error_of_the_builder",

@@ -1,11 +1,11 @@
 //! Dropped operations.
 
 use super::in_all_modes;
-use crate::support::scratch::Scratch;
-use crate::support::shared;
 use colored::Runtime;
 use colored::fs::File;
 use colored::io::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt};
+use colored_tests::scratch::Scratch;
+use colored_tests::shared;
 use std::future::poll_fn;
 use std::io::SeekFrom;
 use std::pin::pin;
@@ -25,6 +25,7 @@ fn deferring() -> Runtime {
     Runtime::builder().workers(1).lazy_files(false).build().unwrap()
 }
 
+/// Shows G13.
 #[test]
 fn a_dropped_read_moves_nothing_and_loses_nothing() {
     shared(|| {
@@ -44,6 +45,7 @@ fn a_dropped_read_moves_nothing_and_loses_nothing() {
     });
 }
 
+/// Shows G13.
 #[test]
 fn a_write_behind_a_dropped_one_has_the_last_word() {
     shared(|| {
@@ -66,6 +68,7 @@ fn a_write_behind_a_dropped_one_has_the_last_word() {
     });
 }
 
+/// Shows G13.
 #[test]
 fn a_write_that_is_repeated_is_written_once() {
     shared(|| {
@@ -86,6 +89,7 @@ fn a_write_that_is_repeated_is_written_once() {
     });
 }
 
+/// Shows G13.
 #[test]
 fn a_dropped_seek_does_not_keep_the_file() {
     in_all_modes(|| async {
@@ -100,6 +104,7 @@ fn a_dropped_seek_does_not_keep_the_file() {
     });
 }
 
+/// Shows G13.
 #[test]
 fn bytes_of_a_file_that_is_dropped_behind_a_write_are_not_lost() {
     in_all_modes(|| async {
@@ -114,6 +119,7 @@ fn bytes_of_a_file_that_is_dropped_behind_a_write_are_not_lost() {
     });
 }
 
+/// Shows G13.
 #[test]
 fn a_dropped_read_to_end_keeps_what_it_has() {
     shared(|| {

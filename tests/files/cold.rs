@@ -4,13 +4,13 @@
 //! bytes only.
 
 use super::of_devices;
-use crate::support::scratch::Scratch;
-use crate::support::{run, shared};
 use colored::fs::File;
 use colored::io::AsyncReadExt;
 use colored::net::{TcpListener, TcpStream};
 use colored::time::Duration;
 use colored::{Runtime, spawn_unique};
+use colored_tests::scratch::Scratch;
+use colored_tests::{run, shared};
 use rustix::fs::{Advice, fadvise};
 use std::future::poll_fn;
 use std::path::{Path, PathBuf};
@@ -50,6 +50,7 @@ fn open(path: &Path) -> File {
     File::from_std(file).unwrap()
 }
 
+/// Shows G13.
 #[test]
 fn a_cold_read_is_one_submission_and_one_wake() {
     let scratch = Scratch::new();
@@ -102,6 +103,7 @@ fn has_ring() -> bool {
     !(is_off || is_filtered || is_disabled)
 }
 
+/// Shows G13.
 #[test]
 fn without_io_uring_threads_read() {
     shared(|| {
@@ -121,6 +123,7 @@ fn without_io_uring_threads_read() {
 }
 
 /// The buffer of a read whose future is gone is freed once, and its bytes go nowhere.
+/// Shows G13.
 #[test]
 fn reads_that_are_dropped_under_way_are_discarded() {
     let scratch = Scratch::new();
@@ -150,6 +153,7 @@ fn reads_that_are_dropped_under_way_are_discarded() {
     });
 }
 
+/// Shows G13.
 #[test]
 fn a_runtime_ends_in_the_middle_of_a_thousand_cold_reads() {
     shared(|| {
@@ -176,6 +180,7 @@ fn a_runtime_ends_in_the_middle_of_a_thousand_cold_reads() {
 }
 
 /// More reads than a ring takes.
+/// Shows G13.
 #[test]
 fn all_of_many_reads_are_done() {
     let scratch = Scratch::new();
@@ -211,6 +216,7 @@ fn sleeps() -> u64 {
 
 /// A file that is not in memory is sent, and the worker does not sleep for the disk. Whoever reads a file as usual sleeps
 /// for each stretch of it. A lock of the system may be taken now and then.
+/// Shows G13.
 #[test]
 fn a_cold_file_is_sent_without_sleep_in_its_polls() {
     const TIMES: usize = 8;
@@ -263,6 +269,7 @@ fn a_cold_file_is_sent_without_sleep_in_its_polls() {
 }
 
 /// overlayfs, the root of most containers, has no attempts. What it has in memory is read on the worker all the same.
+/// Shows G13.
 #[test]
 fn a_file_on_overlayfs_is_read_on_the_worker() {
     let scratch = Scratch::new();

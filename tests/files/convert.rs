@@ -1,9 +1,9 @@
 //! Files, the standard library's files, and descriptors.
 
 use super::in_all_modes;
-use crate::support::scratch::Scratch;
 use colored::Runtime;
 use colored::fs::File;
+use colored_tests::scratch::Scratch;
 use std::future::poll_fn;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};

@@ -1,9 +1,10 @@
 //! Random operations on a file, beside the same operations of `std::fs`.
 
 use super::in_all_modes;
-use crate::support::scratch::Scratch;
 use colored::fs::File;
 use colored::io::{AsyncWrite, AsyncWriteExt};
+use colored_tests::scratch::Scratch;
+use colored_tests::soak::repeat;
 use fastrand::Rng;
 use std::io::{IoSlice, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsRawFd;
@@ -22,9 +23,10 @@ fn bytes(random: &mut Rng) -> Vec<u8> {
     (0..len as usize).map(|i| (first + i / 3) as u8).collect()
 }
 
+/// Shows G13.
 #[test]
 fn random_operations_have_the_results_of_the_standard_library() {
-    for seed in 0..20 {
+    for seed in 0..repeat(5, 20) as u64 {
         in_all_modes(move || async move {
             let scratch = Scratch::new();
             let mut options = std::fs::File::options();
@@ -115,6 +117,7 @@ fn read_fully(file: &mut std::fs::File, buf: &mut [u8]) -> usize {
     done
 }
 
+/// Shows G13.
 #[test]
 fn append_mode_writes_at_the_end_and_keeps_the_position() {
     in_all_modes(|| async {
@@ -156,6 +159,7 @@ fn slices_are_written_as_one() {
     });
 }
 
+/// Shows G13.
 #[test]
 fn a_file_of_the_standard_library_keeps_its_position_there_and_back() {
     in_all_modes(|| async {
@@ -179,6 +183,7 @@ fn a_file_of_the_standard_library_keeps_its_position_there_and_back() {
 }
 
 /// The kernel tells no length of them.
+/// Shows G13.
 #[test]
 fn files_without_a_length_are_read_to_their_end() {
     in_all_modes(|| async {

@@ -1,11 +1,11 @@
 //! Data in memory is read at the first poll, on the worker.
 
 use super::of_devices;
-use crate::support::scratch::Scratch;
-use crate::support::{run, shared};
 use colored::fs::{self, File};
 use colored::metrics::FileMetrics;
 use colored::{Color, Runtime};
+use colored_tests::scratch::Scratch;
+use colored_tests::{run, shared};
 use std::future::poll_fn;
 use std::path::Path;
 use std::pin::pin;
@@ -37,6 +37,7 @@ fn skips(scratch: &Scratch) -> bool {
     probed > 0
 }
 
+/// Shows G13.
 #[test]
 fn a_cached_read_is_one_poll_and_no_submission() {
     let scratch = Scratch::new();
@@ -59,6 +60,7 @@ fn a_cached_read_is_one_poll_and_no_submission() {
     });
 }
 
+/// Shows G13.
 #[test]
 fn a_cached_path_is_opened_and_looked_at_at_once() {
     let scratch = Scratch::new();
@@ -85,6 +87,7 @@ fn a_cached_path_is_opened_and_looked_at_at_once() {
     });
 }
 
+/// Shows G13.
 #[test]
 fn without_attempts_every_operation_is_deferred() {
     shared(|| {
@@ -103,6 +106,7 @@ fn without_attempts_every_operation_is_deferred() {
 }
 
 /// A file system in memory has no attempts, and needs none.
+/// Shows G13.
 #[test]
 fn a_file_in_memory_is_read_and_written_on_the_worker() {
     let shm = Path::new("/dev/shm");
@@ -131,6 +135,7 @@ fn a_file_in_memory_is_read_and_written_on_the_worker() {
 }
 
 /// A task that reads only cached data lets other tasks of its color run.
+/// Shows G13.
 #[test]
 fn cached_reads_share_their_color() {
     let scratch = Scratch::new();

@@ -1,8 +1,8 @@
 //! `lazy`: an attempt, or else a blocking call.
 
-use crate::support::run;
 use colored::time::{Duration, timeout};
 use colored::{Color, lazy};
+use colored_tests::run;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread;

@@ -4,8 +4,8 @@
 
 use super::in_all_modes;
 use super::write_targets::{said, seen};
-use crate::support::run;
-use crate::support::scratch::Scratch;
+use colored_tests::run;
+use colored_tests::scratch::Scratch;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use std::env;
 use std::fs::{self, Permissions};
@@ -209,6 +209,7 @@ fn prepared(parent: &Path, make: Make) -> (Scratch, PathBuf) {
     (scratch, path)
 }
 
+/// Shows G13.
 #[test]
 fn each_look_has_the_result_of_the_standard_library() {
     in_all_modes(|| async {
@@ -230,6 +231,7 @@ fn each_look_has_the_result_of_the_standard_library() {
     });
 }
 
+/// Shows G13.
 #[test]
 fn each_change_has_the_result_and_the_effect_of_the_standard_library() {
     run(1, async {
@@ -278,7 +280,7 @@ fn so_they_have_for_another_user() {
     chown(scratch.path(), Some(USER), Some(USER)).unwrap();
     // By this name every user finds the binary, wherever it is.
     let mut command = Command::new("/proc/self/exe");
-    command.args(["files::path_targets::", "--skip", "another_user"]);
+    command.args(["path_targets::", "--skip", "another_user"]);
     let output = command.env("TMPDIR", scratch.path()).uid(USER).gid(USER).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && said.contains("ok. 3 passed"), "{said}\n{output:?}");

@@ -1,9 +1,9 @@
 //! Operations on paths and directories.
 
 use super::in_all_modes;
-use crate::support::run;
-use crate::support::scratch::Scratch;
 use colored::fs::{self, DirBuilder, File};
+use colored_tests::run;
+use colored_tests::scratch::Scratch;
 use std::collections::BTreeSet;
 use std::future::poll_fn;
 use std::io::ErrorKind;
@@ -60,6 +60,7 @@ fn directories_are_made_with_options() {
     });
 }
 
+/// Shows G13.
 #[test]
 fn an_error_names_the_operation_and_the_path_and_has_the_kind_of_the_system() {
     in_all_modes(|| async {
@@ -126,6 +127,7 @@ fn a_large_directory_is_listed_whole_also_while_it_changes() {
     });
 }
 
+/// Shows G13.
 #[test]
 fn a_replacing_write_shows_no_half_of_a_file() {
     let scratch = Scratch::new();

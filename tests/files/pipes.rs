@@ -1,11 +1,11 @@
 //! Files that are no regular files.
 
 use super::in_all_modes;
-use crate::support::scratch::Scratch;
-use crate::support::{child, run, shared};
 use colored::fs::File;
 use colored::sync::oneshot;
 use colored::time::{Duration, sleep, timeout};
+use colored_tests::scratch::Scratch;
+use colored_tests::{child, run, shared};
 use std::future::Future;
 use std::io::{ErrorKind, Read, SeekFrom, Write};
 use std::os::fd::OwnedFd;
@@ -57,6 +57,7 @@ fn a_pipe_waits_without_its_worker() {
 }
 
 /// Bytes that come piecemeal, both ways at once, through a pipe that is too small for them.
+/// Shows G13.
 #[test]
 fn a_pipe_moves_all_bytes_in_order() {
     in_all_modes(|| async {
@@ -84,10 +85,11 @@ fn a_pipe_moves_all_bytes_in_order() {
 }
 
 /// The thread that a waiting read would need is named after its class.
+/// Shows G13.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_read_that_waits_takes_no_thread() {
-    use crate::support::process;
+    use colored_tests::process;
     child::run(module_path!(), "a_read_that_waits_takes_no_thread", || {
         run(1, async {
             let (reader, mut writer) = std::io::pipe().unwrap();
@@ -122,6 +124,7 @@ fn a_write_to_a_pipe_without_a_reader_is_an_error() {
     });
 }
 
+/// Shows G13.
 #[test]
 fn bytes_of_a_pipe_that_a_dropped_read_took_come_with_the_next_one() {
     in_all_modes(|| async {
@@ -186,6 +189,7 @@ fn a_full_device_is_an_error_that_names_it() {
 }
 
 /// No end of the program waits for a pipe.
+/// Shows G13.
 #[test]
 fn a_read_that_never_ends_does_not_keep_the_program() {
     child::run(module_path!(), "a_read_that_never_ends_does_not_keep_the_program", || {

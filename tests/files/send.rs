@@ -1,12 +1,12 @@
 //! Files sent over connections.
 
 use super::in_all_modes;
-use crate::support::scratch::Scratch;
-use crate::support::{run, shared};
 use colored::fs::File;
 use colored::io::AsyncReadExt;
 use colored::net::{TcpListener, TcpStream, UnixStream};
 use colored::time::{Duration, sleep, timeout};
+use colored_tests::scratch::Scratch;
+use colored_tests::{run, shared};
 use std::io::ErrorKind;
 use std::sync::Arc;
 

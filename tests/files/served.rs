@@ -1,11 +1,11 @@
 //! Files that a process serves by FUSE, here a thread of the test: they give what they have, and wait for more.
 
-use crate::support::child;
-use crate::support::scratch::Scratch;
 use colored::fs::File;
 use colored::io::{AsyncReadExt, AsyncWriteExt};
 use colored::time::{Duration, sleep, timeout};
 use colored::{Runtime, spawn_unique};
+use colored_tests::child;
+use colored_tests::scratch::Scratch;
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use std::ffi::CString;
 use std::io::{ErrorKind, Read, SeekFrom, Write};
@@ -215,6 +215,7 @@ fn with_served(function: &str, body: impl FnOnce(&Path, Served)) {
     });
 }
 
+/// Shows G13.
 #[test]
 fn a_read_returns_one_answer() {
     with_served("a_read_returns_one_answer", |at, served| {
@@ -260,6 +261,7 @@ fn a_read_returns_one_answer() {
     });
 }
 
+/// Shows G13.
 #[test]
 fn reads_that_wait_stop_no_other_file_and_no_end() {
     with_served("reads_that_wait_stop_no_other_file_and_no_end", |at, served| {

@@ -5,8 +5,9 @@
 //! mounts, or lacks a program, the test prints the reason and checks nothing.
 
 use super::in_all_modes;
-use crate::support::scratch::Scratch;
 use colored::fs::File;
+use colored_tests::scratch::Scratch;
+use colored_tests::soak;
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter};
 use std::env;
 use std::io::ErrorKind;
@@ -20,14 +21,20 @@ const FORBIDDEN: &str = "COLORED_TESTS_FORBIDDEN";
 const FULL: &str = "COLORED_TESTS_FULL";
 
 /// A test that counts attempts which succeed.
-const INLINE: &str = "files::inline::a_cached_read_is_one_poll_and_no_submission";
+const INLINE: &str = "inline::a_cached_read_is_one_poll_and_no_submission";
 
-/// The arguments for all tests of files but these.
-const SUITE: [&str; 3] = ["files::", "--skip", "files::systems::"];
-
-/// The arguments for those of them that hold without attempts.
-const WITHOUT_ATTEMPTS: [&str; 5] =
-    ["files::", "--skip", "files::systems::", "--skip", "files::inline::"];
+/// The arguments for the tests of files that hold with attempts or without. At home these are some of them: each system and
+/// each setting takes as long as all tests of files do by themselves.
+fn suite(with_attempts: bool) -> Vec<&'static str> {
+    let mut arguments = vec!["--skip", "systems::"];
+    if !with_attempts {
+        arguments.extend(["--skip", "inline::"]);
+    }
+    if !soak::is_long() {
+        arguments.extend(["identical::", "inline::", "paths::", "pipes::"]);
+    }
+    arguments
+}
 
 fn this_binary() -> Command {
     Command::new(env::current_exe().expect("the path of this binary"))
@@ -48,14 +55,14 @@ fn without_attempts_by_the_environment() {
     let run = |arguments: &[&str]| {
         this_binary().args(arguments).env("COLORED_LAZY_FILES", "0").output().unwrap()
     };
-    passed("COLORED_LAZY_FILES=0", &run(&WITHOUT_ATTEMPTS));
+    passed("COLORED_LAZY_FILES=0", &run(&suite(false)));
     // The variable has an effect.
     assert!(!run(&["--exact", INLINE]).status.success());
 }
 
 #[test]
 fn without_io_uring_by_the_environment() {
-    let run = this_binary().args(SUITE).env("COLORED_IO_URING", "0").output().unwrap();
+    let run = this_binary().args(suite(true)).env("COLORED_IO_URING", "0").output().unwrap();
     passed("COLORED_IO_URING=0", &run);
 }
 
@@ -72,13 +79,13 @@ fn where_the_system_forbids_calls() {
     for error in [EPERM, ENOSYS] {
         let run = |arguments: &[&str]| {
             this_binary()
-                .args(["--exact", "files::systems::where_the_system_forbids_calls"])
+                .args(["--exact", "systems::where_the_system_forbids_calls"])
                 .env(FORBIDDEN, error.to_string())
                 .env("COLORED_TESTS_WORDS", arguments.join(" "))
                 .output()
                 .unwrap()
         };
-        passed(&format!("calls fail with error {error}"), &run(&WITHOUT_ATTEMPTS));
+        passed(&format!("calls fail with error {error}"), &run(&suite(false)));
     }
 }
 
@@ -168,7 +175,7 @@ impl Mount {
     }
 
     fn run_suite(&self) {
-        if let Some(output) = self.run(this_binary().args(SUITE)) {
+        if let Some(output) = self.run(this_binary().args(suite(true))) {
             passed(self.name, &output);
         }
     }
@@ -199,7 +206,7 @@ fn a_full_file_system_is_an_error_and_keeps_what_was_written() {
     if env::var(FULL).is_ok() {
         return in_all_modes(fill);
     }
-    const THIS: &str = "files::systems::a_full_file_system_is_an_error_and_keeps_what_was_written";
+    const THIS: &str = "systems::a_full_file_system_is_an_error_and_keeps_what_was_written";
     for mount in [SMALL_TMPFS, SMALL_EXT4] {
         if let Some(output) = mount.run(this_binary().args(["--exact", THIS]).env(FULL, "1")) {
             passed(mount.name, &output);

@@ -9,9 +9,9 @@ mod operations;
 use self::make::{Side, Target};
 use self::operations::{Operation, Outcome};
 use super::in_all_modes;
-use crate::support::child;
-use crate::support::scratch::Scratch;
 use colored::fs::{File, OpenOptions};
+use colored_tests::child;
+use colored_tests::scratch::Scratch;
 use fastrand::Rng;
 use rustix::fs::{AtFlags, CWD, Gid, Mode, OFlags, Uid, chownat};
 use std::os::unix::fs::OpenOptionsExt;
@@ -131,11 +131,13 @@ fn compare_all(rows: fn() -> Vec<Target>) {
     });
 }
 
+/// Shows G13.
 #[test]
 fn files_on_disks_and_in_memory_are_as_those_of_std() {
     compare_all(make::on_disks);
 }
 
+/// Shows G13.
 #[test]
 fn mounted_files_are_as_those_of_std() {
     let line = "unshare --mount true 2>/dev/null && exec unshare --mount \"$0\" \"$@\"";
@@ -144,27 +146,32 @@ fn mounted_files_are_as_those_of_std() {
     });
 }
 
+/// Shows G13.
 #[test]
 fn files_that_the_system_makes_are_as_those_of_std() {
     compare_all(make::of_the_system);
 }
 
+/// Shows G13.
 #[test]
 fn devices_and_terminals_are_as_those_of_std() {
     compare_all(make::devices);
 }
 
+/// Shows G13.
 #[test]
 fn pipes_and_sockets_are_as_those_of_std() {
     compare_all(make::streams);
 }
 
+/// Shows G13.
 #[test]
 fn what_cannot_be_opened_has_the_error_of_std() {
     compare_all(make::refused);
 }
 
 /// Root may do everything: the twins are opened as somebody else.
+/// Shows G13.
 #[test]
 fn files_of_somebody_else_are_as_those_of_std() {
     child::run(module_path!(), "files_of_somebody_else_are_as_those_of_std", || {

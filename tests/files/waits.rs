@@ -1,12 +1,12 @@
 //! What may wait for ever stops nothing that does not, and keeps no program from its end.
 
 use super::in_all_modes;
-use crate::support::scratch::Scratch;
-use crate::support::{child, process, run, shared, terminal};
 use colored::fs::File;
 use colored::io::{AsyncReadExt, AsyncWriteExt};
 use colored::time::{Duration, sleep, timeout};
 use colored::{JoinHandle, Runtime, spawn_unique};
+use colored_tests::scratch::Scratch;
+use colored_tests::{child, process, run, shared, terminal};
 use rustix::fs::{CWD, Mode, mkfifoat};
 use rustix::io::ioctl_fionbio;
 use rustix::termios::{OptionalActions, SpecialCodeIndex, tcgetattr, tcsetattr};
@@ -67,6 +67,7 @@ async fn opening(paths: &[PathBuf], writes: bool) -> Vec<JoinHandle<std::io::Res
     tasks
 }
 
+/// Shows G13.
 #[test]
 fn openings_that_wait_for_their_other_end_stop_only_their_like() {
     child::run(
@@ -103,6 +104,7 @@ fn openings_that_wait_for_their_other_end_stop_only_their_like() {
 }
 
 /// The other end is opened for both.
+/// Shows G13.
 #[test]
 fn an_opening_for_both_directions_waits_for_nobody() {
     run(1, async {
@@ -120,6 +122,7 @@ fn an_opening_for_both_directions_waits_for_nobody() {
     });
 }
 
+/// Shows G13.
 #[test]
 fn an_opening_that_waits_does_not_keep_the_program() {
     child::run(module_path!(), "an_opening_that_waits_does_not_keep_the_program", || {
@@ -136,6 +139,7 @@ fn an_opening_that_waits_does_not_keep_the_program() {
     });
 }
 
+/// Shows G13.
 #[test]
 fn terminals_that_wait_stop_no_other_terminal() {
     child::run(module_path!(), "terminals_that_wait_stop_no_other_terminal", || {
@@ -179,6 +183,7 @@ fn terminals_that_wait_stop_no_other_terminal() {
     });
 }
 
+/// Shows G13.
 #[test]
 fn a_dropped_read_of_a_terminal_takes_nothing() {
     in_all_modes(|| async {
@@ -199,6 +204,7 @@ fn a_dropped_read_of_a_terminal_takes_nothing() {
 }
 
 /// In such a mode a read ends although there is nothing.
+/// Shows G13.
 #[test]
 fn a_terminal_that_does_not_wait_is_not_waited_for() {
     in_all_modes(|| async {
@@ -213,6 +219,7 @@ fn a_terminal_that_does_not_wait_is_not_waited_for() {
 }
 
 /// The mode of the descriptor may be that of another process.
+/// Shows G13.
 #[test]
 fn a_descriptor_in_non_blocking_mode_is_waited_for() {
     in_all_modes(|| async {
@@ -255,6 +262,7 @@ fn say(text: &str) -> std::io::Result<()> {
 }
 
 /// A regular file that has no length, and waits: the messages of the kernel.
+/// Shows G13.
 #[test]
 fn a_regular_file_that_waits_gives_what_is_there() {
     child::run(module_path!(), "a_regular_file_that_waits_gives_what_is_there", || {
@@ -302,6 +310,7 @@ fn a_regular_file_that_waits_gives_what_is_there() {
     });
 }
 
+/// Shows G13.
 #[test]
 fn a_device_is_sought_as_the_system_does() {
     in_all_modes(|| async {

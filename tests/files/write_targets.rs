@@ -13,8 +13,8 @@ mod special;
 
 use self::seen::inode;
 pub(super) use self::seen::{said, seen};
-use crate::support::run;
-use crate::support::scratch::Scratch;
+use colored_tests::run;
+use colored_tests::scratch::Scratch;
 use std::env;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -185,7 +185,7 @@ fn perform_in(command: &mut Command, test: &str, jobs: &[(Writer, PathBuf)]) -> 
     let scratch = Scratch::new();
     let lines = jobs.iter().map(|(writer, path)| format!("{writer:?}\t{}\n", path.display()));
     let list = scratch.file("jobs", lines.collect::<String>());
-    let test = format!("files::write_targets::{test}");
+    let test = format!("write_targets::{test}");
     command.args(["--exact", &test, "--nocapture", "--test-threads=1"]).env(JOBS, list);
     let output = command.output().expect("this binary can be run again");
     let text = String::from_utf8_lossy(&output.stdout);
@@ -219,11 +219,13 @@ fn old(path: PathBuf) -> io::Result<PathBuf> {
     Ok(path)
 }
 
+/// Shows G13.
 #[test]
 fn ordinary_targets_are_written_as_by_the_standard_library() {
     compare(rows::ROWS, perform);
 }
 
+/// Shows G13.
 #[test]
 fn special_targets_are_written_as_by_the_standard_library() {
     compare(special::ROWS, perform);

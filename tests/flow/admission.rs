@@ -1,9 +1,9 @@
 //! `Admission` on real colors. The unit tests beside its code test its decisions in virtual time.
 
-use crate::support::gate::Gate;
-use crate::support::{block, panic_of, run, runtime, shared, wait_until};
 use colored::admission::{Admission, Overloaded};
 use colored::{Color, spawn_unique};
+use colored_tests::gate::Gate;
+use colored_tests::{block, panic_of, run, runtime, shared, wait_until};
 use std::iter;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};

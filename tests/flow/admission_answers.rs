@@ -1,7 +1,5 @@
 //! `Admission` where requests arrive: a refused client gets an answer, also after it was admitted.
 
-use crate::support::gate::Gate;
-use crate::support::{run, runtime, shared, wait_until};
 use colored::admission::{Admission, Admitted, Overloaded};
 use colored::io::{AsyncReadExt, AsyncWriteExt};
 use colored::net::{TcpListener, TcpStream};
@@ -9,6 +7,8 @@ use colored::stage::{Builder, Events};
 use colored::sync::{Notify, oneshot};
 use colored::time::sleep;
 use colored::{Color, spawn_colored, spawn_unique};
+use colored_tests::gate::Gate;
+use colored_tests::{run, runtime, shared, wait_until};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,7 +29,7 @@ async fn accept(listener: TcpListener, admission: Admission) {
         drop(spawn_colored(RED, async move {
             match admitted.begin() {
                 Ok(_running) => {
-                    crate::support::block(Duration::from_micros(200));
+                    colored_tests::block(Duration::from_micros(200));
                     let _ = stream.write_all(b"200").await;
                 }
                 Err(overloaded) => refuse(&mut stream, overloaded).await,

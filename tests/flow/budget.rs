@@ -1,8 +1,8 @@
 //! The cooperative budget as programs see it.
 
-use crate::support::{Trace, run};
 use colored::task::{consume_budget, has_budget_remaining, unconstrained};
 use colored::{spawn_here, spawn_unique};
+use colored_tests::{Trace, run};
 use std::pin::pin;
 use std::task::{Context, Waker};
 

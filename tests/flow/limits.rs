@@ -1,13 +1,13 @@
 //! `Limit`: admitted items, waiting senders, and refused items.
 
-use crate::support::drops::Drops;
-use crate::support::gate::Gate;
-use crate::support::polls::poll_once;
-use crate::support::witness::Witness;
-use crate::support::{Dice, ON_PURPOSE, Trace, panic_of, run, runtime, shared, wait_until};
 use colored::limit::{Closed, Permit, TrySendError, TrySpawnError};
 use colored::{Color, Limit};
 use colored::{hop, spawn_colored, spawn_unique, yield_now};
+use colored_tests::drops::Drops;
+use colored_tests::gate::Gate;
+use colored_tests::polls::poll_once;
+use colored_tests::witness::Witness;
+use colored_tests::{Dice, ON_PURPOSE, Trace, panic_of, run, runtime, shared, wait_until};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -45,6 +45,7 @@ fn so_many_come_in_and_the_next_one_is_given_back() {
     });
 }
 
+/// Shows G2.
 #[test]
 fn waiting_senders_are_admitted_in_order() {
     run(4, async {

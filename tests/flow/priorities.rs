@@ -1,13 +1,13 @@
 //! Priorities between colors: they choose the next color, and urgent work raises a waiting color. The order within a
 //! color stays, and the lowest class gets its turns.
 
-use crate::support::choice::{by, policies};
-use crate::support::gate::Gate;
-use crate::support::{Trace, meet, run, runtime, shared, storm, wait_until};
 use colored::sync::oneshot;
 use colored::{
     Color, ColorCell, Handle, Priority, Runtime, hop, spawn_colored, task, when, yield_now,
 };
+use colored_tests::choice::{by, policies};
+use colored_tests::gate::Gate;
+use colored_tests::{Trace, meet, run, runtime, shared, storm, wait_until};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
@@ -154,6 +154,7 @@ fn an_urgent_task_takes_its_urgency_along() {
 }
 
 /// A wait of an urgent task in another color's line makes that color urgent while it lasts.
+/// Shows G7.
 #[test]
 fn a_color_that_an_urgent_task_waits_for_is_urgent() {
     type Ask = fn(ColorCell<()>, ColorCell<()>, Trace<u64>) -> BoxFuture;
@@ -206,6 +207,7 @@ fn a_color_that_an_urgent_task_waits_for_is_urgent() {
 }
 
 /// The same for a behavior whose reader is admitted beside another reader: no urgency is left.
+/// Shows G7.
 #[test]
 fn a_behavior_admitted_beside_others_takes_its_urgency_back() {
     shared(|| {
@@ -315,6 +317,7 @@ fn turns_beside_an_endless_high_color(workers: usize) -> [u64; 3] {
 }
 
 /// Of 64 turns of a worker one is for the lowest class and one for the middle one.
+/// Shows G7.
 #[test]
 fn the_lower_classes_have_their_share() {
     shared(|| {
@@ -325,6 +328,7 @@ fn the_lower_classes_have_their_share() {
     });
 }
 
+/// Shows G7.
 #[test]
 fn no_class_starves_on_several_workers() {
     shared(|| {
@@ -334,6 +338,7 @@ fn no_class_starves_on_several_workers() {
 }
 
 /// Other workers take the lanes that one worker queues, the most urgent first.
+/// Shows G6.
 #[test]
 fn every_worker_comes_for_ranked_lanes() {
     shared(|| {
@@ -419,7 +424,7 @@ fn shutdown_drops_tasks_of_every_class() {
     shared(|| {
         for workers in [1, 3] {
             let runtime = runtime(workers);
-            let drops = crate::support::drops::Drops::default();
+            let drops = colored_tests::drops::Drops::default();
             let handle = runtime.handle().clone();
             for color in 0..90u64 {
                 let class = [Priority::Low, Priority::Normal, Priority::High][color as usize % 3];

@@ -1,12 +1,12 @@
 //! Stages: bounded queues, batches, partitions, and graphs that end in order.
 
-use crate::support::gate::Gate;
-use crate::support::polls::poll_once;
-use crate::support::witness::Witness;
-use crate::support::{Trace, panic_of, run, runtime, shared};
 use colored::stage::{Batch, Builder, Events, Graph, Stage, TrySendError, each};
 use colored::sync::Notify;
 use colored::{Color, ColorCell, spawn_unique, yield_now};
+use colored_tests::gate::Gate;
+use colored_tests::polls::poll_once;
+use colored_tests::witness::Witness;
+use colored_tests::{Trace, panic_of, run, runtime, shared};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, OnceLock};
 use std::task::Poll;
@@ -90,6 +90,7 @@ fn partition_of(key: u32, partitions: usize) -> usize {
     came.recv().unwrap()
 }
 
+/// Shows G2.
 #[test]
 fn events_of_one_key_keep_their_order() {
     run(4, async {
@@ -126,6 +127,7 @@ fn events_of_one_key_keep_their_order() {
     });
 }
 
+/// Shows G2.
 #[test]
 fn no_more_is_queued_than_the_capacity_and_the_rest_waits_in_line() {
     shared(|| {

@@ -1,13 +1,13 @@
 //! Stages that are closed, explicitly or by the last sender, and batches that panic: every event is handled or
 //! given back.
 
-use crate::support::drops::Drops;
-use crate::support::gate::Gate;
-use crate::support::polls::poll_once;
-use crate::support::witness::Witness;
-use crate::support::{Dice, ON_PURPOSE, Trace, run, runtime, shared};
 use colored::stage::{Batch, Builder, Closed, Events, Handler, TrySendError, each};
 use colored::{Color, spawn_unique, yield_now};
+use colored_tests::drops::Drops;
+use colored_tests::gate::Gate;
+use colored_tests::polls::poll_once;
+use colored_tests::witness::Witness;
+use colored_tests::{Dice, ON_PURPOSE, Trace, run, runtime, shared};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,11 +1,11 @@
 //! Stages at the end of their runtime are drained in order, within the given time, and every event is accounted for.
 
-use crate::support::attempts::within;
-use crate::support::gate::Gate;
-use crate::support::{ON_PURPOSE, alone, run, runtime, shared, wait_until};
 use colored::stage::{Batch, Builder, Closed, Events, Graph, Metrics, Stage, TrySendError, each};
 use colored::time::sleep;
 use colored::{Color, Runtime, yield_now};
+use colored_tests::attempts::within;
+use colored_tests::gate::Gate;
+use colored_tests::{ON_PURPOSE, alone, run, runtime, shared, wait_until};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -1,10 +1,10 @@
 //! Loops over channels and locks that never have to wait: each ends its poll in time, so that its color goes on.
 
-use crate::support::{runtime, shared};
 use colored::spawn_here;
 use colored::sync::{
     Barrier, Mutex, Notify, OnceCell, RwLock, Semaphore, SetOnce, broadcast, mpsc, oneshot, watch,
 };
+use colored_tests::{runtime, shared};
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,9 +1,9 @@
 //! G1: at most one poll or callback of a color runs at any time.
 
-use crate::support::drops::Drops;
-use crate::support::witness::Witness;
-use crate::support::{run, runtime_with_spares, shared, storm};
 use colored::{Color, ColorCell, Handle, spawn_colored, spawn_unique};
+use colored_tests::drops::Drops;
+use colored_tests::witness::Witness;
+use colored_tests::{run, runtime_with_spares, shared, storm};
 use std::sync::Arc;
 use std::thread;
 
@@ -12,6 +12,7 @@ const EVENTS: u64 = 1_000_000;
 const MANY: u64 = 500;
 
 /// Together with G2: per producer and color, the events arrive in the order of their making.
+/// Shows G1, G2.
 #[test]
 fn a_million_events_of_64_colors_on_8_workers_under_stealing() {
     shared(|| {
@@ -23,6 +24,7 @@ fn a_million_events_of_64_colors_on_8_workers_under_stealing() {
     });
 }
 
+/// Shows G1.
 #[test]
 fn hops_aborts_and_shutdown_keep_colors_apart() {
     shared(|| {
@@ -32,6 +34,7 @@ fn hops_aborts_and_shutdown_keep_colors_apart() {
     });
 }
 
+/// Shows G1.
 #[test]
 fn tasks_posts_and_calls_of_one_color_keep_apart() {
     let witness = Arc::new(Witness::default());

@@ -1,15 +1,16 @@
 //! G2: within a color, first in is first out, in the order of scheduling.
 
-use crate::support::gate::Gate;
-use crate::support::{Dice, Trace, run, runtime, shared, wait_until};
 use colored::sync::oneshot;
 use colored::{Color, ColorCell, hop, spawn_colored, spawn_unique, yield_now};
+use colored_tests::gate::Gate;
+use colored_tests::{Dice, Trace, run, runtime, shared, wait_until};
 use std::sync::mpsc;
 use std::thread;
 
 const HELD: u64 = 1;
 const ASIDE: u64 = 2;
 
+/// Shows G2.
 #[test]
 fn spawns_wakes_posts_and_hops_share_one_order() {
     shared(|| {
@@ -62,6 +63,7 @@ fn hop_now(handle: &colored::Handle, then: impl Future<Output = ()> + Send + 'st
     over.recv().unwrap();
 }
 
+/// Shows G2.
 #[test]
 fn tasks_run_in_the_order_of_their_wakes() {
     shared(|| {
@@ -92,6 +94,7 @@ fn tasks_run_in_the_order_of_their_wakes() {
     });
 }
 
+/// Shows G2.
 #[test]
 fn a_lane_that_moves_between_workers_keeps_its_order() {
     let trace = Trace::new();
@@ -120,6 +123,7 @@ async fn rounds(count: usize) {
     }
 }
 
+/// Shows G2.
 #[test]
 fn a_task_that_yields_goes_behind_the_waiting_ones() {
     shared(|| {
@@ -145,6 +149,7 @@ fn a_task_that_yields_goes_behind_the_waiting_ones() {
 
 /// asio#295: a post that one thread makes before it signals another runs before the posts that the other then
 /// makes.
+/// Shows G2.
 #[test]
 fn posts_of_two_threads_keep_their_causal_order() {
     shared(|| {
@@ -171,6 +176,7 @@ fn posts_of_two_threads_keep_their_causal_order() {
     });
 }
 
+/// Shows G2.
 #[test]
 fn calls_wait_behind_earlier_posts() {
     run(4, async {

@@ -1,11 +1,12 @@
 //! G3: tasks that name no color run as if there were one thread.
 
-use crate::support::witness::Witness;
-use crate::support::{run, runtime, shared};
 use colored::{Color, Handle, spawn, yield_now};
+use colored_tests::witness::Witness;
+use colored_tests::{run, runtime, shared};
 use std::sync::Arc;
 use std::thread;
 
+/// Shows G3.
 #[test]
 fn a_hundred_thousand_uncolored_tasks_share_state_without_a_lock() {
     let witness = Arc::new(Witness::default());
@@ -50,6 +51,7 @@ fn a_hundred_thousand_uncolored_tasks_share_state_without_a_lock() {
     assert_eq!(witness.count(), 200_000);
 }
 
+/// Shows G3.
 #[test]
 fn the_main_future_and_the_guest_are_uncolored_too() {
     shared(|| {

@@ -1,10 +1,10 @@
 //! G4: a color does not leak into tasks that are spawned under it.
 
-use crate::support::run;
 use colored::{
     Color, ColorCell, Handle, hop, spawn, spawn_blocking, spawn_colored, spawn_here, spawn_local,
     spawn_unique,
 };
+use colored_tests::run;
 
 const RED: Color = Color::new(1);
 const BLUE: Color = Color::new(2);
@@ -13,6 +13,7 @@ async fn color() -> Option<Color> {
     Color::current()
 }
 
+/// Shows G4.
 #[test]
 fn only_spawn_here_and_spawn_local_inherit_the_color() {
     run(2, async {
@@ -33,6 +34,7 @@ fn only_spawn_here_and_spawn_local_inherit_the_color() {
     });
 }
 
+/// Shows G4.
 #[test]
 fn after_a_hop_here_is_there() {
     run(2, async {
@@ -47,6 +49,7 @@ fn after_a_hop_here_is_there() {
     });
 }
 
+/// Shows G4.
 #[test]
 fn inside_a_call_here_is_the_cell_and_afterwards_it_is_not() {
     run(2, async {
@@ -64,6 +67,7 @@ fn inside_a_call_here_is_the_cell_and_afterwards_it_is_not() {
     });
 }
 
+/// Shows G4.
 #[test]
 fn a_waker_does_not_carry_the_color_of_the_waking_task() {
     run(2, async {

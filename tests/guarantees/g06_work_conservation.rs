@@ -1,8 +1,8 @@
 //! G6: no worker stays parked while a lane is runnable and stealable.
 
-use crate::support::attempts::within;
-use crate::support::{alone, block, meet, runtime, shared};
 use colored::{spawn_colored, spawn_unique};
+use colored_tests::attempts::within;
+use colored_tests::{alone, block, meet, runtime, shared};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 fn last_start(workers: usize, lanes: usize) -> Duration {
     let runtime = runtime(workers);
     // All workers have been parked for a while.
-    crate::support::wait_until(|| runtime.metrics().parked == workers);
+    colored_tests::wait_until(|| runtime.metrics().parked == workers);
     thread::sleep(Duration::from_millis(20));
     let (started, starts) = mpsc::channel();
     let stuck = runtime.handle().spawn_unique(async move {
@@ -29,6 +29,7 @@ fn last_start(workers: usize, lanes: usize) -> Duration {
     starts.into_iter().map(|start| start.saturating_duration_since(begin)).max().unwrap()
 }
 
+/// Shows G6.
 #[test]
 fn a_hundred_lanes_behind_a_stuck_worker_start_elsewhere_within_10_ms() {
     alone(|| within(Duration::from_millis(10), || last_start(2, 100)));
@@ -37,12 +38,14 @@ fn a_hundred_lanes_behind_a_stuck_worker_start_elsewhere_within_10_ms() {
 
 /// The lane that a worker would run next causes no wake-up. The monitor thread finds it: its slow
 /// tick is 5 ms, and it takes two of them to tell stuck from busy.
+/// Shows G6.
 #[test]
 fn one_lane_behind_a_stuck_worker_starts_elsewhere_within_15_ms() {
     alone(|| within(Duration::from_millis(15), || last_start(2, 1)));
     alone(|| within(Duration::from_millis(15), || last_start(8, 1)));
 }
 
+/// Shows G6.
 #[test]
 fn as_many_lanes_run_at_once_as_there_are_workers() {
     shared(|| {
@@ -55,6 +58,7 @@ fn as_many_lanes_run_at_once_as_there_are_workers() {
     });
 }
 
+/// Shows G6.
 #[test]
 fn no_wake_up_is_lost_between_a_foreign_thread_and_parking_workers() {
     shared(|| {
@@ -72,9 +76,10 @@ fn no_wake_up_is_lost_between_a_foreign_thread_and_parking_workers() {
     });
 }
 
+/// Shows G6.
 #[test]
 fn no_wake_up_is_lost_between_workers() {
-    crate::support::run(8, async {
+    colored_tests::run(8, async {
         for round in 0..2_000u64 {
             let (to, from) = colored::sync::oneshot::channel();
             let (back, answer) = colored::sync::oneshot::channel();

@@ -1,9 +1,9 @@
 //! G7: a turn is bounded, so an endless task starves no task, no socket and no timer.
 
-use crate::support::attempts::{percentile, within};
-use crate::support::{Trace, alone, block, echo, run, runtime};
 use colored::time::{Duration, Instant, interval, sleep};
 use colored::{Color, ColorCell, Runtime, hop, spawn_colored, spawn_unique, yield_now};
+use colored_tests::attempts::{percentile, within};
+use colored_tests::{Trace, alone, block, echo, run, runtime};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -44,6 +44,7 @@ fn two_walkers(steps: usize, pause: Duration) -> Vec<u64> {
     trace.take()
 }
 
+/// Shows G7.
 #[test]
 fn a_turn_has_so_many_polls() {
     let trace = two_walkers(5_000, Duration::ZERO);
@@ -51,6 +52,7 @@ fn a_turn_has_so_many_polls() {
     assert!((2..=SLICE).contains(&longest), "a turn of {longest} polls");
 }
 
+/// Shows G7.
 #[test]
 fn a_turn_of_slow_polls_has_few() {
     let trace = two_walkers(50, Duration::from_millis(1));
@@ -83,6 +85,7 @@ fn two_cells(posts: usize, pause: Duration) -> Vec<u64> {
 
 /// A post takes less time than the poll of a task that posts, so a queue of posts that had the polls of a task would grow for
 /// as long as two such tasks run.
+/// Shows G7.
 #[test]
 fn a_turn_of_posts_has_more_than_one_of_polls() {
     let trace = two_cells(20_000, Duration::ZERO);
@@ -90,6 +93,7 @@ fn a_turn_of_posts_has_more_than_one_of_polls() {
     assert!((SLICE + 1..=POSTS).contains(&longest), "a turn of {longest} posts");
 }
 
+/// Shows G7.
 #[test]
 fn a_turn_of_slow_posts_has_few() {
     let trace = two_cells(50, Duration::from_millis(1));
@@ -128,6 +132,7 @@ fn neighbour_of<F: Future<Output = ()> + Send + 'static>(
     })
 }
 
+/// Shows G7.
 #[test]
 fn an_endless_chain_of_hops_lets_others_run() {
     let longest = neighbour_of(|polls, over| {
@@ -144,6 +149,7 @@ fn an_endless_chain_of_hops_lets_others_run() {
 }
 
 /// A hop to the task's own color ends no poll by itself.
+/// Shows G7.
 #[test]
 fn a_long_chain_of_hops_that_go_nowhere_lets_others_run() {
     let longest = neighbour_of(|polls, over| {
@@ -161,6 +167,7 @@ fn a_long_chain_of_hops_that_go_nowhere_lets_others_run() {
     assert!(longest <= 129 * SLICE as u64, "{longest} hops in a row");
 }
 
+/// Shows G7.
 #[test]
 fn an_endless_self_wake_lets_others_run() {
     let longest = neighbour_of(|polls, over| {
@@ -177,6 +184,7 @@ fn an_endless_self_wake_lets_others_run() {
 }
 
 /// tokio#5712: two tasks that wake each other through the `next` slot.
+/// Shows G7.
 #[test]
 fn an_endless_ping_pong_lets_others_run() {
     let longest = neighbour_of(|polls, over| {
@@ -199,6 +207,7 @@ fn an_endless_ping_pong_lets_others_run() {
     assert!(longest <= 2 * SLICE as u64, "{longest} turns in a row");
 }
 
+/// Shows G7.
 #[test]
 fn an_endless_chain_of_spawns_lets_others_run() {
     fn next(polls: Arc<AtomicU64>, over: Arc<AtomicBool>) {
@@ -211,6 +220,7 @@ fn an_endless_chain_of_spawns_lets_others_run() {
     assert!(longest <= 2 * SLICE as u64, "{longest} tasks in a row");
 }
 
+/// Shows G7.
 #[test]
 fn an_endless_chain_of_posts_lets_others_run() {
     fn next(cell: Arc<ColorCell<()>>, posts: Arc<AtomicU64>, over: Arc<AtomicBool>) {
@@ -249,6 +259,7 @@ fn saturate(runtime: &Runtime) {
     }
 }
 
+/// Shows G7.
 #[test]
 fn a_ticker_and_a_socket_live_beside_everything_endless() {
     alone(|| {
@@ -274,6 +285,7 @@ fn a_ticker_and_a_socket_live_beside_everything_endless() {
 }
 
 /// nearcore#2983: timers run while a color is saturated, also this color's timers.
+/// Shows G7.
 #[test]
 fn a_timer_fires_under_a_saturated_color() {
     alone(|| {

@@ -1,9 +1,9 @@
 //! G7: work from a foreign thread, the blocking pool, a timer or a socket has its turn beside tasks that never end.
 
-use crate::support::attempts::{percentile, within};
-use crate::support::{Trace, alone, block, echo, runtime, shared, wait_until};
 use colored::time::{Duration, Instant, sleep};
 use colored::{Color, Runtime, hop, spawn_blocking, spawn_local, spawn_unique, yield_now};
+use colored_tests::attempts::{percentile, within};
+use colored_tests::{Trace, alone, block, echo, runtime, shared, wait_until};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -64,6 +64,7 @@ fn polls_until(done: &AtomicU64, count: u64, busy: &Busy) -> u64 {
 /// While 500 tasks come and run, a worker goes round its two busy lanes a few times, and not once for each
 /// task: a slice is 10 polls of 20 us, so with one task in 61 slices there were 300,000 polls. The bound is on
 /// polls, so it holds on a slow machine; this thread may be late by some slices when it looks.
+/// Shows G7.
 #[test]
 fn five_hundred_spawns_from_outside_beside_tasks_that_never_end() {
     shared(|| {
@@ -83,6 +84,7 @@ fn five_hundred_spawns_from_outside_beside_tasks_that_never_end() {
 
 /// A blocking thread wakes each of 300 tasks. The blocking threads take turns for some milliseconds; each result waits
 /// for a round.
+/// Shows G7.
 #[test]
 fn results_of_blocking_calls_beside_tasks_that_never_end() {
     shared(|| {
@@ -106,6 +108,7 @@ fn results_of_blocking_calls_beside_tasks_that_never_end() {
 
 /// A busy worker looks for events and due timers by the clock, not by the number of its slices: a slice is 200 us long
 /// here, so a round of two is 0.4 ms.
+/// Shows G7.
 #[test]
 fn timers_and_sockets_beside_full_slices() {
     alone(|| {
@@ -131,6 +134,7 @@ fn timers_and_sockets_beside_full_slices() {
 }
 
 /// A thread inside `block_on` ends a slice by its time too.
+/// Shows G7.
 #[test]
 fn a_turn_of_slow_polls_has_few_where_a_thread_blocks_on_them() {
     shared(|| {

@@ -1,13 +1,13 @@
 //! G7 within a color: a color that is given up is free. Four tasks of one color take something again and again, in one
 //! of many ways: they share it equally, and work from outside waits for no more than their turns.
 
-use crate::support::{runtime, shared, wait_until};
 use colored::stage::{self, Batch, Events, Stage};
 use colored::time::{sleep, timeout};
 use colored::{
     Color, ColorCell, JoinHandle, Limit, PinnedCell, Runtime, exclusive, hop, spawn_colored,
     spawn_here, when, yield_now,
 };
+use colored_tests::{runtime, shared, wait_until};
 use std::future::pending;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -253,12 +253,14 @@ const fn hot(name: &'static str, round: fn(Arc<Scene>) -> Round) -> Row {
     Row { name, round, in_a_turn: IN_A_POLL, enough: MANY, of: |scene| &scene.hot }
 }
 
+/// Shows G7.
 #[test]
 fn nobody_takes_a_color_again_before_what_is_scheduled() {
     shared(|| WAITS.iter().chain(AT_ONCE).chain(HOT).for_each(check));
 }
 
 /// The four tasks run in parallel, and find the cell idle, or open for readers, again and again.
+/// Shows G7.
 #[test]
 fn nobody_takes_a_hot_cell_again_before_what_is_scheduled() {
     shared(|| {
@@ -277,6 +279,7 @@ fn nobody_takes_a_hot_cell_again_before_what_is_scheduled() {
 }
 
 /// The main future of a thread inside `block_on` is a task of the default color, which only that thread may poll.
+/// Shows G7.
 #[test]
 fn sections_beside_the_loop_of_a_guest() {
     shared(|| {

@@ -1,10 +1,10 @@
 //! G8: a future is dropped once, under its own color, however it ends.
 
-use crate::support::drops::Drops;
-use crate::support::gate::Gate;
-use crate::support::{ON_PURPOSE, block, run, runtime, settle, shared, wait_until};
 use colored::sync::oneshot;
 use colored::{Color, ColorCell, hop, spawn_colored, spawn_unique, yield_now};
+use colored_tests::drops::Drops;
+use colored_tests::gate::Gate;
+use colored_tests::{ON_PURPOSE, block, run, runtime, settle, shared, wait_until};
 use std::future::pending;
 use std::sync::mpsc;
 use std::thread;
@@ -13,6 +13,7 @@ use std::time::Duration;
 const RED: u64 = 1;
 const BLUE: u64 = 2;
 
+/// Shows G8.
 #[test]
 fn completion_drops_the_future_under_its_color() {
     let drops = Drops::default();
@@ -32,6 +33,7 @@ fn completion_drops_the_future_under_its_color() {
     drops.assert_exact(2);
 }
 
+/// Shows G8.
 #[test]
 fn abort_of_a_queued_task_drops_it_unpolled_under_its_color() {
     shared(|| {
@@ -51,6 +53,7 @@ fn abort_of_a_queued_task_drops_it_unpolled_under_its_color() {
     });
 }
 
+/// Shows G8.
 #[test]
 fn abort_of_a_waiting_task_drops_it_under_its_color() {
     shared(|| {
@@ -69,6 +72,7 @@ fn abort_of_a_waiting_task_drops_it_under_its_color() {
     });
 }
 
+/// Shows G8.
 #[test]
 fn abort_of_a_running_task_drops_it_when_its_poll_ends() {
     shared(|| {
@@ -91,6 +95,7 @@ fn abort_of_a_running_task_drops_it_when_its_poll_ends() {
     });
 }
 
+/// Shows G8.
 #[test]
 fn a_task_may_abort_itself() {
     let drops = Drops::default();
@@ -109,6 +114,7 @@ fn a_task_may_abort_itself() {
     drops.assert_exact(1);
 }
 
+/// Shows G8.
 #[test]
 fn an_abort_that_comes_too_late_changes_nothing() {
     let result = run(2, async {
@@ -120,6 +126,7 @@ fn an_abort_that_comes_too_late_changes_nothing() {
     assert_eq!(result.unwrap(), 5);
 }
 
+/// Shows G8.
 #[test]
 fn a_panic_drops_the_future_under_its_color() {
     let drops = Drops::default();
@@ -141,6 +148,7 @@ fn a_panic_drops_the_future_under_its_color() {
 }
 
 /// One task in each state that shutdown can find it in.
+/// Shows G8.
 #[test]
 fn shutdown_drops_the_future_under_its_color_in_every_state() {
     shared(|| {
@@ -196,6 +204,7 @@ fn shutdown_drops_the_future_under_its_color_in_every_state() {
     });
 }
 
+/// Shows G8.
 #[test]
 fn a_task_spawned_after_shutdown_is_dropped_under_its_color() {
     shared(|| {
@@ -216,6 +225,7 @@ fn a_task_spawned_after_shutdown_is_dropped_under_its_color() {
     });
 }
 
+/// Shows G8.
 #[test]
 fn an_unused_output_is_dropped_under_the_color() {
     shared(|| {
@@ -230,6 +240,7 @@ fn an_unused_output_is_dropped_under_the_color() {
     });
 }
 
+/// Shows G8.
 #[test]
 fn a_cell_drops_its_value_under_its_color() {
     shared(|| {
@@ -260,6 +271,7 @@ fn a_cell_drops_its_value_under_its_color() {
     });
 }
 
+/// Shows G8.
 #[test]
 fn drops_are_exact_over_a_hundred_thousand_tasks_of_every_end() {
     const TASKS: u64 = 100_000;
@@ -301,6 +313,7 @@ fn drops_are_exact_over_a_hundred_thousand_tasks_of_every_end() {
 }
 
 /// Destructors may use the runtime: they run where a poll would.
+/// Shows G8.
 #[test]
 fn a_destructor_may_spawn_wake_and_abort() {
     struct Busy(Option<oneshot::Sender<()>>, colored::AbortHandle, Drops);
@@ -337,6 +350,7 @@ fn a_destructor_may_spawn_wake_and_abort() {
 }
 
 /// The last reference may be dropped anywhere; the future was dropped before, under its color.
+/// Shows G8.
 #[test]
 fn a_waker_that_outlives_everything_drops_no_future() {
     shared(|| {

@@ -1,10 +1,10 @@
 //! G9: a panic ends its task and nothing else.
 
-use crate::support::gate::Gate;
-use crate::support::{
+use colored::{Color, ColorCell, Handle, spawn_blocking, spawn_colored, spawn_unique, yield_now};
+use colored_tests::gate::Gate;
+use colored_tests::{
     ON_PURPOSE, alone, block, child, message, panic_of, process, run, runtime, shared, wait_until,
 };
-use colored::{Color, ColorCell, Handle, spawn_blocking, spawn_colored, spawn_unique, yield_now};
 use std::panic::{RefUnwindSafe, UnwindSafe, panic_any};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -35,6 +35,7 @@ impl Wake for Grumpy {
     }
 }
 
+/// Shows G9.
 #[test]
 fn the_payload_reaches_the_handle() {
     run(2, async {
@@ -52,6 +53,7 @@ fn the_payload_reaches_the_handle() {
     });
 }
 
+/// Shows G9.
 #[test]
 fn run_and_block_on_pass_the_panic_on() {
     shared(|| {
@@ -63,6 +65,7 @@ fn run_and_block_on_pass_the_panic_on() {
 }
 
 /// All user code that may panic does so on two workers; then the workers get work.
+/// Shows G9.
 #[test]
 fn the_color_and_the_worker_go_on() {
     struct Bomb;
@@ -115,6 +118,7 @@ fn the_color_and_the_worker_go_on() {
     });
 }
 
+/// Shows G9.
 #[test]
 fn a_call_passes_the_panic_to_its_caller_and_the_cell_goes_on() {
     shared(|| {
@@ -137,6 +141,7 @@ fn a_call_passes_the_panic_to_its_caller_and_the_cell_goes_on() {
     });
 }
 
+/// Shows G9.
 #[test]
 fn an_access_that_panics_leaves_the_cell_usable() {
     run(2, async {
@@ -147,6 +152,7 @@ fn an_access_that_panics_leaves_the_cell_usable() {
 }
 
 /// The waker of a timer or a socket may be foreign code, and the monitor thread may call it.
+/// Shows G9.
 #[test]
 fn the_monitor_thread_survives_a_waker_that_panics() {
     alone(|| {
@@ -187,6 +193,7 @@ async fn spawn_blocking_poll() {
 }
 
 /// At shutdown every timer's waker is called, by the thread that shuts down.
+/// Shows G9.
 #[test]
 fn shutdown_survives_a_waker_that_panics() {
     shared(|| {
@@ -201,6 +208,7 @@ fn shutdown_survives_a_waker_that_panics() {
 }
 
 /// What belongs to a runtime stays whole when a thread panics, so it may be used behind a `catch_unwind`.
+/// Shows G9.
 #[test]
 fn sockets_files_and_timers_may_be_used_after_a_panic() {
     fn holds<T: UnwindSafe + RefUnwindSafe>() {}

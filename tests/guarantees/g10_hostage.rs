@@ -1,10 +1,11 @@
 //! G10: no stuck worker delays sockets or timers.
 
-use crate::support::attempts::{percentile, within};
-use crate::support::{alone, block, echo, runtime};
 use colored::Runtime;
 use colored::net::TcpStream;
 use colored::time::{Instant, sleep};
+use colored_tests::attempts::{percentile, within};
+use colored_tests::soak::repeat;
+use colored_tests::{alone, block, echo, runtime};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier};
 use std::thread;
@@ -46,7 +47,7 @@ fn beside_busy_polls(workers: usize, busy: usize, poll: fn(Duration)) {
         let address = echo::serve(server.handle());
         within(BOUND, || {
             let streams = echo::connect(&clients, address, SOCKETS);
-            disturbed(&clients, streams, 80, || {
+            disturbed(&clients, streams, repeat(20, 80), || {
                 let stuck: Vec<_> = (0..busy)
                     .map(|_| server.handle().spawn_unique(async move { poll(BUSY) }))
                     .collect();
@@ -58,31 +59,37 @@ fn beside_busy_polls(workers: usize, busy: usize, poll: fn(Duration)) {
     });
 }
 
+/// Shows G10.
 #[test]
 fn echoes_beside_one_of_two_workers_blocked() {
     beside_busy_polls(2, 1, block);
 }
 
+/// Shows G10.
 #[test]
 fn echoes_beside_one_of_two_workers_spinning() {
     beside_busy_polls(2, 1, spin);
 }
 
+/// Shows G10.
 #[test]
 fn echoes_beside_all_workers_but_one_blocked() {
     beside_busy_polls(8, 7, block);
 }
 
+/// Shows G10.
 #[test]
 fn echoes_beside_all_workers_but_one_spinning() {
     beside_busy_polls(8, 7, spin);
 }
 
+/// Shows G10.
 #[test]
 fn echoes_beside_a_whole_shard_blocked() {
     beside_a_busy_shard(block);
 }
 
+/// Shows G10.
 #[test]
 fn echoes_beside_a_whole_shard_spinning() {
     beside_a_busy_shard(spin);
@@ -97,7 +104,7 @@ fn beside_a_busy_shard(poll: fn(Duration)) {
         let address = echo::serve(server.handle());
         within(BOUND, || {
             let streams = echo::connect(&clients, address, SOCKETS);
-            disturbed(&clients, streams, 80, || {
+            disturbed(&clients, streams, repeat(20, 80), || {
                 // When all are in here, each is on another worker.
                 let meeting = Arc::new(Barrier::new(WORKERS));
                 let meet = || {
@@ -127,6 +134,7 @@ fn number_of_this_worker() -> usize {
 }
 
 /// The timer lies in the wheel of a worker that then gets stuck.
+/// Shows G10.
 #[test]
 fn a_timer_fires_while_its_worker_is_stuck() {
     alone(|| {
@@ -165,6 +173,7 @@ fn a_timer_fires_while_its_worker_is_stuck() {
     });
 }
 
+/// Shows G10.
 #[test]
 fn all_is_delivered_when_all_workers_have_been_stuck() {
     alone(|| {

@@ -1,13 +1,14 @@
 //! G11: a color is held for one poll, not from spawn to end.
 
-use crate::support::gate::Gate;
-use crate::support::{Trace, run, runtime, shared, wait_until};
 use colored::sync::oneshot;
 use colored::time::{Duration, sleep};
 use colored::{Color, ColorCell, spawn_colored, spawn_here, spawn_unique, yield_now};
+use colored_tests::gate::Gate;
+use colored_tests::{Trace, run, runtime, shared, wait_until};
 
 const RED: u64 = 1;
 
+/// Shows G11.
 #[test]
 fn two_tasks_of_one_color_interleave_at_their_awaits() {
     shared(|| {
@@ -30,6 +31,7 @@ fn two_tasks_of_one_color_interleave_at_their_awaits() {
 }
 
 /// Both branches have hopped in one poll. The task has one color at a time, and each branch goes on under its own.
+/// Shows G11.
 #[test]
 fn two_hops_of_one_poll_are_made_one_after_the_other() {
     run(2, async {
@@ -43,6 +45,7 @@ fn two_hops_of_one_poll_are_made_one_after_the_other() {
 }
 
 /// Ends only if the color is free while the first task awaits the second.
+/// Shows G11.
 #[test]
 fn a_task_may_await_another_of_its_own_color() {
     run(2, async {
@@ -58,6 +61,7 @@ fn a_task_may_await_another_of_its_own_color() {
 }
 
 /// orleans#8984, kameo: a call to the caller's own color does not wait for the caller.
+/// Shows G11.
 #[test]
 fn a_call_from_its_own_color_runs_at_once() {
     run(2, async {
@@ -71,6 +75,7 @@ fn a_call_from_its_own_color_runs_at_once() {
     });
 }
 
+/// Shows G11.
 #[test]
 fn a_color_is_free_while_its_task_sleeps() {
     run(2, async {
@@ -85,6 +90,7 @@ fn a_color_is_free_while_its_task_sleeps() {
 }
 
 /// A value that a task read before an await may have changed after it: colors do not guarantee it.
+/// Shows G11.
 #[test]
 fn state_may_change_across_an_await() {
     run(2, async {

@@ -1,16 +1,16 @@
 //! The policies of the papers: each keeps the guarantees that it promises, with long slices and with short
 //! ones, with reuse of memory and without, and does what its name says.
 
-use crate::support::choice::{by, of_all};
-use crate::support::drops::{Drops, OnColor};
-use crate::support::witness::Witness;
-use crate::support::{Trace, block, meet, shared, storm, wait_until};
 use colored::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use colored::sync::oneshot;
 use colored::{
     Builder, Color, Priority, Runtime, spawn_colored, spawn_local, spawn_unique, yield_now,
 };
 use colored_lab::{Place, Places};
+use colored_tests::choice::{by, of_all};
+use colored_tests::drops::{Drops, OnColor};
+use colored_tests::witness::Witness;
+use colored_tests::{Trace, block, meet, shared, storm, wait_until};
 use std::cell::RefCell;
 use std::future::pending;
 use std::io::ErrorKind;
@@ -42,6 +42,7 @@ fn g5_colors_come_and_go_and_leave_nothing() {
     });
 }
 
+/// Shows G6.
 #[test]
 fn g6_every_worker_comes_where_it_may() {
     of_all(|choice| {
@@ -56,6 +57,7 @@ fn g6_every_worker_comes_where_it_may() {
     });
 }
 
+/// Shows G6.
 #[test]
 fn no_wake_up_is_lost_between_threads_and_workers() {
     of_all(|choice| {
@@ -149,6 +151,7 @@ fn guests_and_local_tasks_take_their_turns() {
     });
 }
 
+/// Shows G6.
 #[test]
 fn idle_threads_sleep() {
     of_all(|choice| {

@@ -1,10 +1,5 @@
 //! The features that are built on colors, and G9 to G12, under every policy of the papers.
 
-use crate::support::attempts::within;
-use crate::support::choice::{Choice, of_all, of_all_alone};
-use crate::support::gate::Gate;
-use crate::support::keeper::Keeper;
-use crate::support::{Dice, ON_PURPOSE, Trace, block, echo};
 use colored::limit::TrySpawnError;
 use colored::stage::{Batch, Builder, Events, Graph, each};
 use colored::sync::oneshot::{self, Receiver, Sender};
@@ -13,6 +8,11 @@ use colored::{
     CallError, Color, ColorCell, Limit, exclusive, spawn_colored, spawn_here, spawn_unique, when,
     yield_now,
 };
+use colored_tests::attempts::within;
+use colored_tests::choice::{Choice, of_all, of_all_alone};
+use colored_tests::gate::Gate;
+use colored_tests::keeper::Keeper;
+use colored_tests::{Dice, ON_PURPOSE, Trace, block, echo};
 use std::hint::black_box;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};

@@ -7,11 +7,6 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) struct Crate {
     pub(crate) sources: &'static str,
     pub(crate) layers: &'static [&'static [&'static str]],
-    /// Imports that are allowed all the same. Each gives its reason; an unused one is a fault.
-    pub(crate) exceptions: &'static [(&'static str, &'static str)],
-    /// Modules that may give methods to a type of another module. Each gives its reason; an unused one
-    /// is a fault.
-    pub(crate) impls: &'static [(&'static str, &'static str)],
 }
 
 impl Crate {
@@ -26,12 +21,12 @@ impl Crate {
 }
 
 /// The faults in the imports of these files, a line each.
-pub(crate) fn faults(of: &Crate, files: &[(String, Source)]) -> Vec<String> {
+pub(crate) fn faults(of: &Crate, files: &[(&str, &Source)]) -> Vec<String> {
     let mut faults = Vec::new();
     let names = names_of_the_root(files);
     let modules: BTreeSet<_> =
         files.iter().filter_map(|(file, _)| module_of(file).pop_front()).collect();
-    let (mut needed, mut listed) = (BTreeSet::new(), of.layers.concat());
+    let mut listed = of.layers.concat();
     listed.retain(|module| !modules.contains(*module));
     faults.extend(listed.iter().map(|module| format!("{}: there is no `{module}`", of.sources)));
     for (file, source) in files {
@@ -49,24 +44,11 @@ pub(crate) fn faults(of: &Crate, files: &[(String, Source)]) -> Vec<String> {
             if of.layer(to).is_some_and(|to| to < layer) {
                 continue;
             }
-            let exception = (from.as_str(), to.as_str());
-            if of.exceptions.contains(&exception) {
-                needed.insert((from.clone(), to.clone()));
-                continue;
-            }
             faults.push(format!(
                 "{}/{file}:{}: `{path}`: `{from}` may import from {}, but not from `{to}`",
                 of.sources,
                 path.line,
                 of.below(layer)
-            ));
-        }
-    }
-    for (from, to) in of.exceptions {
-        if !needed.contains(&((*from).to_owned(), (*to).to_owned())) {
-            faults.push(format!(
-                "{}: the exception of `{from}` for `{to}` is not needed",
-                of.sources
             ));
         }
     }
@@ -98,7 +80,7 @@ fn from_the_root(path: &UsePath, place: &std::collections::VecDeque<String>) -> 
 }
 
 /// The names that the root re-exports, and their modules.
-fn names_of_the_root(files: &[(String, Source)]) -> BTreeMap<String, String> {
+fn names_of_the_root(files: &[(&str, &Source)]) -> BTreeMap<String, String> {
     let root = files.iter().filter(|(file, _)| module_of(file).is_empty());
     let paths = root.flat_map(|(_, source)| source.paths());
     let own = paths.filter(|path| path.starts_with("self") && path.segments.len() > 2);
@@ -110,18 +92,14 @@ fn names_of_the_root(files: &[(String, Source)]) -> BTreeMap<String, String> {
 mod tests {
     use super::*;
 
-    const MADE_UP: Crate = Crate {
-        sources: "made/up",
-        layers: &[&["ground"], &["wall", "window"], &["roof"]],
-        exceptions: &[],
-        impls: &[],
-    };
+    const MADE_UP: Crate =
+        Crate { sources: "made/up", layers: &[&["ground"], &["wall", "window"], &["roof"]] };
 
     fn faults_of(of: &Crate, files: &[(&str, &str)]) -> Vec<String> {
         let rest = ["ground.rs", "wall.rs", "window.rs", "roof.rs"].map(|file| (file, ""));
         let files = files.iter().chain(&rest);
-        let files: Vec<_> =
-            files.map(|(file, text)| ((*file).to_owned(), Source::parse(text))).collect();
+        let files: Vec<_> = files.map(|(file, text)| (*file, Source::parse(text))).collect();
+        let files: Vec<_> = files.iter().map(|(file, source)| (*file, source)).collect();
         faults(of, &files)
     }
 
@@ -163,18 +141,11 @@ mod tests {
 
     #[test]
     fn the_table_is_held_to_the_files() {
-        let exceptions = &[("wall", "roof"), ("ground", "roof")];
-        let of = Crate {
-            exceptions,
-            layers: &[&["ground"], &["wall", "window", "door"], &["roof"]],
-            ..MADE_UP
-        };
-        let files = [("wall.rs", "use crate::roof;"), ("cellar.rs", "")];
-        let expected = [
-            "made/up: there is no `door`",
-            "made/up/cellar.rs: `cellar` is in no layer",
-            "made/up: the exception of `ground` for `roof` is not needed",
-        ];
+        let of =
+            Crate { layers: &[&["ground"], &["wall", "window", "door"], &["roof"]], ..MADE_UP };
+        let files = [("cellar.rs", "")];
+        let expected =
+            ["made/up: there is no `door`", "made/up/cellar.rs: `cellar` is in no layer"];
         assert_eq!(faults_of(&of, &files), expected);
     }
 }

@@ -3,22 +3,25 @@
 
 mod cancel;
 mod copies;
-mod cycles;
 mod extremes;
-mod impls;
+mod guarantees;
 mod layering;
 mod links;
-mod names;
+mod pages;
+mod questions;
 mod source;
+mod unsafe_code;
 
 use layering::Crate;
 use source::Source;
+use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::LazyLock;
 
 /// By crate, its modules from bottom to top. A module imports from layers below its own; two of one
 /// layer do not know each other. The root of a crate, where all come together, may import everything.
-const CRATES: [Crate; 7] = [
+const CRATES: [Crate; 8] = [
     Crate {
         sources: "crates/colored-core/src",
         layers: &[
@@ -41,9 +44,6 @@ const CRATES: [Crate; 7] = [
             &["port"],
             &["model"],
         ],
-        exceptions: &[],
-        // `Color::current` is the color of the lane that the thread holds, and an `Address` is made by a scheduler.
-        impls: &[("spawn", "Color"), ("sched", "Address")],
     },
     Crate {
         sources: "crates/colored/src",
@@ -71,9 +71,6 @@ const CRATES: [Crate; 7] = [
             &["runtime"],
             &["__private", "metrics"],
         ],
-        exceptions: &[],
-        // Names of tokio's that take a `Handle` or a `Runtime`.
-        impls: &[("runtime", "JoinSet"), ("runtime", "LocalSet")],
     },
     Crate {
         sources: "crates/colored-hyper/src",
@@ -82,26 +79,19 @@ const CRATES: [Crate; 7] = [
             &["client", "serve"],
             &["axum_listener", "tls", "websocket"],
         ],
-        exceptions: &[],
-        impls: &[],
     },
-    Crate {
-        sources: "crates/colored-lab/src",
-        layers: &[&["flat", "places"]],
-        exceptions: &[],
-        impls: &[],
-    },
+    Crate { sources: "crates/colored-lab/src", layers: &[&["flat", "places"]] },
     Crate {
         sources: "crates/colored-limit/src",
         layers: &[&["delay", "error", "wait_queue"], &["semaphore"], &["limit"], &["model"]],
-        exceptions: &[],
-        impls: &[],
     },
     Crate {
         sources: "crates/colored-macros/src",
         layers: &[&["errors", "nearest"], &["function", "options"], &["entry"]],
-        exceptions: &[],
-        impls: &[],
+    },
+    Crate {
+        sources: "crates/colored-stage/src",
+        layers: &[&["wall"], &["admission", "stage"]],
     },
     Crate {
         sources: "crates/colored-top/src",
@@ -111,22 +101,14 @@ const CRATES: [Crate; 7] = [
             &["screen"],
             &["terminal"],
         ],
-        exceptions: &[],
-        impls: &[],
     },
 ];
 
 /// The crates that run in a model checker, in simulations, and in any shell.
 const WITHOUT_A_SYSTEM: [&str; 2] = ["crates/colored-core/src", "crates/colored-limit/src"];
 
-/// Names that these crates must not use.
-const NOT_IN_THE_CORE: [&str; 19] = [
-    "colored",
-    "core_affinity",
-    "libc",
-    "mio",
-    "rustix",
-    "socket2",
+/// Names of the standard library that these crates must not use. Their manifests name no crate that has a system.
+const NOT_IN_THE_CORE: [&str; 12] = [
     "std::env",
     "std::fs",
     "std::net",
@@ -139,12 +121,11 @@ const NOT_IN_THE_CORE: [&str; 19] = [
     "std::thread::spawn",
     "std::time::Instant",
     "std::time::SystemTime",
-    "tokio",
 ];
 
 /// Names that these crates must take from the core's `sync`, so that the models see them, and the exempt files.
 const FOR_THE_MODELS: [&str; 2] = ["std::sync", "std::cell::UnsafeCell"];
-const UNSEEN_BY_THE_MODELS: [&str; 14] = [
+const UNSEEN_BY_THE_MODELS: [&str; 15] = [
     // Counters that only have to count, names that only texts show.
     "color.rs",
     "color/",
@@ -160,137 +141,25 @@ const UNSEEN_BY_THE_MODELS: [&str; 14] = [
     // What only a trace shows. A model checks the ring, with loom's atomics in place of these.
     "trace.rs",
     "trace/",
+    // A reference that is passed on to the shell.
+    "sched/finish.rs",
     // The double for virtual cores.
     "queue/deque_watched.rs",
     "sync/",
     "model",
 ];
 
-/// The only files with `unsafe` in them.
-const UNSAFE: &[&str] = &[
-    "benches/src/counting.rs",
-    "crates/colored-core/src/cell.rs",
-    "crates/colored-core/src/cell/exclusive.rs",
-    "crates/colored-core/src/cell/inner.rs",
-    "crates/colored-core/src/cell/queued.rs",
-    "crates/colored-core/src/cell/read.rs",
-    "crates/colored-core/src/cell/set.rs",
-    "crates/colored-core/src/cell/set/element.rs",
-    "crates/colored-core/src/cell/set/tuple.rs",
-    "crates/colored-core/src/cell/several.rs",
-    "crates/colored-core/src/cell/several/shared.rs",
-    "crates/colored-core/src/cell/slot.rs",
-    "crates/colored-core/src/cell/when.rs",
-    "crates/colored-core/src/cell/when/behavior.rs",
-    "crates/colored-core/src/deadlock.rs",
-    "crates/colored-core/src/deadlock/records.rs",
-    "crates/colored-core/src/dump.rs",
-    "crates/colored-core/src/exclusive.rs",
-    "crates/colored-core/src/join.rs",
-    "crates/colored-core/src/lane.rs",
-    "crates/colored-core/src/lane/alone.rs",
-    "crates/colored-core/src/lane/behavior.rs",
-    "crates/colored-core/src/lane/behavior/line.rs",
-    "crates/colored-core/src/lane/behavior/order.rs",
-    "crates/colored-core/src/lane/behavior/request.rs",
-    "crates/colored-core/src/lane/callback.rs",
-    "crates/colored-core/src/lane/current.rs",
-    "crates/colored-core/src/lane/held.rs",
-    "crates/colored-core/src/lane/measure.rs",
-    "crates/colored-core/src/lane/at_once.rs",
-    "crates/colored-core/src/lane/locals.rs",
-    "crates/colored-core/src/lane/priority/inherit.rs",
-    "crates/colored-core/src/lane/readers.rs",
-    "crates/colored-core/src/lane/readers/admit.rs",
-    "crates/colored-core/src/lane/readers/batch.rs",
-    "crates/colored-core/src/lane/readers/queued.rs",
-    "crates/colored-core/src/lane/reference.rs",
-    "crates/colored-core/src/lane/release.rs",
-    "crates/colored-core/src/lane/section.rs",
-    "crates/colored-core/src/lane/slice.rs",
-    "crates/colored-core/src/lane/ticket.rs",
-    "crates/colored-core/src/lane/unlink.rs",
-    "crates/colored-core/src/lane/visit.rs",
-    "crates/colored-core/src/lane/waiting.rs",
-    "crates/colored-core/src/memory/boxed.rs",
-    "crates/colored-core/src/memory/cache.rs",
-    "crates/colored-core/src/memory/chunk.rs",
-    "crates/colored-core/src/memory/plain.rs",
-    "crates/colored-core/src/model/canary.rs",
-    "crates/colored-core/src/model/chain.rs",
-    "crates/colored-core/src/model/doubles.rs",
-    "crates/colored-core/src/model/readers.rs",
-    "crates/colored-core/src/model/record.rs",
-    "crates/colored-core/src/model/task.rs",
-    "crates/colored-core/src/queue/chain.rs",
-    "crates/colored-core/src/queue/chain/line.rs",
-    "crates/colored-core/src/sched/dispatch.rs",
-    "crates/colored-core/src/sched/enter.rs",
-    "crates/colored-core/src/sched/guest.rs",
-    "crates/colored-core/src/sched/handle.rs",
-    "crates/colored-core/src/sched/local.rs",
-    "crates/colored-core/src/sched/parked_sections.rs",
-    "crates/colored-core/src/sched/pinned.rs",
-    "crates/colored-core/src/sched/remote.rs",
-    "crates/colored-core/src/sched/retire.rs",
-    "crates/colored-core/src/sched/running.rs",
-    "crates/colored-core/src/sched/visits/sheet.rs",
-    "crates/colored-core/src/spawn/blocking.rs",
-    "crates/colored-core/src/sync/model.rs",
-    "crates/colored-core/src/sync/watched/arc.rs",
-    "crates/colored-core/src/table.rs",
-    "crates/colored-core/src/table/page.rs",
-    "crates/colored-core/src/task.rs",
-    "crates/colored-core/src/task/cell.rs",
-    "crates/colored-core/src/task/error.rs",
-    "crates/colored-core/src/task/header.rs",
-    "crates/colored-core/src/task/join.rs",
-    "crates/colored-core/src/task/live.rs",
-    "crates/colored-core/src/task/record.rs",
-    "crates/colored-core/src/task/section.rs",
-    "crates/colored-core/src/task/shown.rs",
-    "crates/colored-core/src/task/waker.rs",
-    "crates/colored-core/src/wait.rs",
-    "crates/colored-core/src/wait/leaf.rs",
-    "crates/colored-core/src/wait/room.rs",
-    "crates/colored-core/src/wait/seen.rs",
-    "crates/colored-core/tests/programs/witness.rs",
-    "crates/colored-core/tests/reuse.rs",
-    "crates/colored-core/tests/storm.rs",
-    "crates/colored/src/driver/ring/uring.rs",
-    "crates/colored/src/dump/addresses/unix.rs",
-    "crates/colored/src/dump/native/linux/copy.rs",
-    "crates/colored/src/fs/system/linux/resident.rs",
-    "crates/colored/src/net/uninit.rs",
-    "crates/colored/src/sync/arc.rs",
-    "crates/colored/src/net/unix/credentials/system.rs",
-    "crates/colored-hyper/src/serve/preface/seen.rs",
-];
-
-/// The folders of the tests of the whole runtime.
-const TESTS: [&str; 12] = [
-    "cells",
-    "deadlock",
-    "diagnosis",
-    "dump",
-    "files",
-    "flow",
-    "guarantees",
-    "lab",
-    "net",
-    "shell",
-    "tasks",
-    "when",
-];
-
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace is the directory above")
 }
 
-/// The Rust files below a folder of the workspace, by their paths from there.
-fn sources(folder: &str) -> Vec<(String, Source)> {
-    let mut found = Vec::new();
-    let mut folders = vec![root().join(folder)];
+/// The folders with code.
+const FOLDERS: [&str; 4] = ["crates", "benches", "examples", "tests"];
+
+/// All Rust files, by their paths in the workspace. Each is read once.
+static FILES: LazyLock<BTreeMap<String, Source>> = LazyLock::new(|| {
+    let mut found = BTreeMap::new();
+    let mut folders = FOLDERS.map(|folder| root().join(folder)).to_vec();
     while let Some(folder) = folders.pop() {
         let entries = fs::read_dir(&folder)
             .unwrap_or_else(|error| panic!("cannot list {}: {error}", folder.display()));
@@ -299,22 +168,24 @@ fn sources(folder: &str) -> Vec<(String, Source)> {
             if path.is_dir() && !path.ends_with("target") {
                 folders.push(path);
             } else if path.extension().is_some_and(|extension| extension == "rs") {
-                found.push(path);
+                let name = path.strip_prefix(root()).expect("it was found there").to_str();
+                let name = name.expect("a name in UTF-8").replace('\\', "/");
+                let text = fs::read_to_string(&path).expect("the file can be read");
+                found.insert(name, Source::parse(&text));
             }
         }
     }
+    found
+});
+
+/// The Rust files below a folder of the workspace, by their paths from there.
+fn sources(folder: &str) -> Vec<(&'static str, &'static Source)> {
+    let inside = |(file, source): (&'static String, _)| {
+        Some((file.strip_prefix(folder)?.strip_prefix('/')?, source))
+    };
+    let found: Vec<_> = FILES.iter().filter_map(inside).collect();
     assert!(!found.is_empty(), "there is no Rust file below {folder}");
-    found.sort();
-    found.into_iter().map(|path| (relative(&path, folder), read(&path))).collect()
-}
-
-fn relative(path: &Path, folder: &str) -> String {
-    let path: PathBuf = path.strip_prefix(root().join(folder)).expect("it was found there").into();
-    path.to_str().expect("a name in UTF-8").replace('\\', "/")
-}
-
-fn read(path: &Path) -> Source {
-    Source::parse(&fs::read_to_string(path).expect("the file can be read"))
+    found
 }
 
 #[track_caller]
@@ -325,18 +196,6 @@ fn assert_none(faults: Vec<String>) {
 #[test]
 fn imports_point_down() {
     let check = |of: &Crate| layering::faults(of, &sources(of.sources));
-    assert_none(CRATES.iter().flat_map(check).collect());
-}
-
-#[test]
-fn no_files_need_one_another() {
-    let check = |of: &Crate| cycles::faults(of, &sources(of.sources));
-    assert_none(CRATES.iter().flat_map(check).collect());
-}
-
-#[test]
-fn methods_stand_in_the_layer_of_their_type() {
-    let check = |of: &Crate| impls::faults(of, &sources(of.sources));
     assert_none(CRATES.iter().flat_map(check).collect());
 }
 
@@ -359,8 +218,7 @@ fn the_core_knows_no_operating_system() {
             let names = |prefix: &&str| path.starts_with(prefix);
             // This only identifies the thread; the models have their own.
             let doors = ["sync/real.rs", "sync/watched.rs"];
-            let is_door =
-                doors.contains(&file.as_ref()) && path.starts_with("std::thread::current");
+            let is_door = doors.contains(&file) && path.starts_with("std::thread::current");
             if !is_door && NOT_IN_THE_CORE.iter().any(names) {
                 faults.push(format!("{file}:{}: `{path}` is for the shell", path.line));
             }
@@ -377,9 +235,11 @@ fn the_core_knows_no_operating_system() {
 
 /// What follows the clock of a runtime cannot read another one by mistake, and a simulation can replace the system's.
 #[test]
-fn one_file_reads_the_systems_clock() {
+fn one_file_of_a_crate_reads_the_systems_clock() {
     let mut faults = Vec::new();
-    for (file, source) in sources("crates/colored/src") {
+    for (file, source) in
+        ["crates/colored/src", "crates/colored-stage/src"].into_iter().flat_map(sources)
+    {
         if file == "wall.rs" || file.ends_with("/tests.rs") || file.contains("/tests/") {
             continue;
         }
@@ -388,7 +248,7 @@ fn one_file_reads_the_systems_clock() {
         for path in &paths {
             let reads = path.starts_with("std::time::Instant::now")
                 || path.starts_with("std::time::SystemTime")
-                || (std && path.import.is_none() && path.starts_with("Instant::now"));
+                || (std && !path.is_import && path.starts_with("Instant::now"));
             // Tests beside the code may.
             if reads && !path.inside.iter().any(|module| module == "tests") {
                 faults.push(format!(
@@ -430,7 +290,7 @@ fn one_type_ends_registrations() {
     let mut faults = Vec::new();
     for (file, source) in sources("crates/colored/src") {
         for (name, files) in REGISTERS {
-            let is_listed = files.contains(&file.as_str()) || file == "driver/reactor/tests.rs";
+            let is_listed = files.contains(&file) || file == "driver/reactor/tests.rs";
             match (source.first(name), is_listed) {
                 (Some(line), false) => faults.push(format!(
                     "{file}:{line}: `{name}`: a `Registered` owns what it registers, and ends it"
@@ -442,82 +302,6 @@ fn one_type_ends_registrations() {
             }
         }
     }
-    assert_none(faults);
-}
-
-#[test]
-fn unsafe_stays_where_it_is() {
-    let mut faults = Vec::new();
-    for folder in ["crates", "benches", "examples", "tests"] {
-        for (file, source) in sources(folder) {
-            let file = format!("{folder}/{file}");
-            if file.contains("/ui/fail/") {
-                // Mistakes, which are to be refused.
-                continue;
-            }
-            match (source.first("unsafe"), UNSAFE.contains(&file.as_str())) {
-                (Some(line), false) => faults.push(format!(
-                    "{file}:{line}: `unsafe` in a file that is not in the list of tests/layers"
-                )),
-                (None, true) => faults.push(format!("{file}: no longer `unsafe`: off the list")),
-                _ => {}
-            }
-        }
-    }
-    assert_none(faults);
-}
-
-/// The page of guarantees names tests and models: they exist, and no guarantee is without.
-#[test]
-fn the_tests_that_the_docs_name_exist() {
-    let text = fs::read_to_string(root().join("docs/guarantees.md")).expect("the page is there");
-    let (mut faults, mut named) = (Vec::new(), 0);
-    for section in text.split("\n## G").skip(1) {
-        let title = section.lines().next().expect("a title");
-        let names = section.split('`').skip(1).step_by(2).filter_map(|name| name.split_once("::"));
-        // Such as `Color::DEFAULT`.
-        let names =
-            names.filter(|(file, _)| file.starts_with(char::is_lowercase) && *file != "colored");
-        let before = named;
-        for (file, function) in names {
-            named += 1;
-            let in_tests = TESTS.map(|folder| format!("tests/{folder}/{file}.rs"));
-            let elsewhere = [
-                format!("crates/colored-core/src/model/{file}.rs"),
-                format!("crates/colored-{file}/src/model.rs"),
-                format!("crates/colored-core/tests/{file}/main.rs"),
-                format!("crates/colored-core/tests/{file}.rs"),
-                format!("crates/colored-core/tests/stepped/{file}.rs"),
-            ];
-            let has = |place: &String| {
-                let source = fs::read_to_string(root().join(place)).unwrap_or_default();
-                source.contains(&format!("#[test]\nfn {function}()"))
-                    || source.contains(&format!("\")]\nfn {function}()"))
-            };
-            if !in_tests.iter().chain(&elsewhere).any(has) {
-                faults.push(format!("G{title}: there is no test `{file}::{function}`"));
-            }
-        }
-        assert!(named > before, "G{title} names no test");
-    }
-    assert!(named > 60, "{named} names: the page has another form now");
-    assert_none(faults);
-}
-
-/// The page of what is there names its tests by file.
-#[test]
-fn the_tests_that_the_page_of_coverage_names_exist() {
-    let text = fs::read_to_string(root().join("docs/coverage.md")).expect("the page is there");
-    let names = text.split('`').skip(1).step_by(2).filter_map(|name| name.split_once(".rs::"));
-    let (mut faults, mut named) = (Vec::new(), 0);
-    for (file, function) in names {
-        named += 1;
-        let source = fs::read_to_string(root().join(format!("{file}.rs"))).unwrap_or_default();
-        if !source.contains(&format!("fn {function}(")) {
-            faults.push(format!("there is no test `{file}.rs::{function}`"));
-        }
-    }
-    assert!(named > 30, "{named} names: the page has another form now");
     assert_none(faults);
 }
 

@@ -1,9 +1,9 @@
 //! Acceptors of every kind that find no descriptor: they wait longer each time, and accept all connections when they can
 //! again.
 
-use crate::support::{child, runtime, shared};
 use colored::net::{TcpListener, UnixListener};
 use colored::time::{Duration, Instant};
+use colored_tests::{child, runtime, shared};
 use std::fs::File;
 use std::io;
 use std::net::TcpStream as StdStream;

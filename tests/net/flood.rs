@@ -1,9 +1,9 @@
 //! A socket that always has something to do.
 
-use crate::support::shared;
 use colored::io::{AsyncReadExt, AsyncWriteExt};
 use colored::net::{TcpListener, TcpStream, UdpSocket};
 use colored::{Runtime, spawn_colored};
+use colored_tests::shared;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 

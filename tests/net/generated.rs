@@ -16,10 +16,10 @@ mod writer;
 
 use self::link::Link;
 use super::registrations::registrations;
-use crate::support::process::{threads, tries_streams};
-use crate::support::{Dice, Trace, child, runtime, shared};
 use colored::Handle;
 use colored::time::{Duration, timeout};
+use colored_tests::process::{threads, tries_streams};
+use colored_tests::{Dice, Trace, child, runtime, shared};
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::{env, process};

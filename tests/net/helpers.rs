@@ -1,11 +1,11 @@
 //! The helpers of `io`, on sockets and in memory. None of them needs a runtime of tokio.
 
-use crate::support::run;
 use colored::io::{
     self, AsyncBufReadExt, AsyncReadExt, AsyncSeekExt, AsyncWriteExt, BufReader, BufStream,
     BufWriter, DuplexStream, SeekFrom,
 };
 use colored::net::{TcpListener, TcpStream};
+use colored_tests::run;
 
 async fn pair() -> io::Result<(TcpStream, TcpStream)> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;

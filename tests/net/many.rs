@@ -1,9 +1,9 @@
 //! Many connections.
 
-use crate::support::{child, runtime, shared, wait_until};
 use colored::io::{AsyncReadExt, AsyncWriteExt};
 use colored::net::{TcpListener, TcpStream};
 use colored::task::JoinSet;
+use colored_tests::{child, runtime, shared, wait_until};
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;

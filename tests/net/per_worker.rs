@@ -1,10 +1,10 @@
 //! A listener for each worker.
 
-use crate::support::run;
 use colored::Color;
 use colored::io::{AsyncReadExt, AsyncWriteExt};
 use colored::net::{ListenOptions, TcpListener, TcpStream};
 use colored::task::JoinSet;
+use colored_tests::run;
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 
@@ -77,8 +77,8 @@ fn options_and_errors_are_those_of_one_listener() {
 /// The main future may be on a thread that is no worker.
 #[test]
 fn the_runtime_counts_and_not_the_thread() {
-    crate::support::shared(|| {
-        let runtime = crate::support::runtime(WORKERS);
+    colored_tests::shared(|| {
+        let runtime = colored_tests::runtime(WORKERS);
         let listeners = runtime.block_on(TcpListener::bind_per_worker("127.0.0.1:0")).unwrap();
         assert_eq!(listeners.len(), WORKERS);
     });

@@ -1,7 +1,5 @@
 //! Descriptors and their registrations: whatever ends a value ends its registration first, and closes the descriptor then.
 
-use crate::support::process::tries_streams;
-use crate::support::{child, run, runtime, shared};
 use colored::fs::{File, Watcher};
 use colored::io::{AsyncFd, AsyncReadExt, AsyncWriteExt, Interest};
 use colored::net::unix::pipe;
@@ -9,6 +7,8 @@ use colored::net::{TcpListener, TcpStream, UdpSocket, UnixDatagram, UnixListener
 use colored::process::{Child, Command, Stdio};
 use colored::signal::unix::{SignalKind, signal};
 use colored::time::{Duration, sleep, timeout};
+use colored_tests::process::tries_streams;
+use colored_tests::{child, run, runtime, shared};
 use rustix::process::{PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_open};
 use std::collections::BTreeSet;
 use std::future::poll_fn;
@@ -277,6 +277,7 @@ fn every_registration_ends_before_its_descriptor() {
 }
 
 /// A read of a clone waits as that of the first handle does. What is waited for is registered, so no thread waits.
+/// Shows G13.
 #[test]
 fn clones_are_registered_again_and_again() {
     child::run(module_path!(), "clones_are_registered_again_and_again", || {
@@ -298,6 +299,7 @@ fn clones_are_registered_again_and_again() {
 }
 
 /// What the system refuses to watch, a thread waits for; the next wait asks the system again.
+/// Shows G13.
 #[test]
 fn a_refused_registration_is_tried_again() {
     child::run(module_path!(), "a_refused_registration_is_tried_again", || {

@@ -1,12 +1,12 @@
 //! Mistakes of users: each is an error that names the mistake and the allowed values, and no
 //! mistake loses work or makes a thread spin.
 
-use crate::support::process::CpuTime;
-use crate::support::{alone, child, panic_of, run, runtime, shared};
 use colored::io::{AsyncReadExt, AsyncWriteExt};
 use colored::net::{TcpListener, TcpStream};
 use colored::time::{Duration, Instant, sleep};
 use colored::{Color, ColorCell, Runtime};
+use colored_tests::process::CpuTime;
+use colored_tests::{alone, child, panic_of, run, runtime, shared};
 use std::cell::RefCell;
 use std::fs::File;
 use std::io::ErrorKind;
@@ -118,7 +118,7 @@ fn blocking_on_a_worker_says_what_to_do_instead() {
     shared(|| {
         let runtime = Arc::new(runtime(2));
         for workers in [1, 2] {
-            let other = crate::support::runtime(workers);
+            let other = colored_tests::runtime(workers);
             let (inner, handle) = (Arc::clone(&runtime), other.handle().clone());
             let texts = runtime.run(async move {
                 let texts = [

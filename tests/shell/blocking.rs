@@ -1,10 +1,10 @@
 //! Blocking calls are inside the runtime, although under no color.
 
-use crate::support::gate::Gate;
-use crate::support::{Trace, panic_of, run, runtime, shared};
 use colored::task::{self, BlockingClass};
 use colored::time::{Duration, sleep, timeout};
 use colored::{Color, ColorCell, Handle, exclusive, hop, spawn, spawn_blocking, spawn_colored};
+use colored_tests::gate::Gate;
+use colored_tests::{Trace, panic_of, run, runtime, shared};
 
 #[test]
 fn a_blocking_call_spawns_calls_and_waits() {

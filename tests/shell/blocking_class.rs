@@ -1,10 +1,10 @@
 //! Classes of blocking calls: bounds, queues and order of their own.
 
-use crate::support::{Trace, message, run, runtime, shared, wait_until};
 use colored::metrics::BlockingMetrics;
 use colored::task::BlockingClass;
 use colored::time::Duration;
 use colored::{Handle, spawn_blocking};
+use colored_tests::{Trace, message, run, runtime, shared, wait_until};
 use std::io::ErrorKind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};

@@ -1,14 +1,14 @@
 //! A runtime inside an event loop of the program: its descriptor tells of all that it has to do, and it does nothing
 //! by itself.
 
-use crate::support::drops::Drops;
-use crate::support::echo;
-use crate::support::{child, panic_of, process, shared};
 use colored::io::{AsyncReadExt, AsyncWriteExt};
 use colored::net::TcpStream;
 use colored::runtime::EmbeddedRuntime;
 use colored::time::{Duration, Instant, interval, sleep};
 use colored::{Color, ColorCell, Runtime, exclusive, spawn_colored, spawn_here, yield_now};
+use colored_tests::drops::Drops;
+use colored_tests::echo;
+use colored_tests::{child, panic_of, process, shared};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::cell::Cell;
 use std::future::pending;
@@ -281,7 +281,7 @@ fn futures_that_are_not_send_run_here_and_share_colors_with_the_rest() {
 #[test]
 fn it_works_beside_other_runtimes() {
     shared(|| {
-        let (mut first, mut second, threads) = (embedded(), embedded(), crate::support::runtime(1));
+        let (mut first, mut second, threads) = (embedded(), embedded(), colored_tests::runtime(1));
         let address = echo::serve(threads.handle());
         let client = |runtime: &EmbeddedRuntime| {
             runtime.handle().spawn_unique(async move {
@@ -322,7 +322,7 @@ fn misuse_is_an_error_that_says_what_to_do() {
         assert!(error.to_string().starts_with("workers(2): the only worker"), "{error}");
         assert!(Runtime::builder().workers(1).build_embedded().is_ok());
         let mut runtime = embedded();
-        let outer = crate::support::runtime(1);
+        let outer = colored_tests::runtime(1);
         let text = outer.block_on(async { panic_of(|| runtime.turn(TURN)) });
         assert!(text.starts_with("`EmbeddedRuntime::turn` inside a task"), "{text}");
     });

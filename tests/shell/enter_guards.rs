@@ -1,8 +1,8 @@
 //! Guards of `enter`, dropped in every order: the latest guard that is left counts, and no guard keeps its runtime
 //! alive.
 
-use crate::support::{child, shared};
 use colored::{Handle, Runtime, spawn_blocking, spawn_unique, time};
+use colored_tests::{child, shared};
 use std::fs;
 use std::thread;
 use std::time::Duration;

@@ -1,12 +1,12 @@
 //! The ways into a runtime: `run`, `block_on`, `enter`; and what stays on the thread that it was made on.
 
-use crate::support::drops::Drops;
-use crate::support::{Trace, panic_of, run, runtime, shared};
 use colored::time::{Duration, sleep};
 use colored::{
     Color, Handle, hop, spawn, spawn_blocking, spawn_colored, spawn_here, spawn_local,
     spawn_unique, task, yield_now,
 };
+use colored_tests::drops::Drops;
+use colored_tests::{Trace, panic_of, run, runtime, shared};
 use std::cell::Cell;
 use std::future::pending;
 use std::panic::{RefUnwindSafe, UnwindSafe};
@@ -171,6 +171,7 @@ fn a_local_task_stays_on_its_thread_wherever_its_color_goes() {
     });
 }
 
+/// Shows G2.
 #[test]
 fn a_local_task_has_its_place_in_the_order_of_its_color() {
     run(2, async {
@@ -222,6 +223,7 @@ fn local_tasks_of_a_guest_end_with_it() {
 }
 
 /// A local future is dropped on its own thread, under its color, although the color may be busy elsewhere.
+/// Shows G8.
 #[test]
 fn local_tasks_of_a_worker_end_there_with_the_runtime() {
     struct Note(ThreadId, mpsc::Sender<bool>);
@@ -297,6 +299,7 @@ fn guests_that_race_with_shutdown_return() {
     });
 }
 
+/// Shows G3.
 #[test]
 fn many_guests_and_a_main_future_take_turns() {
     shared(|| {

@@ -1,10 +1,10 @@
 //! The environment variables of the operator: each counts where the program says nothing, and a wrong value is an
 //! error that names the variable, the value and the allowed ones.
 
-use crate::support::{block, child, shared, wait_until};
 use colored::time::Duration;
 use colored::trace::Level;
 use colored::{Color, Handle, Runtime, spawn_blocking};
+use colored_tests::{block, child, shared, wait_until};
 use std::env;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -184,11 +184,11 @@ fn the_environment_says_whether_workers_are_pinned() {
 #[cfg(target_os = "linux")]
 #[test]
 fn one_cpu_is_one_worker_and_everything_works() {
-    use crate::support::echo;
     use colored::io::{AsyncReadExt, AsyncWriteExt};
     use colored::net::TcpStream;
     use colored::time::sleep;
     use colored::{Color, ColorCell};
+    use colored_tests::echo;
     use rustix::thread::{CpuSet, sched_setaffinity};
 
     const TEST: &str = "one_cpu_is_one_worker_and_everything_works";

@@ -7,9 +7,9 @@
 mod durations;
 mod numbers;
 
-use crate::support::{alone, runtime};
 use colored::Runtime;
 use colored::time::{Duration, Instant};
+use colored_tests::{alone, runtime};
 use std::fs::File;
 use std::future::poll_fn;
 use std::io;

@@ -1,11 +1,11 @@
 //! Polls that hold their workers: the other colors go on, and the runtime says which poll it was.
 
-use crate::support::attempts::{percentile, some, within};
-use crate::support::{alone, child, process, runtime, runtime_with_spares, shared};
 use colored::metrics::LongPoll;
 use colored::sync::mpsc;
 use colored::time::{Duration, Instant, MissedTickBehavior, interval, sleep};
 use colored::{Builder, Color, Runtime, block_in_place, spawn_colored, spawn_unique};
+use colored_tests::attempts::{percentile, some, within};
+use colored_tests::{alone, child, process, runtime, runtime_with_spares, shared};
 use std::sync::{Arc, Mutex};
 use std::{hint, thread};
 
@@ -33,6 +33,7 @@ fn one_worker() -> Builder {
 }
 
 /// Two of the bounds: the announced poll, and the poll that the runtime has to notice. One spare is enough.
+/// Shows G6.
 #[test]
 fn other_colors_go_on_beside_a_poll_that_blocks() {
     alone(|| {
@@ -104,6 +105,7 @@ fn a_poll_that_computes_is_told_from_one_that_blocks() {
 }
 
 /// A ticker of another color beside a poll that computes.
+/// Shows G10.
 #[test]
 fn a_ticker_is_punctual_beside_a_poll_that_computes() {
     alone(|| {
@@ -209,6 +211,7 @@ fn a_long_callback_is_reported_by_its_color() {
 }
 
 /// Polls that hold the worker one after the other: the spare worker comes and goes.
+/// Shows G6.
 #[test]
 fn polls_that_sleep_again_and_again_lose_nothing() {
     shared(|| {
@@ -239,6 +242,7 @@ fn polls_that_sleep_again_and_again_lose_nothing() {
 }
 
 /// More polls block than there are spare workers: what is behind them waits, and nothing is lost. Spares block too.
+/// Shows G6.
 #[test]
 fn more_polls_block_than_there_are_spares() {
     shared(|| {

@@ -3,11 +3,11 @@
 //! A thread that got no CPU between two looks has run no instruction, and so made no system call. Linux counts the
 //! nanoseconds and the switches of every thread.
 
-use crate::support::process::{self, Thread};
-use crate::support::{block, child, echo, runtime, wait_until, watched};
 use colored::sync::oneshot;
 use colored::time::{Duration, sleep};
 use colored::{Runtime, spawn_blocking, spawn_unique};
+use colored_tests::process::{self, Thread};
+use colored_tests::{block, child, echo, runtime, wait_until, watched};
 use std::collections::BTreeMap;
 use std::future::pending;
 use std::thread;
@@ -56,6 +56,7 @@ fn settled() -> (Runtime, Vec<Box<dyn Send>>) {
 /// Ticks of the monitor thread until it sleeps, and then some.
 const SETTLE: Duration = Duration::from_millis(200);
 
+/// Shows G10.
 #[test]
 fn an_idle_process_makes_no_system_call_for_five_seconds() {
     let body = || {

@@ -1,8 +1,8 @@
 //! Runtimes inside runtimes: the uses that work, and the errors of those that do not.
 
-use crate::support::{message, panic_of, runtime, shared, wait_until};
 use colored::stage::{Builder, each};
 use colored::{Color, Runtime, spawn_blocking, spawn_unique};
+use colored_tests::{message, panic_of, runtime, shared, wait_until};
 use std::future::pending;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -95,6 +95,7 @@ fn a_task_must_not_block_on_a_runtime_of_its_own() {
 }
 
 /// A task drops its own runtime: waits for the runtime end with an error, and its other tasks are cancelled.
+/// Shows G8.
 #[test]
 fn a_runtime_is_dropped_inside_its_own_task() {
     shared(|| {

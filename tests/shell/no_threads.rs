@@ -5,9 +5,9 @@
 //! address space than for a few small allocations, gets no thread (`EAGAIN`). Unlike a filter of system calls, this limit
 //! can be taken away again.
 
-use crate::support::{child, shared, wait_until};
 use colored::io::{AsyncReadExt, AsyncWriteExt};
 use colored::{Builder, Runtime, fs, net, time};
+use colored_tests::{child, shared, wait_until};
 use rustix::process::{Resource, getrlimit, setrlimit};
 use std::io::{self, SeekFrom};
 use std::panic::{self, AssertUnwindSafe};

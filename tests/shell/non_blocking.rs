@@ -1,9 +1,9 @@
 //! The standard streams of a process, when somebody has set them to non-blocking mode: pipes, sockets and terminals.
 
-use crate::support::{child, runtime, terminal};
 use colored::io::{AsyncReadExt, AsyncWriteExt, stderr, stdin, stdout};
 use colored::spawn_colored;
 use colored::time::{Duration, timeout};
+use colored_tests::{child, runtime, terminal};
 use rustix::io::ioctl_fionbio;
 use std::fs::File;
 use std::io::{Read, Write, pipe};
@@ -88,16 +88,19 @@ fn all_bytes_go_through(function: &str, ends: Ends) {
     assert!(cried.ends_with(&pattern()), "{} bytes", cried.len());
 }
 
+/// Shows G13.
 #[test]
 fn all_bytes_go_through_pipes() {
     all_bytes_go_through("all_bytes_go_through_pipes", of_pipe);
 }
 
+/// Shows G13.
 #[test]
 fn all_bytes_go_through_sockets() {
     all_bytes_go_through("all_bytes_go_through_sockets", of_sockets);
 }
 
+/// Shows G13.
 #[test]
 fn all_bytes_go_through_terminals() {
     all_bytes_go_through("all_bytes_go_through_terminals", of_terminal);

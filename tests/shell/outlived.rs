@@ -1,11 +1,11 @@
 //! Wakers that outlive their tasks, their runtimes and the threads that had them: any thread can wake and drop them at
 //! any time.
 
-use crate::support::polls::poll_once;
-use crate::support::{runtime, shared, wait_until};
 use colored::stage::{Builder, Events};
 use colored::sync::oneshot;
 use colored::{Color, Runtime, spawn_local, spawn_unique, yield_now};
+use colored_tests::polls::poll_once;
+use colored_tests::{runtime, shared, wait_until};
 use std::cell::RefCell;
 use std::future::poll_fn;
 use std::pin::pin;
@@ -115,6 +115,7 @@ fn a_waker_outlives_its_task() {
     });
 }
 
+/// Shows G8.
 #[test]
 fn a_waker_outlives_its_runtime() {
     shared(|| {
@@ -256,7 +257,7 @@ fn a_task_outlives_the_thread_that_waited_for_it() {
         });
         let task = task.join().unwrap();
         tell.send(()).unwrap();
-        let other = crate::support::runtime(1);
+        let other = colored_tests::runtime(1);
         let joined = other.run(async move { spawn_unique(task).await.unwrap() });
         assert!(joined.unwrap());
     });

@@ -1,8 +1,8 @@
 //! Panics of tasks: a task that nobody awaits does not fail in silence, and a program hears of each panic.
 
-use crate::support::{ON_PURPOSE, child, shared, wait_until};
 use colored::task::{Id, TaskPanic};
 use colored::{Color, Runtime, spawn_colored};
+use colored_tests::{ON_PURPOSE, child, shared, wait_until};
 use std::future::pending;
 use std::sync::{Arc, Mutex};
 

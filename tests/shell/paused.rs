@@ -3,12 +3,12 @@
 mod advance;
 mod held;
 
-use crate::support::{panic_of, runtime, shared, wait_until, watched};
 use colored::time::{
     Duration, Instant, MissedTickBehavior, interval, interval_at, pause, resume, sleep,
     sleep_until, timeout, timeout_at,
 };
 use colored::{Color, Runtime};
+use colored_tests::{panic_of, runtime, shared, wait_until, watched};
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};

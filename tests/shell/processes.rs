@@ -1,10 +1,10 @@
 //! Child processes.
 
-use crate::support::{child, run, shared, wait_until};
 use colored::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use colored::process::{Command, Stdio};
 use colored::time::{Duration, timeout};
 use colored::{Runtime, spawn_unique};
+use colored_tests::{child, run, shared, wait_until};
 use rustix::io::Errno;
 use rustix::process::{Pid, WaitOptions, test_kill_process, wait};
 use std::io::ErrorKind;

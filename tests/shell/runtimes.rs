@@ -1,7 +1,6 @@
 //! Two runtimes in one program: each operation, by a task of one runtime, on its own runtime, and on another one that
 //! runs, shuts down or has ended. The table of `colored::runtime` says the same.
 
-use crate::support::{block, message, panic_of, runtime, shared, wait_until};
 use colored::cell::SeveralShared;
 use colored::net::TcpListener;
 use colored::stage::{self, Stage, each};
@@ -11,6 +10,7 @@ use colored::{
     exclusive, hop, spawn, spawn_blocking, spawn_here, spawn_local, spawn_unique, task, try_when,
     when, yield_now,
 };
+use colored_tests::{block, message, panic_of, runtime, shared, wait_until};
 use std::future::{pending, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
@@ -222,6 +222,7 @@ fn calls_and_reads() {
 }
 
 /// A `when` over a cell of each runtime.
+/// Shows G1.
 #[test]
 fn whens() {
     in_each_state(|target| async move {
@@ -469,6 +470,7 @@ fn priorities_and_metrics() {
 }
 
 /// A task moves among the colors of its own runtime, whichever runtimes its thread has entered.
+/// Shows G1.
 #[test]
 fn a_task_stays_in_its_runtime() {
     in_each_state(|target| async move {
@@ -524,6 +526,7 @@ fn blocking_for_a_future() {
 }
 
 /// The current runtime of a closure for a cell of another runtime does not depend on the thread that runs it.
+/// Shows G1.
 #[test]
 fn a_closure_is_in_the_runtime_of_its_cell_wherever_it_runs() {
     fn look() -> (usize, Option<Color>, JoinHandle<usize>, JoinHandle<usize>, TcpListener) {
@@ -618,6 +621,7 @@ fn values_that_stay_on_a_thread_belong_to_its_runtime() {
 }
 
 /// A transfer is one step for both runtimes, whichever of them starts it.
+/// Shows G1.
 #[test]
 fn transfers_between_runtimes_are_exact() {
     const ACCOUNTS: u64 = 4;

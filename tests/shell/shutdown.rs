@@ -1,13 +1,13 @@
 //! The end of a runtime, from any state: its tasks are dropped, waits end with an error, and stuck work delays the
 //! shutdown no longer than the time-out.
 
-use crate::support::attempts::within;
-use crate::support::drops::Drops;
-use crate::support::{alone, block, message, panic_of, runtime, shared, wait_until};
 use colored::io::AsyncReadExt;
 use colored::net::TcpStream;
 use colored::time::{Duration, Instant, sleep};
 use colored::{Builder, Color, ColorCell, Runtime, hop, spawn_colored, spawn_unique, yield_now};
+use colored_tests::attempts::within;
+use colored_tests::drops::Drops;
+use colored_tests::{alone, block, message, panic_of, runtime, shared, wait_until};
 use std::future::pending;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, Sender};
@@ -34,6 +34,7 @@ fn a_runtime_that_did_nothing_ends() {
 
 /// A shutdown must miss no task, whatever the workers are doing: with known and unique colors, and tasks that hop,
 /// spawn and post.
+/// Shows G8.
 #[test]
 fn shutdown_in_the_middle_of_everything_drops_each_future_once() {
     async fn roam(drops: Drops, seed: u64) {
@@ -68,6 +69,7 @@ fn shutdown_in_the_middle_of_everything_drops_each_future_once() {
     });
 }
 
+/// Shows G8.
 #[test]
 fn tasks_that_foreign_threads_spawn_during_shutdown_are_dropped_too() {
     shared(|| {
@@ -361,7 +363,7 @@ fn waits_for_the_runtime_end_with_an_error() {
             waits.0.send(()).unwrap();
             pending::<()>().await;
         });
-        let other = crate::support::runtime(1);
+        let other = colored_tests::runtime(1);
         let waiter = other.handle().spawn(task);
         waits.1.iter().take(2).for_each(drop);
         shut_down(runtime);
@@ -429,7 +431,7 @@ fn a_runtime_may_be_dropped_on_its_own_threads() {
 fn sockets_and_timers_outlive_the_runtime_and_say_so() {
     shared(|| {
         let (first, second) = (runtime(1), runtime(1));
-        let address = crate::support::echo::serve(second.handle());
+        let address = colored_tests::echo::serve(second.handle());
         let (mut stream, timer) = first.run(async move {
             (TcpStream::connect(address).await.unwrap(), Box::pin(sleep(LONG)))
         });

@@ -1,10 +1,10 @@
 //! Signals, handled by tasks. Each test has a process of its own, since a signal comes to a process.
 
-use crate::support::{child, run, shared, wait_until};
 use colored::signal::ctrl_c;
 use colored::signal::unix::{Signal, SignalKind, signal};
 use colored::time::{Duration, timeout};
 use colored::{Color, ColorCell, Runtime, spawn_colored};
+use colored_tests::{child, run, shared, wait_until};
 use rustix::process::{Signal as Number, getpid, kill_process};
 use std::io::ErrorKind;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! How exact a sleep is.
 
-use crate::support::{run, watched};
 use colored::time::{Duration, Instant, interval, sleep};
 use colored::{Runtime, spawn_unique};
+use colored_tests::{run, watched};
 
 #[test]
 fn no_sleep_is_early_and_a_short_one_is_not_late_by_a_millisecond() {

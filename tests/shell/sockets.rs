@@ -1,9 +1,9 @@
 //! Sockets with names and queues of the system.
 
-use crate::support::{child, run};
 use colored::io::{AsyncReadExt, AsyncWriteExt};
 use colored::net::{ListenOptions, TcpListener, TcpStream, lookup_host};
 use colored::time::{Duration, timeout};
+use colored_tests::{child, run};
 use std::env;
 use std::net::{IpAddr, SocketAddr};
 

@@ -1,9 +1,9 @@
 //! The standard streams of the process.
 
-use crate::support::{child, runtime};
 use colored::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, stderr, stdin, stdout};
 use colored::time::{Duration, timeout};
 use colored::{spawn_colored, yield_now};
+use colored_tests::{child, runtime};
 
 /// A standard input that has no bytes and no end.
 const SILENT: &str = "f=$(mktemp -u); mkfifo $f; exec 0<>$f; rm $f";

@@ -1,9 +1,9 @@
 //! What is a stream: intervals and listeners.
 
-use crate::support::run;
 use colored::io::{AsyncReadExt, AsyncWriteExt};
 use colored::net::{TcpListener, TcpStream};
 use colored::time::{Duration, Instant, interval};
+use colored_tests::run;
 use futures_core::Stream;
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -45,8 +45,8 @@ fn the_connections_of_a_listener_are_a_stream() {
 #[cfg(unix)]
 #[test]
 fn the_connections_of_a_listener_on_this_machine_are_a_stream() {
-    use crate::support::scratch::Scratch;
     use colored::net::{UnixListener, UnixStream};
+    use colored_tests::scratch::Scratch;
     run(2, async {
         let scratch = Scratch::new();
         let path = scratch.join("socket");

@@ -1,8 +1,8 @@
 //! The threads of a runtime: all have names, and none is left when it has ended.
 
-use crate::support::{ON_PURPOSE, block, child, process, shared, wait_until};
 use colored::time::{Duration, Instant};
 use colored::{Handle, Runtime, net, spawn_blocking, spawn_unique, yield_now};
+use colored_tests::{ON_PURPOSE, block, child, process, shared, wait_until};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};

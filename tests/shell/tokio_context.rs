@@ -1,9 +1,9 @@
 //! Libraries that need tokio's runtime, inside our tasks.
 
-use crate::support::{child, panic_of, process, shared, wait_until};
 use colored::runtime::Handle;
 use colored::time::Duration;
 use colored::{Color, ColorCell, Runtime, spawn, spawn_blocking, spawn_colored, spawn_unique};
+use colored_tests::{child, panic_of, process, shared, wait_until};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Instant;

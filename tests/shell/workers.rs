@@ -1,8 +1,8 @@
 //! The number of workers changes while the runtime runs.
 
-use crate::support::{shared, storm, wait_until};
 use colored::sync::oneshot;
 use colored::{Handle, Runtime, spawn_local, spawn_unique};
+use colored_tests::{shared, storm, wait_until};
 use std::io::ErrorKind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier};

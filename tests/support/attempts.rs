@@ -1,6 +1,6 @@
 //! Bounds in time, on a machine with neighbours.
 
-use super::neighbours;
+use super::{neighbours, soak};
 use std::panic::Location;
 use std::time::Duration;
 
@@ -8,16 +8,20 @@ use std::time::Duration;
 const ATTEMPTS: usize = 8;
 
 /// The most attempts that do not count.
-const SPOILED: usize = 3 * ATTEMPTS;
+fn most_spoiled() -> usize {
+    soak::repeat(4, 3 * ATTEMPTS)
+}
 
-/// The least number of attempts, so that there is a median.
-const FEWEST: usize = 3;
+/// The least number of attempts. In CI it is large enough for a median.
+fn fewest() -> usize {
+    soak::repeat(1, 3)
+}
 
 /// The largest median, in multiples of the bound.
 const FAR: u32 = 10;
 
 /// Measures until one result is within `bound` and the median of all is not far off. A neighbour spoils some
-/// attempts; a bound that one lucky attempt meets is not kept. Prints what it took, for `--nocapture`.
+/// attempts; in CI, a bound that one lucky attempt meets is not kept. Prints what it took, for `--nocapture`.
 ///
 /// An attempt outside of the bound does not count if other processes have taken the CPUs meanwhile. If there are too many
 /// such attempts, this decides nothing, and says so.
@@ -26,13 +30,13 @@ const FAR: u32 = 10;
 ///
 /// If no attempt achieves this.
 #[track_caller]
-pub(crate) fn within(bound: Duration, mut measure: impl FnMut() -> Duration) {
+pub fn within(bound: Duration, mut measure: impl FnMut() -> Duration) {
     let (mut seen, mut spoiled) = (Vec::new(), Vec::new());
     while seen.len() < ATTEMPTS {
         let (time, is_disturbed) = neighbours::beside(&mut measure);
         if time > bound && is_disturbed {
             spoiled.push(time);
-            if spoiled.len() == SPOILED {
+            if spoiled.len() == most_spoiled() {
                 println!(
                     "undecided, {bound:?} on a busy machine: {seen:?}, and spoiled {spoiled:?}"
                 );
@@ -41,7 +45,7 @@ pub(crate) fn within(bound: Duration, mut measure: impl FnMut() -> Duration) {
             continue;
         }
         seen.push(time);
-        if seen.len() >= FEWEST && is_kept(bound, &seen) {
+        if seen.len() >= fewest() && is_kept(bound, &seen) {
             println!("within {bound:?}, median {:?}: {seen:?}", median(&seen));
             return;
         }
@@ -58,7 +62,7 @@ fn median(seen: &[Duration]) -> Duration {
 }
 
 /// The value that `percent` of the samples do not exceed.
-pub(crate) fn percentile(mut samples: Vec<Duration>, percent: usize) -> Duration {
+pub fn percentile(mut samples: Vec<Duration>, percent: usize) -> Duration {
     assert!(!samples.is_empty(), "no samples");
     samples.sort_unstable();
     samples[(samples.len() * percent).div_ceil(100).saturating_sub(1)]
@@ -88,7 +92,7 @@ fn one_lucky_attempt_does_not_keep_a_bound() {
 ///
 /// If no attempt achieves this.
 #[track_caller]
-pub(crate) fn some(mut is_met: impl FnMut() -> bool) {
+pub fn some(mut is_met: impl FnMut() -> bool) {
     let (mut failed, mut spoiled) = (0, 0);
     while failed < ATTEMPTS {
         match neighbours::beside(&mut is_met) {
@@ -99,7 +103,7 @@ pub(crate) fn some(mut is_met: impl FnMut() -> bool) {
             (false, false) => failed += 1,
             (false, true) => spoiled += 1,
         }
-        if spoiled == SPOILED {
+        if spoiled == most_spoiled() {
             println!("undecided on a busy machine: {failed} failed, {spoiled} spoiled");
             return;
         }

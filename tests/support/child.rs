@@ -4,21 +4,21 @@ use std::env;
 use std::process::Command;
 
 /// Set in such a process.
-pub(crate) const VARIABLE: &str = "COLORED_TESTS_CHILD";
+pub const VARIABLE: &str = "COLORED_TESTS_CHILD";
 
 /// Runs `body` in a process of its own. `module` is `module_path!()`, `function` the calling test.
-pub(crate) fn run(module: &str, function: &str, body: impl FnOnce()) {
+pub fn run(module: &str, function: &str, body: impl FnOnce()) {
     run_after("", module, function, body);
 }
 
 /// As [`run`], after a line for the shell such as `ulimit -n 64`.
-pub(crate) fn run_after(line: &str, module: &str, function: &str, body: impl FnOnce()) {
+pub fn run_after(line: &str, module: &str, function: &str, body: impl FnOnce()) {
     let _said = said(line, module, function, body);
 }
 
 /// As [`run_after`], and returns what the process wrote to its output and its error; `None` in the
 /// process itself.
-pub(crate) fn said(
+pub fn said(
     line: &str,
     module: &str,
     function: &str,
@@ -38,7 +38,7 @@ pub(crate) fn said(
 }
 
 /// The process of [`run_after`], for a caller that gives it files of its own; `None` in the process itself.
-pub(crate) fn command(line: &str, module: &str, function: &str) -> Option<Command> {
+pub fn command(line: &str, module: &str, function: &str) -> Option<Command> {
     let (_, suite) = module.split_once("::").expect("a module of this crate");
     let test = format!("{suite}::{function}");
     if env::var(VARIABLE).is_ok_and(|name| name == test) {

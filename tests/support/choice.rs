@@ -18,11 +18,12 @@ const POLICIES: [Option<&Places>; 10] = [
     Some(&Places { place: Place::Least(2), steals: false }),
 ];
 
+/// A policy, and whether the runtime is lean.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Choice {
+pub struct Choice {
     policy: Option<&'static Places>,
     /// Slices of one poll and no reuse, in place of the default ones.
-    pub(crate) lean: bool,
+    pub lean: bool,
 }
 
 impl Choice {
@@ -31,18 +32,19 @@ impl Choice {
         if self.lean { builder.slice(1, Duration::from_micros(1)).reuse(false) } else { builder }
     }
 
-    pub(crate) fn runtime(self, workers: usize) -> Runtime {
+    /// A runtime of this choice.
+    pub fn runtime(self, workers: usize) -> Runtime {
         self.builder(workers).build().expect("a suitable choice")
     }
 
     /// Whether a runnable lane keeps no worker parked that could run it (G6).
-    pub(crate) fn conserves_work(self) -> bool {
+    pub fn conserves_work(self) -> bool {
         self.policy.is_none_or(|places| places.conserve_work())
     }
 }
 
 /// Settings with a policy, or with none. No spare workers, as in `support::runtime`.
-pub(crate) fn by(policy: Option<&'static Places>) -> Builder {
+pub fn by(policy: Option<&'static Places>) -> Builder {
     let builder = Runtime::builder().spare_workers(0);
     match policy {
         Some(places) => builder.policy(places),
@@ -51,17 +53,17 @@ pub(crate) fn by(policy: Option<&'static Places>) -> Builder {
 }
 
 /// The policies.
-pub(crate) fn policies() -> impl Iterator<Item = Option<&'static Places>> {
+pub fn policies() -> impl Iterator<Item = Option<&'static Places>> {
     POLICIES.into_iter()
 }
 
 /// Runs a test of all choices, beside other tests.
-pub(crate) fn of_all(body: impl Fn(Choice)) {
+pub fn of_all(body: impl Fn(Choice)) {
     shared(|| each(body));
 }
 
 /// The same, while no other test runs.
-pub(crate) fn of_all_alone(body: impl Fn(Choice)) {
+pub fn of_all_alone(body: impl Fn(Choice)) {
     alone(|| each(body));
 }
 

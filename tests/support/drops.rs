@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 /// A record of drops, and of their places.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Drops(Arc<Log>);
+pub struct Drops(Arc<Log>);
 
 #[derive(Debug, Default)]
 struct Log {
@@ -17,26 +17,26 @@ struct Log {
 
 impl Drops {
     /// A value that wants to be dropped under `color`.
-    pub(crate) fn under(&self, color: impl Into<Color>) -> OnColor {
+    pub fn under(&self, color: impl Into<Color>) -> OnColor {
         self.0.made.fetch_add(1, Ordering::Relaxed);
         OnColor { color: color.into(), drops: self.clone() }
     }
 
     /// How many have been dropped.
-    pub(crate) fn count(&self) -> u64 {
+    pub fn count(&self) -> u64 {
         self.0.dropped.load(Ordering::Acquire)
     }
 
     /// Asserts that exactly `count` were made, and all were dropped once, under their colors.
     #[track_caller]
-    pub(crate) fn assert_exact(&self, count: u64) {
+    pub fn assert_exact(&self, count: u64) {
         assert_eq!(self.0.made.load(Ordering::Relaxed), count, "made");
         self.assert_all();
     }
 
     /// Asserts that all that were made were dropped once, under their colors.
     #[track_caller]
-    pub(crate) fn assert_all(&self) {
+    pub fn assert_all(&self) {
         let wrong = self.0.wrong.lock().unwrap();
         assert!(wrong.is_empty(), "{} dropped elsewhere: {:?}", wrong.len(), wrong.first());
         assert_eq!(self.count(), self.0.made.load(Ordering::Relaxed), "dropped, of those made");
@@ -45,7 +45,7 @@ impl Drops {
 
 /// See [`Drops::under`].
 #[derive(Debug)]
-pub(crate) struct OnColor {
+pub struct OnColor {
     color: Color,
     drops: Drops,
 }

@@ -7,7 +7,7 @@ use colored::{Handle, Runtime, spawn_unique};
 use std::net::SocketAddr;
 
 /// Serves on `handle`'s runtime, each connection under a color of its own.
-pub(crate) fn serve(handle: &Handle) -> SocketAddr {
+pub fn serve(handle: &Handle) -> SocketAddr {
     let (tell, address) = std::sync::mpsc::channel();
     drop(handle.spawn_unique(async move {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -28,7 +28,7 @@ async fn answer(mut stream: TcpStream) {
 }
 
 /// Clients of the server, connected.
-pub(crate) fn connect(clients: &Runtime, server: SocketAddr, count: usize) -> Vec<TcpStream> {
+pub fn connect(clients: &Runtime, server: SocketAddr, count: usize) -> Vec<TcpStream> {
     clients.run(async move {
         let mut streams = Vec::new();
         for _ in 0..count {
@@ -41,7 +41,7 @@ pub(crate) fn connect(clients: &Runtime, server: SocketAddr, count: usize) -> Ve
 }
 
 /// So many round trips of every client, with pauses of some milliseconds: how long each took.
-pub(crate) async fn measure(streams: Vec<TcpStream>, rounds: u64) -> Vec<Duration> {
+pub async fn measure(streams: Vec<TcpStream>, rounds: u64) -> Vec<Duration> {
     let client = |(number, mut stream): (usize, TcpStream)| async move {
         let mut times = Vec::new();
         for round in 0..rounds {

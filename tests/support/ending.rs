@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 /// Drops the runtime. As soon as its shutdown has begun, `let_go` ends what holds it up.
-pub(crate) fn end_while_held(runtime: Runtime, let_go: impl FnOnce() + Send) {
+pub fn end_while_held(runtime: Runtime, let_go: impl FnOnce() + Send) {
     let handle = runtime.handle().clone();
     thread::scope(|scope| {
         scope.spawn(move || {

@@ -4,14 +4,14 @@ use colored::{Color, Handle, JoinHandle};
 use std::sync::mpsc::{self, Sender};
 
 /// A color that one poll holds until the gate is opened.
-pub(crate) struct Gate {
+pub struct Gate {
     open: Sender<()>,
     poll: JoinHandle<()>,
 }
 
 impl Gate {
     /// Holds `color` from when this returns. Takes a worker for that long.
-    pub(crate) fn close(handle: &Handle, color: impl Into<Color>) -> Self {
+    pub fn close(handle: &Handle, color: impl Into<Color>) -> Self {
         let (begun, begins) = mpsc::channel();
         let (open, opened) = mpsc::channel();
         let poll = handle.spawn_colored(color, async move {
@@ -23,7 +23,7 @@ impl Gate {
     }
 
     /// Ends the poll.
-    pub(crate) fn open(self) {
+    pub fn open(self) {
         self.open.send(()).expect("the poll waits");
         drop(self.poll);
     }

@@ -4,15 +4,16 @@ use colored::sync::oneshot::{self, Sender};
 use colored::{Color, JoinHandle, exclusive, spawn_colored};
 
 /// Holds a color until its end is requested.
-pub(crate) struct Keeper {
+pub struct Keeper {
     /// Ends the section.
-    pub(crate) end: Sender<()>,
-    pub(crate) task: JoinHandle<()>,
+    pub end: Sender<()>,
+    /// Ends with the section.
+    pub task: JoinHandle<()>,
 }
 
 impl Keeper {
     /// Holds `color` from when this returns.
-    pub(crate) async fn of(color: impl Into<Color>) -> Self {
+    pub async fn of(color: impl Into<Color>) -> Self {
         let ((begin, begun), (end, ended)) = (oneshot::channel(), oneshot::channel());
         let section = async move {
             begin.send(()).unwrap();
@@ -24,7 +25,7 @@ impl Keeper {
     }
 
     /// Ends the section, and waits for that.
-    pub(crate) async fn release(self) {
+    pub async fn release(self) {
         self.end.send(()).unwrap();
         self.task.await.unwrap();
     }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Barrier};
 
 /// Runs as many tasks as there are workers, each of which holds its worker until all run. They are
 /// queued by one worker, to be taken from it, or by this thread, to be fetched.
-pub(crate) fn all_at_once(runtime: &Runtime, workers: usize, from_a_worker: bool) {
+pub fn all_at_once(runtime: &Runtime, workers: usize, from_a_worker: bool) {
     let meeting = Arc::new(Barrier::new(workers));
     let meet = |meeting: Arc<Barrier>| async move {
         let _ = meeting.wait();

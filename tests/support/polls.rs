@@ -1,6 +1,6 @@
 //! Polling by hand.
 
-use crate::support::message;
+use crate::message;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,22 +8,22 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 
 /// Polls once, on this thread, with a waker that does nothing.
-pub(crate) fn poll_once<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
+pub fn poll_once<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }
 
 /// Polls once, for the task that runs; returns whether the future waits.
-pub(crate) async fn waits<F: Future + ?Sized>(future: Pin<&mut F>) -> bool {
+pub async fn waits<F: Future + ?Sized>(future: Pin<&mut F>) -> bool {
     once(future).await.is_pending()
 }
 
 /// Polls once, for the task that runs.
-pub(crate) async fn once<F: Future + ?Sized>(mut future: Pin<&mut F>) -> Poll<F::Output> {
+pub async fn once<F: Future + ?Sized>(mut future: Pin<&mut F>) -> Poll<F::Output> {
     poll_fn(|cx| Poll::Ready(future.as_mut().poll(cx))).await
 }
 
 /// The text of a task's panic.
-pub(crate) async fn panic_of_task<R: Send + 'static>(
+pub async fn panic_of_task<R: Send + 'static>(
     color: u64,
     future: impl Future<Output = R> + Send + 'static,
 ) -> String {
@@ -32,7 +32,7 @@ pub(crate) async fn panic_of_task<R: Send + 'static>(
 }
 
 /// Polls two futures of one task until both are done.
-pub(crate) async fn both(one: impl Future<Output = ()>, other: impl Future<Output = ()>) {
+pub async fn both(one: impl Future<Output = ()>, other: impl Future<Output = ()>) {
     let (mut one, mut other) = (pin!(one), pin!(other));
     let mut open = [true, true];
     poll_fn(|cx| {
@@ -44,7 +44,7 @@ pub(crate) async fn both(one: impl Future<Output = ()>, other: impl Future<Outpu
 }
 
 /// Polls a future when its own waker was woken, as `FuturesUnordered` does.
-pub(crate) struct Child<F> {
+pub struct Child<F> {
     future: Pin<Box<F>>,
     woken: Arc<Flag>,
 }
@@ -61,7 +61,8 @@ impl Wake for Flag {
 }
 
 impl<F: Future> Child<F> {
-    pub(crate) fn new(future: F) -> Self {
+    /// The first poll polls it in any case.
+    pub fn new(future: F) -> Self {
         let woken = Arc::new(Flag(AtomicBool::new(true), Mutex::default()));
         Self { future: Box::pin(future), woken }
     }

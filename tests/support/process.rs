@@ -8,17 +8,18 @@ use std::time::Duration;
 
 /// One thread, as the system counts it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Thread {
-    pub(crate) name: String,
+pub struct Thread {
+    /// Its name, which the system cuts to 15 bytes.
+    pub name: String,
     /// Nanoseconds on a CPU, nanoseconds of waiting for a CPU, and the number of times that it got
     /// one.
-    pub(crate) ran: String,
+    pub ran: String,
     /// Its context switches, voluntary and involuntary.
-    pub(crate) switches: Vec<String>,
+    pub switches: Vec<String>,
 }
 
 /// All threads of this process, by number.
-pub(crate) fn threads() -> BTreeMap<u32, Thread> {
+pub fn threads() -> BTreeMap<u32, Thread> {
     let tasks = fs::read_dir("/proc/self/task").expect("/proc is mounted");
     let numbers = tasks.filter_map(|task| task.ok()?.file_name().to_str()?.parse().ok());
     // A thread may end while this looks.
@@ -37,14 +38,14 @@ fn thread(number: u32) -> Option<Thread> {
 }
 
 /// The number of the calling thread.
-pub(crate) fn this_thread() -> u32 {
+pub fn this_thread() -> u32 {
     let path = fs::read_link("/proc/thread-self").expect("/proc is mounted");
     path.file_name().and_then(|name| name.to_str()?.parse().ok()).expect("it ends with a number")
 }
 
 /// Whether files of pipes and sockets are tried, and wait for the reactor: on Linux 6.4 or later, unless a variable forbids
 /// it. Otherwise their operations run on threads.
-pub(crate) fn tries_streams() -> bool {
+pub fn tries_streams() -> bool {
     let release = fs::read_to_string("/proc/sys/kernel/osrelease").expect("/proc is mounted");
     let mut numbers = release.split(['.', '-']).map(|number| number.parse().unwrap_or(0));
     let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
@@ -53,7 +54,7 @@ pub(crate) fn tries_streams() -> bool {
 }
 
 /// Bytes of memory that this process occupies.
-pub(crate) fn resident() -> u64 {
+pub fn resident() -> u64 {
     let status = fs::read_to_string("/proc/self/status").expect("/proc is mounted");
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("VmRSS");
     let kib: u64 = line.trim().trim_end_matches(" kB").parse().expect("a number of KiB");
@@ -61,15 +62,16 @@ pub(crate) fn resident() -> u64 {
 }
 
 /// The CPU time of this process. Keeps its file open, for when there are no more descriptors.
-pub(crate) struct CpuTime(File);
+pub struct CpuTime(File);
 
 impl CpuTime {
-    pub(crate) fn open() -> Self {
+    /// Opens the file.
+    pub fn open() -> Self {
         Self(File::open("/proc/self/stat").expect("/proc is mounted"))
     }
 
     /// User and system time so far, in steps of 10 ms.
-    pub(crate) fn read(&mut self) -> Duration {
+    pub fn read(&mut self) -> Duration {
         let mut text = String::new();
         self.0.seek(SeekFrom::Start(0)).expect("it can be read again");
         self.0.read_to_string(&mut text).expect("it can be read again");

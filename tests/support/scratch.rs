@@ -8,14 +8,16 @@ use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A new directory.
-pub(crate) struct Scratch(PathBuf);
+pub struct Scratch(PathBuf);
 
 impl Scratch {
-    pub(crate) fn new() -> Self {
+    /// In the directory of temporary files.
+    pub fn new() -> Self {
         Self::within(&env::temp_dir())
     }
 
-    pub(crate) fn within(parent: &Path) -> Self {
+    /// In another directory.
+    pub fn within(parent: &Path) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         loop {
             // Ordering: the numbers are different, whatever their order.
@@ -30,17 +32,18 @@ impl Scratch {
         }
     }
 
-    pub(crate) fn path(&self) -> &Path {
+    /// Its path.
+    pub fn path(&self) -> &Path {
         &self.0
     }
 
     /// A path inside.
-    pub(crate) fn join(&self, name: &str) -> PathBuf {
+    pub fn join(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
 
     /// A file inside.
-    pub(crate) fn file(&self, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
+    pub fn file(&self, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
         let path = self.join(name);
         fs::write(&path, bytes).expect("the directory is writable");
         path

@@ -1,8 +1,18 @@
-//! Switches for long tests that rarely find more.
+//! How often tests repeat what rarely finds more.
 
 use std::env;
 
 /// How many times: `usually`, or `soak` in the job of that name, which sets `COLORED_SOAK`.
-pub(crate) fn times(usually: u64, soak: u64) -> u64 {
+pub fn times(usually: u64, soak: u64) -> u64 {
     if env::var_os("COLORED_SOAK").is_some() { soak } else { usually }
+}
+
+/// Whether to repeat all that CI repeats: `.ci/run` sets `COLORED_LONG_TESTS`.
+pub fn is_long() -> bool {
+    env::var_os("COLORED_LONG_TESTS").is_some()
+}
+
+/// How many times: `at_home`, or `in_ci`.
+pub fn repeat(at_home: usize, in_ci: usize) -> usize {
+    if is_long() { in_ci } else { at_home }
 }

@@ -57,7 +57,7 @@ async fn produce(places: Arc<[Place]>, cells: Arc<[ColorCell<()>]>, producer: us
 
 /// Runs that many events, and asserts G1 (no event overlaps another of its color) and G2 (the events of a producer and
 /// a color run in the order of their making).
-pub(crate) fn rage(runtime: &Runtime, events: u64) {
+pub fn rage(runtime: &Runtime, events: u64) {
     let places: Arc<[Place]> = (0..COLORS).map(|_| Place::default()).collect();
     let ours = Arc::clone(&places);
     let of_each = events / PRODUCERS as u64;
@@ -110,7 +110,7 @@ async fn wander(wanderer: Wanderer, seed: u64) {
 
 /// So many tasks hop among eight colors for ever; half of them are aborted, the rest is cancelled by
 /// the shutdown. Asserts G1, and that each task ends.
-pub(crate) fn wander_until_shutdown(runtime: Runtime, tasks: u64, seed: u64) {
+pub fn wander_until_shutdown(runtime: Runtime, tasks: u64, seed: u64) {
     let witnesses: Arc<[Witness]> = Witness::many(8).into_vec().into();
     let wanderers: Vec<_> = (0..tasks)
         .map(|i| {

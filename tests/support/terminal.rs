@@ -6,7 +6,7 @@ use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 use std::os::fd::OwnedFd;
 
 /// The master and the other end of a terminal that passes all bytes on as they are. `None` if the system has none.
-pub(crate) fn raw() -> Option<(OwnedFd, OwnedFd)> {
+pub fn raw() -> Option<(OwnedFd, OwnedFd)> {
     let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
     let master = openpt(flags).ok()?;
     grantpt(&master).ok()?;

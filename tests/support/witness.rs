@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// The accesses are relaxed atomics, so that a failure is a wrong count and not undefined behaviour.
 /// They do not test the ordering between two polls of one color: the models do.
 #[derive(Debug, Default)]
-pub(crate) struct Witness {
+pub struct Witness {
     inside: AtomicBool,
     count: AtomicU64,
     overlaps: AtomicU64,
@@ -16,17 +16,17 @@ pub(crate) struct Witness {
 
 impl Witness {
     /// Returns `count` witnesses.
-    pub(crate) fn many(count: usize) -> Box<[Self]> {
+    pub fn many(count: usize) -> Box<[Self]> {
         (0..count).map(|_| Self::default()).collect()
     }
 
     /// Enters, counts, and leaves.
-    pub(crate) fn touch(&self) {
+    pub fn touch(&self) {
         self.enter(|| ());
     }
 
     /// Enters, counts, runs `f`, and leaves.
-    pub(crate) fn enter<R>(&self, f: impl FnOnce() -> R) -> R {
+    pub fn enter<R>(&self, f: impl FnOnce() -> R) -> R {
         if self.inside.load(Ordering::Relaxed) {
             self.overlaps.fetch_add(1, Ordering::Relaxed);
         }
@@ -47,14 +47,14 @@ impl Witness {
     /// # Panics
     ///
     /// If two users were inside at once.
-    pub(crate) fn count(&self) -> u64 {
+    pub fn count(&self) -> u64 {
         let overlaps = self.overlaps.load(Ordering::Relaxed);
         assert_eq!(overlaps, 0, "two polls of one color at once");
         self.count.load(Ordering::Relaxed)
     }
 
     /// The sum of their counts.
-    pub(crate) fn total(witnesses: &[Self]) -> u64 {
+    pub fn total(witnesses: &[Self]) -> u64 {
         witnesses.iter().map(Self::count).sum()
     }
 }

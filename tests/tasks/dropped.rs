@@ -5,9 +5,9 @@
 mod subjects;
 
 use self::subjects::{ALL, IN_TASKS, Subject};
-use crate::support::polls::once;
-use crate::support::{runtime, shared};
 use colored::{Runtime, yield_now};
+use colored_tests::polls::once;
+use colored_tests::{runtime, shared};
 use std::fmt::Debug;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -238,6 +238,7 @@ impl Future for Says {
     }
 }
 
+/// Shows G8.
 #[test]
 fn pending_in_a_task_while_the_runtime_ends() {
     each(&both(), |mut case| {

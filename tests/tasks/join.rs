@@ -1,14 +1,14 @@
 //! Tasks: how they are spawned and moved, and what their handles say.
 
-use crate::support::gate::Gate;
-use crate::support::polls::{Child, both};
-use crate::support::{ON_PURPOSE, Trace, panic_of, run, runtime, shared};
 use colored::sync::oneshot;
 use colored::time::{Duration, timeout};
 use colored::{
     Color, Handle, JoinError, Runtime, hop, spawn, spawn_blocking, spawn_colored, spawn_here,
     spawn_unique, task, yield_now,
 };
+use colored_tests::gate::Gate;
+use colored_tests::polls::{Child, both};
+use colored_tests::{ON_PURPOSE, Trace, panic_of, run, runtime, shared};
 use std::future::pending;
 use std::sync::{Arc, Barrier, mpsc};
 
@@ -166,7 +166,7 @@ fn an_output_waits_for_its_reader() {
         runtime.run(async { spawn_colored(RED, async {}).await.unwrap() });
         assert!(task.is_finished());
         drop(runtime);
-        let other = crate::support::runtime(1);
+        let other = colored_tests::runtime(1);
         assert_eq!(other.run(task).unwrap(), [1, 2, 3]);
     });
 }
@@ -194,6 +194,7 @@ async fn ends(one: impl Future<Output = ()> + Send + 'static) -> bool {
     timeout(Duration::from_secs(10), task).await.is_ok_and(|ended| ended.is_ok())
 }
 
+/// Shows G2.
 #[test]
 fn a_hop_arrives_inside_a_combinator_with_wakers_of_its_own() {
     let hops = async {
@@ -205,6 +206,7 @@ fn a_hop_arrives_inside_a_combinator_with_wakers_of_its_own() {
     assert!(run(2, ends(hops)));
 }
 
+/// Shows G2.
 #[test]
 fn a_yield_goes_on_inside_a_combinator_with_wakers_of_its_own() {
     let yields = async {

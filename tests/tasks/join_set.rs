@@ -1,10 +1,10 @@
 //! Sets of tasks.
 
-use crate::support::{ON_PURPOSE, panic_of, run, shared};
 use colored::sync::oneshot;
 use colored::task::JoinSet;
 use colored::time::{Duration, sleep, timeout};
 use colored::{Color, Runtime, yield_now};
+use colored_tests::{ON_PURPOSE, panic_of, run, shared};
 use std::future::pending;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,9 +1,9 @@
 //! Sets with a limit, a deadline or a token, and sets as streams.
 
-use crate::support::{panic_of, run, watched};
 use colored::task::{CancellationToken, JoinSet};
 use colored::time::{Duration, Instant, sleep};
 use colored::{Runtime, yield_now};
+use colored_tests::{panic_of, run, watched};
 use futures_core::Stream;
 use std::future::{pending, poll_fn};
 use std::pin::Pin;

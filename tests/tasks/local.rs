@@ -1,12 +1,12 @@
 //! Futures that stay on one thread, where that is hardest: in a call to another runtime's cell,
 //! beside a guest's own future, and at shutdown.
 
-use crate::support::drops::Drops;
-use crate::support::{runtime, shared};
 use colored::time::{Duration, sleep};
 use colored::{
     Color, spawn_blocking, spawn_colored, spawn_here, spawn_local, spawn_unique, yield_now,
 };
+use colored_tests::drops::Drops;
+use colored_tests::{runtime, shared};
 use std::collections::HashSet;
 use std::future::pending;
 use std::rc::Rc;
@@ -54,6 +54,7 @@ fn an_endless_local_task_does_not_keep_a_guest() {
 
 /// Futures of two workers under one color, and the first to be cancelled is slow: the other worker has nothing to do
 /// meanwhile, and must not count as ended.
+/// Shows G8.
 #[test]
 fn local_tasks_of_two_workers_are_dropped_at_shutdown() {
     shared(|| {

@@ -1,8 +1,8 @@
 //! Sets of tasks that stay on their thread.
 
-use crate::support::{ON_PURPOSE, panic_of};
 use colored::task::{JoinSet, LocalSet, spawn_local};
 use colored::{Color, Runtime, yield_now};
+use colored_tests::{ON_PURPOSE, panic_of};
 use std::cell::Cell;
 use std::future::pending;
 use std::rc::Rc;

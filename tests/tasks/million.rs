@@ -1,8 +1,8 @@
 //! A million tasks that wait when their runtime ends: each future is dropped once, and soon.
 
-use crate::support::gate::Gate;
-use crate::support::shared;
 use colored::{Color, JoinHandle, Runtime, spawn_unique};
+use colored_tests::gate::Gate;
+use colored_tests::shared;
 use std::future::pending;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -43,6 +43,7 @@ fn end(runtime: Runtime, gate: Gate) {
     println!("the caller has waited for {:?}", begin.elapsed());
 }
 
+/// Shows G8.
 #[test]
 fn a_million_tasks_are_dropped_at_shutdown() {
     shared(|| {

@@ -1,11 +1,11 @@
 //! Futures that need not be `Send`, on a chosen worker.
 
-use crate::support::gate::Gate;
-use crate::support::{ON_PURPOSE, Trace, message, panic_of, run, runtime, shared, wait_until};
 use colored::sync::oneshot;
 use colored::{
     Color, ColorCell, JoinHandle, hop, spawn_local, spawn_pinned, spawn_unique, yield_now,
 };
+use colored_tests::gate::Gate;
+use colored_tests::{ON_PURPOSE, Trace, message, panic_of, run, runtime, shared, wait_until};
 use std::cell::RefCell;
 use std::pin::pin;
 use std::rc::Rc;
@@ -63,6 +63,7 @@ fn it_is_made_polled_and_dropped_on_its_worker_under_its_color() {
     });
 }
 
+/// Shows G2.
 #[test]
 fn it_has_its_place_in_the_order_of_the_color() {
     shared(|| {
@@ -89,6 +90,7 @@ fn it_has_its_place_in_the_order_of_the_color() {
     });
 }
 
+/// Shows G8.
 #[test]
 fn aborts_panics_and_shutdown_end_it_on_its_worker() {
     shared(|| {
@@ -150,7 +152,7 @@ fn a_future_not_made_when_the_runtime_ends_is_dropped_unmade() {
                 handle.spawn_pinned(worker, 7, make).unwrap()
             });
             ends.join().unwrap();
-            let other = crate::support::runtime(1);
+            let other = colored_tests::runtime(1);
             for task in tasks {
                 assert!(other.run(task).unwrap_err().is_cancelled());
             }
@@ -210,6 +212,7 @@ fn settle(runtime: &colored::Runtime, dropped: &Trace<(ThreadId, Option<Color>)>
 }
 
 /// A foreign thread holds the color when the runtime cancels its tasks.
+/// Shows G8.
 #[test]
 fn its_worker_stays_until_its_color_comes() {
     shared(|| {
@@ -236,6 +239,7 @@ fn its_worker_stays_until_its_color_comes() {
 }
 
 /// The thread that holds the color drops the runtime: the drop waits for no thread, and the worker ends by itself.
+/// Shows G8.
 #[test]
 fn a_runtime_that_is_dropped_under_the_color_does_not_wait_for_it() {
     shared(|| {

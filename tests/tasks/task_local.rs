@@ -1,8 +1,8 @@
 //! Values that are set for the length of a future.
 
-use crate::support::{ON_PURPOSE, Trace, block, panic_of, run, runtime, shared};
 use colored::sync::oneshot;
 use colored::{Color, hop, spawn_colored, spawn_here, spawn_unique, yield_now};
+use colored_tests::{ON_PURPOSE, Trace, block, panic_of, run, runtime, shared};
 use std::cell::Cell;
 use std::collections::HashSet;
 use std::future::{pending, poll_fn};

@@ -1,9 +1,9 @@
 //! `TaskTracker` and `CancellationToken`.
 
-use crate::support::{ON_PURPOSE, run};
 use colored::task::{CancellationToken, TaskTracker};
 use colored::time::{Duration, sleep, timeout};
 use colored::{Color, yield_now};
+use colored_tests::{ON_PURPOSE, run};
 use std::future::pending;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};

@@ -1,9 +1,9 @@
 //! `when` over rows of references, and over rows that are only read.
 
-use crate::support::gate::Gate;
-use crate::support::polls::poll_once;
-use crate::support::{Dice, ON_PURPOSE, message, panic_of, run, runtime, settle, shared};
 use colored::{Color, ColorCell, Limit, Runtime, hop, shared as look, spawn_unique, when};
+use colored_tests::gate::Gate;
+use colored_tests::polls::poll_once;
+use colored_tests::{Dice, ON_PURPOSE, message, panic_of, run, runtime, settle, shared};
 use std::pin::pin;
 use std::sync::{Arc, Barrier};
 
@@ -99,6 +99,7 @@ fn behaviors_that_only_read_run_together() {
     });
 }
 
+/// Shows G2.
 #[test]
 fn a_reading_behavior_has_a_place_in_the_order_of_each_color() {
     shared(|| {
@@ -129,6 +130,7 @@ fn a_reading_behavior_has_a_place_in_the_order_of_each_color() {
 }
 
 /// Money moves between accounts, by `when` over references, while others add all of it up.
+/// Shows G1.
 #[test]
 fn reading_behaviors_see_whole_states_beside_writers() {
     const ACCOUNTS: u64 = 12;
@@ -174,6 +176,7 @@ fn reading_behaviors_see_whole_states_beside_writers() {
     });
 }
 
+/// Shows G9.
 #[test]
 fn a_panic_gives_all_colors_back_whether_it_waited_or_not() {
     shared(|| {

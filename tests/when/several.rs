@@ -1,10 +1,10 @@
 //! `when`: several cells at once.
 
-use crate::support::gate::Gate;
-use crate::support::polls::poll_once;
-use crate::support::witness::Witness;
-use crate::support::{Dice, Trace, panic_of, run, runtime, settle, shared};
 use colored::{Color, ColorCell, Runtime, hop, spawn_colored, spawn_unique, when, yield_now};
+use colored_tests::gate::Gate;
+use colored_tests::polls::poll_once;
+use colored_tests::witness::Witness;
+use colored_tests::{Dice, Trace, panic_of, run, runtime, settle, shared};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -137,6 +137,7 @@ fn a_caller_under_one_of_the_colors_may_have_to_wait_for_the_other() {
     });
 }
 
+/// Shows G1.
 #[test]
 fn money_is_exact_over_transfers_that_have_to_wait() {
     shared(|| {
@@ -286,6 +287,7 @@ fn philosophers_dine_without_deadlock_and_without_a_waiter() {
 }
 
 /// Both workers are free while many behaviors wait for one color.
+/// Shows G6.
 #[test]
 fn waiting_behaviors_hold_no_worker_and_other_colors_go_on() {
     shared(|| {
@@ -318,6 +320,7 @@ fn waiting_behaviors_hold_no_worker_and_other_colors_go_on() {
 }
 
 /// A flood of behaviors over two colors, on one worker: a third color has its turns.
+/// Shows G7.
 #[test]
 fn a_flood_of_behaviors_lets_others_run() {
     run(1, async {
@@ -380,6 +383,7 @@ fn cells_of_two_runtimes_can_be_had_at_once() {
 }
 
 /// An access to a cell of the set by another way is refused, not answered with a second `&mut`.
+/// Shows G1.
 #[test]
 fn inside_the_closure_the_cells_are_in_use() {
     run(2, async {

@@ -1,12 +1,12 @@
 //! `when` over one busy color: it waits in the line as a call does.
 
-use crate::support::drops::Drops;
-use crate::support::ending::end_while_held;
-use crate::support::gate::Gate;
-use crate::support::polls::poll_once;
-use crate::support::{ON_PURPOSE, panic_of, run, runtime, settle, shared};
 use colored::sync::oneshot;
 use colored::{CallError, Color, ColorCell, exclusive, spawn_colored, try_when, when};
+use colored_tests::drops::Drops;
+use colored_tests::ending::end_while_held;
+use colored_tests::gate::Gate;
+use colored_tests::polls::poll_once;
+use colored_tests::{ON_PURPOSE, panic_of, run, runtime, settle, shared};
 use std::panic::AssertUnwindSafe;
 use std::sync::mpsc;
 

@@ -1,11 +1,11 @@
 //! `when` that ends otherwise than by its turn: panics, futures that are dropped, shutdown.
 
-use crate::support::drops::Drops;
-use crate::support::ending::end_while_held;
-use crate::support::gate::Gate;
-use crate::support::polls::poll_once;
-use crate::support::{ON_PURPOSE, panic_of, runtime, settle, shared};
 use colored::{Color, ColorCell, Runtime, hop, when};
+use colored_tests::drops::Drops;
+use colored_tests::ending::end_while_held;
+use colored_tests::gate::Gate;
+use colored_tests::polls::poll_once;
+use colored_tests::{ON_PURPOSE, panic_of, runtime, settle, shared};
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::mpsc::{Sender, channel};
@@ -14,6 +14,7 @@ const RED: Color = Color::new(1);
 const BLUE: Color = Color::new(2);
 const GREEN: Color = Color::new(3);
 
+/// Shows G9.
 #[test]
 fn a_panic_reaches_the_awaiting_task_and_gives_all_colors_back() {
     shared(|| {
@@ -36,6 +37,7 @@ fn a_panic_reaches_the_awaiting_task_and_gives_all_colors_back() {
     });
 }
 
+/// Shows G8.
 #[test]
 fn a_when_dropped_before_it_has_its_colors_never_runs_and_drops_its_closure_under_them() {
     shared(|| {
@@ -71,6 +73,7 @@ fn a_when_dropped_before_it_has_its_colors_never_runs_and_drops_its_closure_unde
 
 /// A `when` that only reads has no color exclusively: its closure is dropped under a fresh color,
 /// while the others wait.
+/// Shows G8.
 #[test]
 fn a_when_that_only_reads_and_is_given_up_drops_its_closure_beside_the_colors() {
     shared(|| {
@@ -134,6 +137,7 @@ fn a_when_dropped_while_it_runs_goes_on_and_its_result_goes_under_its_color() {
     });
 }
 
+/// Shows G8.
 #[test]
 fn shutdown_drops_the_closures_that_wait_and_tells_their_futures() {
     shared(|| {
@@ -169,6 +173,7 @@ fn shutdown_drops_the_closures_that_wait_and_tells_their_futures() {
     });
 }
 
+/// Shows G8.
 #[test]
 fn the_last_clones_may_go_with_the_behavior() {
     shared(|| {

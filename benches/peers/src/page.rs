@@ -129,17 +129,18 @@ fn losses(lines: &[Line<'_>]) -> String {
     let won = lines.iter().filter(|line| wins(line)).count();
     let more = |figure: &&&Figure| figure.ratio[0] > 1.0 && short(figure.ratio[0]) != "1.00";
     let mut text = format!(
-        "\nOur cost is the least in {won} of {} rows. It is more than that of\n\n",
+        "\nOur cost is the least in {won} of {} rows. It is more than that of ",
         lines.len()
     );
+    let mut lost = Vec::new();
     for line in lines {
         let names: Vec<_> = line.peers.iter().filter(more).map(|one| one.peer.as_str()).collect();
         if !names.is_empty() {
-            // Writing to a string does not fail.
-            let _ =
-                writeln!(text, "* {} in `{}`: {}", names.join(", "), line.row.name, line.row.text);
+            lost.push(format!("{} in `{}`", names.join(", "), line.row.name));
         }
     }
+    text.push_str(&lost.join("; "));
+    text.push_str(".\n");
     text
 }
 
@@ -179,7 +180,7 @@ mod tests {
         assert!(body.contains("| 1.50 | 1.50 to 1.50 | 3 µs/sleep | tokio 2 |  |"), "{body}");
         assert!(
             body.contains(
-                "least in 1 of 2 rows. It is more than that of\n\n* tokio in `sleeps_cpu`: CPU"
+                "least in 1 of 2 rows. It is more than that of tokio in `sleeps_cpu`.\n"
             ),
             "{body}"
         );

@@ -150,13 +150,15 @@ pub fn run(plan: &Plan) -> Report {
         }
         let over = ours.seconds / ours.bound;
         if keys == 1 || keys == 100 || keys == tasks {
-            let keys = number(keys as f64);
-            let what = format!("time over the bound of the sleeps as they were, keys: {keys}");
-            report.goal(&what, over, Goal::AtMost(1.1));
-            let what = format!("time over the bound of the sleeps asked for, keys: {keys}");
-            report.goal(&what, ours.seconds / bound, Goal::AtMost(1.1));
-            let what = format!("the same with steps of 20 us, keys: {keys}");
-            report.goal(&what, fine.seconds / bound, Goal::AtMost(1.1));
+            // Of the three numbers of keys the worst counts.
+            let what =
+                "time over the bound of the sleeps as they were; the most of 1, 100 and all keys";
+            report.goal(what, over, Goal::AtMost(1.1));
+            let what =
+                "time over the bound of the sleeps asked for; the most of 1, 100 and all keys";
+            report.goal(what, ours.seconds / bound, Goal::AtMost(1.1));
+            let what = "the same with steps of 20 us; the most of 1, 100 and all keys";
+            report.goal(what, fine.seconds / bound, Goal::AtMost(1.1));
         }
         let mut row = vec![number(keys as f64), number(bound)];
         row.extend(runs.iter().map(|run| number(run.seconds)));

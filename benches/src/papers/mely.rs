@@ -220,19 +220,17 @@ fn server(row: &Row, plan: &Plan, report: &mut Report) -> Vec<Outcome> {
     let case = row.build(&plan.server, plan.mode).expect("the servers start");
     let outcomes = case.alternate(plan.mode);
     let clients = if row.script.is_looking() {
-        "look for answers every 250 us, as a network card with moderated interrupts would let them"
+        "look for answers every 250 us"
     } else {
-        "are woken by each answer that finds them asleep, which the server pays for"
+        "are woken by each answer that finds them asleep"
     };
     let over = match row.family {
         Family::Unix => "Unix sockets",
-        Family::Tcp => "TCP on the loopback interface",
+        Family::Tcp => "TCP",
     };
     report.text(&format!(
-        "A server of a file of a kibibyte, HTTP/1.1 over {over}, {} clients, each of which connects anew \
-         after {VISIT} requests; clients and server share this machine. The clients {clients}. Without \
-         stealing a connection stays on the worker of its color's number, as in libasync-smp. CPU \
-         time of the server's process per request, and requests per second of the clock:",
+        "Files of a kibibyte over {over}; {} clients, which {clients}. CPU time of the server's process a \
+         request, and requests a second:",
         number(CLIENTS as f64)
     ));
     let over_naive = match row.family {
@@ -252,9 +250,8 @@ fn above_floor(report: &mut Report, name: &str, outcomes: &[Outcome]) {
     };
     let [ours, naive] = [0, NAIVE].map(above);
     report.text(&format!(
-        "A poll loop on each core that only reads and writes takes {} us a request: that is the \
-         machine's. Beyond that, ours takes {} us and naive stealing {}. In the whole, scheduling that \
-         cost nothing at all would do {} times what naive stealing does.",
+        "A poll loop takes {} us a request; beyond that, ours takes {} us and naive stealing {}. \
+         Scheduling that cost nothing would do {} times what naive stealing does.",
         number(outcomes[FLOOR].cost * 1e6),
         number(ours * 1e6),
         number(naive * 1e6),

@@ -40,8 +40,8 @@ pub fn write(folder: &Path, name: &str, body: &str, plots: &[(String, String)]) 
     fs::write(page, with_block(&text, name, body).map_err(io::Error::other)?)
 }
 
-/// Writes the summary of the page at `folder/benchmarks.md`: the goals of all its blocks, and which
-/// experiments failed, if any.
+/// Writes the summary of the page at `folder/benchmarks.md`: how many goals of its blocks are met, which are missed, and
+/// which experiments failed, if any.
 ///
 /// # Errors
 ///
@@ -57,11 +57,13 @@ fn with_summary(text: &str, failures: &[String]) -> Result<String, String> {
     let head = table_head(&GOALS);
     let goals = blocks.split(&head).skip(1);
     let rows = goals.flat_map(|rest| rest.lines().take_while(|line| line.starts_with('|')));
-    let mut body = String::from(
-        "Each line is of its experiment's last run that ended, whose block says when.\n\n",
+    let (missed, met): (Vec<_>, Vec<_>) = rows.partition(|row| row.ends_with("| missed |"));
+    let mut body = format!(
+        "Of {} goals {} are met, each in the last run of its experiment. These are missed:\n\n{head}",
+        met.len() + missed.len(),
+        met.len(),
     );
-    body.push_str(&head);
-    for row in rows {
+    for row in missed {
         body.push_str(row);
         body.push('\n');
     }
@@ -91,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn the_summary_is_the_goals_of_all_blocks() {
+    fn the_summary_counts_the_goals_of_all_blocks_and_shows_the_missed_ones() {
         let goals = "| what it must show | measured | goal |  |\n|---|---:|---:|---:|\n";
         let block = |row: &str| format!("| no | goal |\n|---|---:|\n| 1 | 2 |\n\n{goals}{row}\n");
         let page = format!("<!-- measured: summary -->\n<!-- end -->\n{PAGE}");
@@ -100,13 +102,16 @@ mod tests {
         let page =
             with_block(&page, "b", &block("| b | 3 | at most 2 | missed |")).expect("so is it");
         let once = with_summary(&page, &[]).expect("and it");
-        let rows = "| a | 1 | at most 2 | met |\n| b | 3 | at most 2 | missed |\n\n<!-- end -->";
+        assert!(once.contains("Of 2 goals 1 are met"), "{once}");
+        let rows = "| b | 3 | at most 2 | missed |\n\n<!-- end -->";
         assert!(once.contains(&format!("{goals}{rows}\n# Title")), "{once}");
-        assert_eq!(with_summary(&once, &[]).as_deref(), Ok(once.as_str()));
+        let twice = with_summary(&once, &[]).expect("and it");
+        assert_eq!(twice, once);
         let failed = with_summary(&once, &[String::from("c: it hangs")]).expect("all are there");
-        assert!(failed.contains(
-            "met |\n| b | 3 | at most 2 | missed |\n\n**Failed in this run: c: it hangs.**"
-        ));
+        assert!(
+            failed
+                .contains("| b | 3 | at most 2 | missed |\n\n**Failed in this run: c: it hangs.**")
+        );
         assert!(with_summary(PAGE, &[]).is_err());
     }
 

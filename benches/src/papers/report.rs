@@ -32,6 +32,14 @@ impl Goal {
         }
     }
 
+    /// The one of two values that is further from the goal.
+    fn worse(self, one: f64, other: f64) -> f64 {
+        match self {
+            Goal::AtMost(_) => one.max(other),
+            Goal::AtLeast(_) | Goal::Above(_) => one.min(other),
+        }
+    }
+
     fn text(self) -> String {
         match self {
             Goal::AtMost(most) => format!("at most {}", number(most)),
@@ -45,7 +53,7 @@ impl Goal {
 #[derive(Debug)]
 pub struct Report {
     body: String,
-    goals: Vec<[String; 4]>,
+    goals: Vec<(String, f64, Goal)>,
     plots: Vec<(String, String)>,
 }
 
@@ -68,11 +76,14 @@ impl Report {
         line(name, colored, peer, other, unit);
     }
 
-    /// Prints a `GOAL` line, and keeps it for the table at the block's end.
+    /// Prints a `GOAL` line, and keeps it for the table at the block's end: of several with one text, the worst.
     pub fn goal(&mut self, what: &str, value: f64, goal: Goal) {
-        let met = if goal.met(value) { "met" } else { "missed" };
-        println!("GOAL {met} | {} | {} | {what}", number(value), goal.text());
-        self.goals.push([what.to_owned(), number(value), goal.text(), met.to_owned()]);
+        let [_, value_text, text, met] = row(what, value, goal);
+        println!("GOAL {met} | {value_text} | {text} | {what}");
+        match self.goals.iter_mut().find(|(known, ..)| known == what) {
+            Some((_, worst, _)) => *worst = goal.worse(*worst, value),
+            None => self.goals.push((what.to_owned(), value, goal)),
+        }
     }
 
     /// Adds a paragraph.
@@ -99,11 +110,20 @@ impl Report {
     #[must_use]
     pub fn finish(mut self) -> (String, Vec<(String, String)>) {
         if !self.goals.is_empty() {
-            let rows: Vec<_> = self.goals.drain(..).map(Vec::from).collect();
+            let rows: Vec<_> = self
+                .goals
+                .iter()
+                .map(|(what, value, goal)| row(what, *value, *goal).into())
+                .collect();
             self.body.push_str(&table(&GOALS, &rows));
         }
         (self.body, self.plots)
     }
+}
+
+fn row(what: &str, value: f64, goal: Goal) -> [String; 4] {
+    let met = if goal.met(value) { "met" } else { "missed" };
+    [what.to_owned(), number(value), goal.text(), met.to_owned()]
 }
 
 pub(super) fn table_head(head: &[&str]) -> String {
@@ -141,6 +161,8 @@ mod tests {
         report.table(&["keys", "s"], &[vec![String::from("1"), String::from("26.7")]]);
         report.plot("keys", "time by keys", String::from("<svg/>"));
         report.goal("one key", 1.2, Goal::AtMost(1.1));
+        report.goal("one key", 1.1, Goal::AtMost(1.1));
+        report.goal("two keys", 3.0, Goal::AtLeast(1.5));
         report.goal("two keys", 2.0, Goal::AtLeast(1.5));
         let (body, plots) = report.finish();
         assert!(body.starts_with("*then, "));

@@ -253,7 +253,7 @@ impl<T: Send + 'static> ColorCell<T> {
         F: FnOnce(&mut T) -> R,
     {
         if meter::is_on() {
-            self.inner.lane().records_call();
+            self.inner.lane().record_call();
         }
         if self.inner.lane().is_free_here() {
             // SAFETY: `is_free_here` says that this thread holds the lane.

@@ -112,7 +112,7 @@ impl Search<'_> {
         let ends_waits = search.found.is_none() && !told.is_empty();
         drop(self);
         if ends_waits {
-            scheduler.has_found_deadlock();
+            scheduler.tell_of_deadlock();
         }
         // A waker may be foreign code.
         wakers.into_iter().for_each(|waker| contain(|| waker.wake()));
@@ -378,8 +378,8 @@ impl Search<'_> {
         }
         let called = ways.called.iter();
         let called = called.map(|called| step(Link::Called { task: called.task }, called.lane));
-        let home = room.address();
-        let inside = || step(Link::Inside { color: home.color() }, home.lane().ptr());
+        let address = room.address();
+        let inside = || step(Link::Inside { color: address.color() }, address.lane().ptr());
         let by_color = ways.by_color.then(inside);
         by_color.into_iter().chain(called).collect()
     }

@@ -1,7 +1,7 @@
 //! A dump: the tasks of a scheduler and their waits, without a poll.
 //!
-//! [`Dumping`] goes through the table of lanes and visits each lane (`lane/visit.rs`). It blocks no thread but its own,
-//! and needs no worker: a lane that is idle, or kept by a section, is visited by the thread that dumps. A lane that is
+//! [`Dumping`] goes through the table of lanes and looks at each lane (`lane/snapshot.rs`). It blocks no thread but its own,
+//! and needs no worker: a lane that is idle, or kept by a section, is read by the thread that dumps. A lane that is
 //! queued or running is written down by its holder when its next slice begins. If its worker is stuck, this does not
 //! happen: then the dump has what the worker has published ([`Scheduler::running`]), and names the color.
 //!
@@ -14,15 +14,15 @@
 use crate::color::Color;
 use crate::deadlock::{Claim, find_deadlocks};
 use crate::lane::LaneRef;
-use crate::lane::visit::port::HasVisits;
-use crate::lane::visit::{Visit, visit_kept};
-use crate::sched::visits::sheet::Place;
+use crate::lane::snapshot::asked::HasSnapshot;
+use crate::lane::snapshot::{View, view_kept};
+use crate::sched::snapshot::sheet::Place;
 use crate::sched::{RunningSlice, Scheduler};
 use crate::table::Cursor;
 use crate::task::Deadlock;
 use std::mem;
 
-pub use crate::sched::visits::sheet::{LineSeen, Sheet, StateSeen, TaskSeen};
+pub use crate::sched::snapshot::sheet::{LineSeen, Sheet, StateSeen, TaskSeen};
 pub use crate::wait::seen::{TargetSeen, WaitSeen};
 
 /// A worker that has been in one slice for so long is stuck: its lane is not waited for.
@@ -64,7 +64,7 @@ pub struct Dumped {
 impl<'a> Dumping<'a> {
     /// Begins a dump. `None` while another dump is being made.
     pub fn begin(scheduler: &'a Scheduler) -> Option<Self> {
-        scheduler.begin_visits().then(|| Self {
+        scheduler.begin_snapshot().then(|| Self {
             scheduler,
             cursor: Cursor::default(),
             sheet: Sheet::default(),
@@ -74,7 +74,7 @@ impl<'a> Dumping<'a> {
         })
     }
 
-    /// Visits the next lanes, some 100 µs long; false if there are no more.
+    /// Looks at the next lanes, some 100 µs long; false if there are no more.
     pub fn go_on(&mut self) -> bool {
         let Some(lanes) = self.scheduler.lanes_page(&mut self.cursor) else {
             self.asked_at = Some(self.scheduler.now());
@@ -82,29 +82,29 @@ impl<'a> Dumping<'a> {
         };
         let now = self.scheduler.now();
         for lane in lanes {
-            self.visit(lane, now);
+            self.view(lane, now);
         }
         true
     }
 
-    fn visit(&mut self, lane: LaneRef, now: u64) {
+    fn view(&mut self, lane: LaneRef, now: u64) {
         let mut place = Place::default();
         if self.scheduler.is_closing() {
-            // A thread that ends a visit of a lane with something to do would have to cancel the tasks itself.
+            // A thread that ends a view of a lane with something to do would have to cancel the tasks itself.
             return;
         }
         loop {
-            let page = |visit: Visit<'_>| self.sheet.write(visit, &mut place, now);
+            let page = |view: View<'_>| self.sheet.write(view, &mut place, now);
             // Another lane that this thread holds, further up the stack, is like one of a stuck worker.
             let is_own = lane.is_current();
-            let done = if is_own { lane.visit_own(page) } else { lane.visit_idle(page) };
+            let done = if is_own { lane.view_own(page) } else { lane.view_idle(page) };
             match done {
                 Some(true) => return,
                 Some(false) => {}
                 None => break,
             }
         }
-        self.scheduler.ask_for_visit(&lane, place);
+        self.scheduler.request_view(&lane, place);
         self.asked.push(lane);
     }
 
@@ -115,9 +115,9 @@ impl<'a> Dumping<'a> {
         self.asked.retain(|lane| scheduler.is_asked(lane));
         for lane in &self.asked {
             // If it has become idle: a page at a time. If not, its holder, or the next look, comes to it.
-            while scheduler.is_asked(lane)
-                && lane.visit_idle(|visit| scheduler.visited(visit)).is_some()
-            {}
+            while scheduler.is_asked(lane) && lane.view_idle(|view| scheduler.show(view)).is_some()
+            {
+            }
         }
         self.visit_sections();
         self.asked.retain(|lane| scheduler.is_asked(lane));
@@ -127,7 +127,7 @@ impl<'a> Dumping<'a> {
             || (waited >= STUCK_NANOS && self.asked.iter().all(|lane| self.is_stuck(lane.color())))
     }
 
-    /// Visits the asked lanes that sections keep.
+    /// Looks at the asked lanes that sections keep.
     fn visit_sections(&self) {
         if self.asked.is_empty() || !self.scheduler.has_had_sections() {
             return;
@@ -137,8 +137,8 @@ impl<'a> Dumping<'a> {
             let Some((_claim, true)) = Claim::of(&task) else { continue };
             let lane = task.task().lane();
             if self.asked.iter().any(|asked| asked.ptr() == lane) {
-                // SAFETY: the claim above is of the task that keeps the lane, and is dropped after the visit.
-                unsafe { visit_kept(task.task(), |visit| self.scheduler.visited(visit)) };
+                // SAFETY: the claim above is of the task that keeps the lane, and is dropped after the view.
+                unsafe { view_kept(task.task(), |view| self.scheduler.show(view)) };
             }
         }
     }
@@ -177,7 +177,7 @@ impl<'a> Dumping<'a> {
 
     fn stop(&mut self) -> Sheet {
         self.has_ended = true;
-        let sheet = self.scheduler.end_visits();
+        let sheet = self.scheduler.end_snapshot();
         self.asked.iter().for_each(|lane| lane.ask(false));
         sheet
     }

@@ -33,7 +33,7 @@ impl<T> JoinHandle<T> {
         Self { wait: WaitSlot::default(), join }
     }
 
-    fn waits(&mut self) {
+    fn record_wait(&mut self) {
         const HOW: &How = &How { text: "awaits", is_shared: false };
         let task = self.join.task().as_ptr();
         let cause = || Cause {
@@ -45,7 +45,7 @@ impl<T> JoinHandle<T> {
             beside: ptr::null(),
         };
         // SAFETY: the handle keeps the task, and drops the record before its reference.
-        unsafe { self.wait.waits(cause) };
+        unsafe { self.wait.record_wait(cause) };
     }
 
     /// Cancels the task: its future is dropped, under its color, at its next turn. If the task is
@@ -86,14 +86,14 @@ impl<T> Future for JoinHandle<T> {
     type Output = Result<T, JoinError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let told = self.wait.begins_poll();
+        let told = self.wait.begin_poll();
         let polled = Pin::new(&mut self.join).poll(cx);
         if polled.is_ready() {
             self.wait.end();
         } else if let Some(deadlock) = told {
             return Poll::Ready(Err(JoinError::deadlocked(self.id(), deadlock)));
         } else {
-            self.waits();
+            self.record_wait();
         }
         polled
     }

@@ -48,46 +48,46 @@
 //! The chain is first-in first-out in the order of the swaps on its tail, and it belongs to the
 //! lane, not to a worker: stealing the lane moves it unchanged.
 
-mod address;
-mod after;
-mod alone;
+mod abort_waiting;
 mod at_once;
 pub(crate) mod behavior;
 pub(crate) mod callback;
+mod color_address;
 mod count;
 pub(crate) mod current;
+mod dispatch;
 mod held;
 pub(crate) mod locals;
-mod measure;
-mod port;
 pub(crate) mod priority;
 pub(crate) mod readers;
-mod reference;
-mod release;
+mod record;
+mod refs;
 pub(crate) mod section;
 mod slice;
+pub(crate) mod snapshot;
 mod ticket;
-mod unlink;
-pub(crate) mod visit;
-mod waiting;
+mod try_take;
+mod turn_end;
+mod wake;
 
 pub(crate) use self::behavior::BehaviorRef;
 pub(crate) use self::behavior::line::Wanted;
 pub(crate) use self::behavior::order::Order;
 pub(crate) use self::count::GivenBack;
-pub(crate) use self::port::{Dispatch, Observe, Owner};
-pub(crate) use self::reference::LaneRef;
-pub(crate) use self::section::port::{Closing, SectionKey};
+pub(crate) use self::dispatch::{Dispatch, Observe, Owner};
+pub(crate) use self::refs::LaneRef;
+pub(crate) use self::section::key::{Closing, SectionKey};
 pub(crate) use self::slice::{NoRecorder, Recorder, Runner, Slice, Turn};
 pub(crate) use self::ticket::Ticket;
 
-pub use self::address::Address;
+pub use self::color_address::Address;
 pub use self::priority::Priority;
 
 use self::count::Count;
 use self::held::Held;
 use self::priority::PriorityWord;
 use self::readers::count::ReaderCount;
+use self::turn_end::after::After;
 use crate::color::Color;
 use crate::meter::Place;
 use crate::queue::{Chain, Kind, Node};
@@ -95,7 +95,7 @@ use crate::sync::{Arc, AtomicBool, AtomicU16, Ordering, UnsafeCell};
 use crate::task::LiveList;
 use std::ptr::{self, NonNull};
 
-/// One color's lane. The fields that every turn uses come first, in a line and a word; and there is no gap.
+/// The lane of one color. The fields that every turn uses come first: one cache line and one word, without padding.
 #[repr(C)]
 pub(crate) struct Lane {
     chain: Chain,
@@ -104,14 +104,14 @@ pub(crate) struct Lane {
     inner: UnsafeCell<Inner>,
     port: Arc<dyn Dispatch>,
     /// The head has run, but could not be unlinked yet. Holder only.
-    stalled: UnsafeCell<Option<after::After>>,
+    stalled: UnsafeCell<Option<After>>,
     /// With `number` the color.
     unique: bool,
     /// The worker on which it last ran, from 1; 0 if it has not run. Holder only.
     home: AtomicU16,
-    /// Whether a thread looks for a moment in which no reader is inside ([`alone`]). A hint.
+    /// Whether a thread spins until no reader is inside ([`try_take`]). A hint.
     wished: AtomicBool,
-    /// Whether a dump asks the holder to show the lane ([`visit`]). A hint.
+    /// Whether a dump asks the holder to show the lane ([`snapshot`]). A hint.
     asked: AtomicBool,
     /// How many readers are inside, and the admitter's bits ([`readers`]).
     readers: ReaderCount,

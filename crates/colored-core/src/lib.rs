@@ -24,8 +24,12 @@
 //! | **policy** | says where runnable lanes go, in place of the scheduler ([`Policy`]): for comparisons |
 //! | **round** | how a worker goes through its queues: as many lanes of the injector as there are, then as many of its deque |
 //! | **inbox** | lanes whose next task is pinned to that one thread |
-//! | **home queue** | lanes that another worker, with a batch of many events, has left for the worker that ran them last; and lanes that a worker runs behind all others |
-//! | **rest** | a worker whose thefts were not worth it steals nothing for a while, as if it were in a slice |
+//! | **home** | the home of a lane is the worker that ran it last |
+//! | **home queue** | lanes that another worker has left for their home after a batch of many events; and lanes that a worker runs behind all others |
+//! | **pause** | a worker whose thefts were not worth it steals nothing for a while. The others treat it as a worker in a slice |
+//! | **rest** | the whole scheduler is at rest when nothing runs and nothing is runnable ([`Scheduler::rest`]) |
+//! | **unique color** | a fresh color for one task alone ([`SchedulerHandle::spawn_unique`]) |
+//! | **snapshot** | the tasks and waits that a dump has read. A lane's holder, or the thread that dumps, has a **view** of the lane while it reads |
 //! | **guest** | a thread inside [`SchedulerHandle::block_on`]: it runs only lanes that are pinned to it |
 //! | **ticket** | an entry of a queue in which a lane may be more than once. The right to run the lane is then *left* in the lane |
 //! | **class** | how urgent a lane is: the priority of its color, or the highest while an urgent task, or work that an urgent color waits for, is scheduled in it |
@@ -113,22 +117,22 @@
 //! | [`sched`] | workers, stealing, sleep, guests, shutdown; spawning | [`Park`]: nothing to run; [`Policy`]: where a lane goes |
 //! | [`deadlock`](look_for_deadlocks), `exclusive` | the search for deadlocks; sections | |
 //! | [`cell`], [`spawn`] | the functions that users call | |
-//! | [`dump`] | the tasks and their waits, without a poll | `HasVisits` of `lane/visit/port.rs`: the holder of a lane shows it |
-//! | [`port`] | the port to the crates above, such as `colored-limit` | |
+//! | [`dump`] | the tasks and their waits, without a poll | `HasSnapshot` of `lane/snapshot/asked.rs`: the holder of a lane shows it |
+//! | [`port`] | the port to the crates above, `colored-limit` and `colored-stage` | |
 //! | `model` | the loom models | |
 //!
 //! # Invariants
 //!
-//! Numbered as in `docs/guarantees.md`, which also names the tests. The models are in `src/model/`.
+//! Numbered as in `docs/guarantees.md`. The models are in `src/model/`.
 //!
 //! | | mechanism | argument | models |
 //! |---|---|---|---|
-//! | **G1** exclusion | A chain gives the right to run to the one push or claim that finds it idle. `ReadyLane` is that right: not `Clone`, consumed by `run`. A lane that waits in a deque is a `ReadyLane` in a deque; the right to a lane that a waiting task keeps goes to the one wake that schedules the task | [`queue`], `queue/chain.rs`; [`lane`]; `lane/behavior.rs`, `lane/readers.rs`, `lane/readers/admit.rs`, `lane/readers/batch.rs` | `chain`, `lane`, `inline`, `exclusive`, `when`, `gate`, `admitter`, `owner` |
-//! | **G2** order | The order of a lane is the order of the swaps on its chain's tail. The chain belongs to the lane, so a steal does not touch it. The claims of one behavior are pushed in one step; a reader enters at once only if nothing is behind the gate; the holder of a lane accesses it at once only if its own node is the last one | `queue/chain.rs`; [`lane`]; `lane/behavior/order.rs` | `chain`, `lane`, `when`, `gate` |
+//! | **G1** exclusion | A chain gives the right to run to the one push or claim that finds it idle. `ReadyLane` is that right: not `Clone`, consumed by `run`. A lane that waits in a deque is a `ReadyLane` in a deque; the right to a lane that a waiting task keeps goes to the one wake that schedules the task | [`queue`], `queue/chain.rs`; [`lane`]; `lane/behavior.rs`, `lane/readers.rs`, `lane/readers/admit.rs`, `lane/readers/batch.rs` | `chain`, `lane`, `inline`, `exclusive`, `when`, `readers`, `admit`, `read_batch` |
+//! | **G2** order | The order of a lane is the order of the swaps on its chain's tail. The chain belongs to the lane, so a steal does not touch it. The claims of one behavior are pushed in one step; a reader enters at once only if nothing is behind the gate; the holder of a lane accesses it at once only if its own node is the last one | `queue/chain.rs`; [`lane`]; `lane/behavior/order.rs` | `chain`, `lane`, `when`, `readers` |
 //! | **G3** serial by default | Every task has a lane; without a named color it is the lane of [`Color::DEFAULT`]. A guest's future is a pinned task on it | `sched/guest.rs` | `scheduler` |
 //! | **G4** no leak of color | The color is an argument of the spawn. Only [`spawn_here`] and [`spawn_local`] read the lane that runs | | none: nothing interleaves |
 //! | **G5** exact colors | The table compares whole colors. A published lane's count reaches zero only under its shard's lock, under which look-ups add to it; one word holds the count and whether the table has the lane | [`table`], `lane/count.rs` | `table`, `retire` |
-//! | **G6** work conservation | A thread publishes a lane, then looks for sleepers. A worker announces its sleep, then looks at the queues. A fence stands between the two steps of each. A `next` slot is exempt: it may be stolen once its worker is late, and [`Scheduler::rescue`] finds it. A resting worker counts as busy, and looks again in time. A spare worker that leaves hands its lanes over first | `sched/idle.rs`, `sched/worker/backoff.rs`, `sched/worker/spare.rs`, `sched/policy.rs`, `sched/classes.rs` | `scheduler`, `policy`, `classes`, `spares` |
+//! | **G6** work conservation | A thread publishes a lane, then looks for sleepers. A worker announces its sleep, then looks at the queues. A fence stands between the two steps of each. A `next` slot is exempt: it may be stolen once its worker is late, and [`Scheduler::rescue`] finds it. A pausing worker counts as busy, and looks again in time. A spare worker that leaves hands its lanes over first | `sched/idle.rs`, `sched/worker/steal_pause.rs`, `sched/worker/spare.rs`, `sched/policy.rs`, `sched/classes.rs` | `scheduler`, `policy`, `classes`, `spares` |
 //! | **G7** bounded turns | A worker ends a slice after 64 polls, 4,096 closures or 200 µs and puts the lane behind all others. At most 3 lanes in a row come from the `next` slot, where a lane that has filled its slice stays for as many turns as a theft has freed; the lanes that are in the injector when a round of a worker's deque begins come before that round; an inbox has every other step. A task that has given its color up, after a section, goes behind what is scheduled before it begins another one | `sched/worker/round.rs`, `sched/worker.rs`, `lane/slice.rs`, `lane/section.rs`, [`budget`] | `exclusive::taken_again_behind_a_push`; tests and the simulator count slices and sections |
 //! | **G8** destructors on color | Only the holder drops a future, so a cancellation waits for its turn. A waiting task is on the list of its lane; a lane with such a list is in the table, where a shutdown finds it; a task that keeps its lane is in a list of such tasks. A worker stays until all that is pinned to it has been dropped. If the worker is dropped before, these values leak: no other thread may drop them | `sched/shutdown.rs`, `sched/local_tasks.rs`, `sched/parked_sections.rs`, `task/live.rs`, `lane/locals.rs` | `shutdown`, `pinned`, `task`, `turn`, `join`, `exclusive`, `locals` |
 //! | **G9** panic isolation | Polls, callbacks and destructors run inside `catch_unwind`; foreign wakers inside [`contain()`]; the shell hears of each task by [`Park::panicked`] | `task/cell.rs` | none |
@@ -161,9 +165,10 @@
 //! | the line behind an open gate, admitter to admitter | giving the role up; asking | taking the role; being asked |
 //! | a lane, worker to worker | the deque, the injector, the `next` slot, an inbox's lock | the same |
 //!
-//! Two places need a total order, and use `fence(SeqCst)` between a store and a load on both sides:
-//! sleep against dispatch (`sched/idle.rs`), and the last worker's end against a late dispatch
-//! (`sched/shutdown.rs`). Reference counts go up with `Relaxed`, down with `Release`, and the last
+//! These need a total order, and use `fence(SeqCst)` between a store and a load on both sides: sleep
+//! against dispatch (`sched/idle.rs`), the last worker's end against a late dispatch
+//! (`sched/shutdown.rs`), and the opening of a gate against a reader that queues
+//! (`lane/readers/admit.rs`). Reference counts go up with `Relaxed`, down with `Release`, and the last
 //! owner acquires.
 //!
 //! # Costs

@@ -142,13 +142,13 @@ const NODES: u32 = 24;
 const UNIT: u64 = 1024;
 
 impl Waiting {
-    fn pushes(&self, now: u64) {
+    fn add(&self, now: u64) {
         // Ordering: a figure; the chain orders it before the turn that subtracts it.
         self.0.fetch_add(1 + ((now / UNIT) << NODES), Ordering::Relaxed);
     }
 
-    fn turns(&self, now: u64) {
-        // Ordering: as in `pushes`.
+    fn remove(&self, now: u64) {
+        // Ordering: As in `add`.
         self.0.fetch_sub(1 + ((now / UNIT) << NODES), Ordering::Relaxed);
     }
 
@@ -290,25 +290,25 @@ impl Meter {
     }
 
     /// A node with this mark is about to be pushed.
-    pub(crate) fn pushes(&self, counted: &Counted, at: At) {
+    pub(crate) fn record_push(&self, counted: &Counted, at: At) {
         // Ordering: the chain hands the node over.
         counted.0.store(true, Ordering::Relaxed);
-        self.waiting.pushes(at.now);
+        self.waiting.add(at.now);
     }
 
     /// The turn of a node begins whose push was counted.
-    pub(crate) fn turn_begins(&self, now: u64) {
-        self.waiting.turns(now);
+    pub(crate) fn record_turn(&self, now: u64) {
+        self.waiting.remove(now);
         self.waits.add(1);
     }
 
     /// The lane is given to a queue. Returns how long it was kept before, if it was.
-    pub(crate) fn is_queued(&self, at: At) -> Option<u64> {
+    pub(crate) fn record_queued(&self, at: At) -> Option<u64> {
         kept(self.change(State::Queued, at))
     }
 
     /// The thread takes the lane. Returns how long the lane was queued, and how deep its queue is.
-    pub(crate) fn slice_begins(&self, at: At, thread: u32) -> (u64, u64) {
+    pub(crate) fn record_slice(&self, at: At, thread: u32) -> (u64, u64) {
         let (before, time) = self.change(State::Running, at);
         // Ordering: as in `state`; depth is a figure.
         let moved = !matches!(self.thread.swap(thread, Ordering::Relaxed), before if before == 0 || before == thread);
@@ -322,22 +322,22 @@ impl Meter {
     }
 
     /// A turn is over.
-    pub(crate) fn has_turned(&self) {
+    pub(crate) fn record_turn_end(&self) {
         self.turns.add(1);
     }
 
     /// The task at the head is about to keep the lane, or a behavior or readers to get it.
-    pub(crate) fn is_kept(&self, at: At) {
+    pub(crate) fn record_kept(&self, at: At) {
         self.change(State::Kept, at);
     }
 
     /// The holder goes on, or runs a closure at once. Returns how long the lane was kept before, if it was.
-    pub(crate) fn goes_on(&self, at: At) -> Option<u64> {
+    pub(crate) fn record_running(&self, at: At) -> Option<u64> {
         kept(self.change(State::Running, at))
     }
 
     /// The running lane's thread ran others for so long.
-    pub(crate) fn lends(&self, nanos: u64, session: u32) {
+    pub(crate) fn record_lent(&self, nanos: u64, session: u32) {
         if let (State::Running, since) = self.state(session) {
             // Ordering: as in `state`.
             self.state.store((since + nanos) << 2 | State::Running as u64, Ordering::Relaxed);
@@ -345,7 +345,7 @@ impl Meter {
     }
 
     /// The lane may become idle with the next exchange. Returns how long it was kept before, if it was.
-    pub(crate) fn may_end(&self, at: At) -> Option<u64> {
+    pub(crate) fn record_idle(&self, at: At) -> Option<u64> {
         kept(self.change(State::Idle, at))
     }
 

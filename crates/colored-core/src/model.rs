@@ -39,12 +39,12 @@ mod rest;
 mod retire;
 mod scheduler;
 mod shutdown;
+mod snapshot;
 mod spares;
 mod table;
 mod task;
 mod trace;
 mod turn;
-mod visits;
 mod waits;
 mod when;
 

@@ -8,6 +8,8 @@
 //! | [`WaitId`] | the argument of [`Room::take_waker`] | the core | the queue of a room |
 //! | [`Ways`], [`WaitingTask`] | the answer of [`Room::ways`] | the core | each kind of room |
 //! | [`call_now`], [`call_from`], [`is_scheduled`] | a call of a cell, with a difference between a closure that runs at once and one that waits for its turn | the core | a cell with a limit |
+//! | [`Finish`], [`Part`] | work that the end of a runtime waits for; handed over by [`Scheduler::finish_first`](crate::Scheduler::finish_first) | each stage | the shell |
+//! | [`report_overload`] | tells the shell that work was refused | the core | an admission |
 //! | [`in_own_call`] | a call of the system inside a poll, which is no matter of the program | the core | attempts that files make on a worker |
 //! | [`sync`] | atomics and locks that the models see: `std`'s or loom's | the core | everything above that has models |
 //!
@@ -17,7 +19,7 @@
 //! [`Address`](crate::Address) and [`Scheduler`](crate::Scheduler) belong to the public interface of the core: a color
 //! of a scheduler, and its clock.
 
-pub use crate::sched::in_own_call;
+pub use crate::sched::{Finish, Part, in_own_call, report_overload};
 pub use crate::task::How;
 pub use crate::wait::leaf::{forget, note};
 pub use crate::wait::room::{Room, RoomWait, WaitId, WaitingTask, Ways};

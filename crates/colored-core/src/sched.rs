@@ -16,15 +16,19 @@
 //! | the end of a behavior that it waited for | the worker's own home queue |
 //! | any of these, with a [`Policy`] | where the policy says: as above, the home queue of a worker, or the injector |
 
-mod address;
 mod classes;
+mod color_address;
+mod counters;
 mod dispatch;
 mod enter;
+mod finish;
 mod guest;
+mod guests;
 mod handle;
 mod home_queue;
 mod idle;
 mod in_place;
+mod inbox;
 mod local;
 mod local_tasks;
 mod options;
@@ -38,36 +42,38 @@ mod remote;
 mod retire;
 mod running;
 mod shutdown;
+pub(crate) mod snapshot;
 mod spare_lanes;
 mod task_counts;
 mod times;
-pub(crate) mod visits;
 mod worker;
 
+pub use self::counters::WorkerMetrics;
 pub use self::in_place::{block_in_place, in_own_call};
 pub use self::options::{Options, Unsuitable};
 pub use self::policy::{Destination, Policy, Runnable};
 pub use self::record::{Observed, ObservedColor, ObservedSite};
-pub use self::remote::WorkerMetrics;
 pub use self::running::{InPlace, RunningSlice};
 pub use self::times::Phase;
 pub use self::worker::{Step, Worker};
 
 pub use self::enter::Entered;
+pub use self::finish::{Finish, Part, report_overload};
 pub use self::guest::{Nested, spawn_local};
 pub use self::handle::{SchedulerHandle, spawn_here};
 
 pub(crate) use self::enter::with_handle_of_task;
-pub(crate) use self::local::has_to_wait;
+pub(crate) use self::local::count_wait;
 
 use self::classes::Classes;
+use self::guests::Guests;
 use self::idle::Idle;
 use self::parked_sections::ParkedSections;
 use self::policy::{Since, TicketPlace};
-use self::remote::{Guests, Remote, index_of};
+use self::remote::{Remote, index_of};
+use self::snapshot::SnapshotRequests;
 use self::spare_lanes::Batch;
 use self::task_counts::TaskCounts;
-use self::visits::Visits;
 use crate::lane::{LanePtr, LaneRef, Order, ReadyLane};
 use crate::memory;
 use crate::meter::Switch;
@@ -98,6 +104,12 @@ pub trait Park: Send + Sync + 'static {
 
     /// The search for deadlocks has found a wait that cannot end, and is about to wake the task that gets the error.
     fn found_deadlock(&self, _scheduler: &Scheduler) {}
+
+    /// Work was refused or shed on this thread, which works for the scheduler, because there is too much of it.
+    fn overloaded(&self, _scheduler: &Scheduler) {}
+
+    /// The end of the runtime should let this part end first. Of several parts the last comes first.
+    fn finish_first(&self, _part: Part) {}
 
     /// A thread inside `block_on` has run its lanes and goes to sleep: [`Scheduler::rest`] may return some now, and no
     /// worker is awake to see that.
@@ -159,7 +171,7 @@ pub struct Scheduler {
     outside: SharedRing,
     /// The tasks that such threads have spawned, and have run to the end.
     tasks_outside: TaskCounts,
-    visits: Visits,
+    snapshot: SnapshotRequests,
 }
 
 impl Scheduler {
@@ -216,7 +228,7 @@ impl Scheduler {
             switch: Switch::default(),
             outside: SharedRing::new(options.trace_bytes),
             tasks_outside: TaskCounts::default(),
-            visits: Visits::default(),
+            snapshot: SnapshotRequests::default(),
         });
         if scheduler.policy.is_some() {
             scheduler.remotes.iter().for_each(|remote| remote.set_unusual());

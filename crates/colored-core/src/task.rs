@@ -78,7 +78,7 @@ pub(crate) trait Schedule: Copy + PartialEq + Send + Sync + 'static {
     fn waker_table() -> &'static RawWakerVTable;
 
     /// Has the task scheduled again when its poll ends, if this thread polls it; false if it does not.
-    fn yields(task: TaskRef<Self>) -> bool;
+    fn mark_yielded(task: TaskRef<Self>) -> bool;
 
     /// The task has panicked, on this thread: its poll, or the destructor of its future.
     fn panicked(_task: TaskRef<Self>, _payload: &(dyn Any + Send)) {}

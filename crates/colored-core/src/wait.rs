@@ -56,7 +56,7 @@ pub(crate) struct Wait(NonNull<Record>);
 // SAFETY: a record may be left on any thread; a poll of its task has the list to itself.
 unsafe impl Send for Wait {}
 // SAFETY: a shared reference reaches the word, which is atomic, and fields that never change; what changes the section
-// is called by `WaitSlot::waits` only, which borrows the wait mutably.
+// is called by `WaitSlot::record_wait` only, which borrows the wait mutably.
 unsafe impl Sync for Wait {}
 
 impl Wait {
@@ -106,9 +106,9 @@ impl Wait {
     /// Notes that the future was polled again in its task and is not ready: the wait is in the section that is polled
     /// now.
     #[inline]
-    fn is_polled_again(&self) {
+    fn record_poll(&self) {
         let section = inside::get().and_then(|inside| inside.record);
-        // SAFETY: `WaitSlot::waits` has found that this thread polls the task of the record.
+        // SAFETY: `WaitSlot::record_wait` has found that this thread polls the task of the record.
         unsafe { self.get().set_section(section) };
     }
 }
@@ -131,10 +131,10 @@ impl Drop for Wait {
 pub(crate) struct WaitSlot(Option<Wait>);
 
 impl WaitSlot {
-    /// To be called in each poll, before the future touches the values to which the record points. Returns the error
+    /// Called first in each poll, before the future touches the values to which the record points. Returns the error
     /// with which the wait has to end, if there is one.
     #[inline]
-    pub(crate) fn begins_poll(&mut self) -> Option<Deadlock> {
+    pub(crate) fn begin_poll(&mut self) -> Option<Deadlock> {
         let wait = self.0.as_ref()?;
         if !wait.is_here() {
             // The future has left the task of its record.
@@ -149,16 +149,16 @@ impl WaitSlot {
         told
     }
 
-    /// To be called when the poll is over and the future waits.
+    /// Records that the future waits. Called at the end of each poll that is not ready.
     ///
     /// # Safety
     ///
     /// As for [`Wait::begin`], and the slot is dropped, or [`end`](Self::end)ed, before the values to which the cause
     /// points.
     #[inline]
-    pub(crate) unsafe fn waits(&mut self, cause: impl FnOnce() -> Cause) {
+    pub(crate) unsafe fn record_wait(&mut self, cause: impl FnOnce() -> Cause) {
         match &self.0 {
-            Some(wait) if wait.is_here() => wait.is_polled_again(),
+            Some(wait) if wait.is_here() => wait.record_poll(),
             _ => {
                 self.end();
                 // SAFETY: the caller promises that the cause's pointers are valid until the slot is dropped or ended.
@@ -173,14 +173,14 @@ impl WaitSlot {
         self.0.as_ref().is_some_and(Wait::is_here)
     }
 
-    /// As [`waits`](Self::waits), for the lane to which the task moves when its poll ends. That lane is then the task's
+    /// As [`record_wait`](Self::record_wait), for the lane to which the task moves when its poll ends. That lane is then the task's
     /// own.
-    pub(crate) fn waits_to_move(&mut self, how: &'static How, site: &'static Location<'static>) {
+    pub(crate) fn record_move(&mut self, how: &'static How, site: &'static Location<'static>) {
         const OWN: &Kind = &Kind { target: |_| Some(Target::Own), waker: |_| None };
         let nothing = ptr::null();
         let cause = || Cause { how, site, kind: OWN, what: nothing, beside: nothing };
         // SAFETY: the functions of the kind `OWN` use no pointer of the cause, so there are no requirements.
-        unsafe { self.waits(cause) };
+        unsafe { self.record_wait(cause) };
     }
 
     /// The wait is over.

@@ -68,7 +68,7 @@ fn of_tasks_after_others(reuse: bool) -> (usize, usize) {
         let spawner = handle.clone();
         drop(handle.spawn_colored(Color::new(1), async move {
             for task in 0..TASKS {
-                assert_eq!(spawner.spawn_alone(async move { task }).await.ok(), Some(task));
+                assert_eq!(spawner.spawn_unique(async move { task }).await.ok(), Some(task));
             }
         }));
         run_until_it_parks(worker);
@@ -107,7 +107,7 @@ fn a_table_that_has_become_empty_frees_its_memory() {
     let wakers = Arc::new(Mutex::new(Vec::new()));
     for _ in 0..MANY {
         let (wakers, mut waits) = (Arc::clone(&wakers), true);
-        drop(handle.spawn_alone(poll_fn(move |cx| {
+        drop(handle.spawn_unique(poll_fn(move |cx| {
             if std::mem::take(&mut waits) {
                 wakers.lock().unwrap().push(cx.waker().clone());
                 return Poll::Pending;

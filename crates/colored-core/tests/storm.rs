@@ -156,7 +156,7 @@ fn cells_are_exact_by_call_and_by_post() {
     let tasks: Vec<_> = (0..TASKS)
         .map(|_| {
             let cell = cell.clone();
-            pool.handle.spawn_alone(async move {
+            pool.handle.spawn_unique(async move {
                 for _ in 0..ROUNDS {
                     cell.post(|n| *n += 1);
                     cell.call(|n| *n += 1).await;
@@ -202,7 +202,7 @@ fn shutdown_drops_every_future_on_its_color() {
             begun.fetch_add(1, Ordering::Relaxed);
             std::future::pending::<()>().await;
         };
-        drop(pool.handle.spawn_alone(lonely));
+        drop(pool.handle.spawn_unique(lonely));
         let silent = Count(drops.clone());
         struct Count(Arc<AtomicUsize>);
         impl Drop for Count {
@@ -210,7 +210,7 @@ fn shutdown_drops_every_future_on_its_color() {
                 self.0.fetch_add(1, Ordering::Relaxed);
             }
         }
-        drop(pool.handle.spawn_alone(async move {
+        drop(pool.handle.spawn_unique(async move {
             let _count = silent;
             std::future::pending::<()>().await;
         }));

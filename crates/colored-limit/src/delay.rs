@@ -28,7 +28,7 @@ impl Delay {
 
     /// An item is scheduled.
     #[inline]
-    pub(crate) fn scheduled(&self, now: u64) {
+    pub(crate) fn record_scheduled(&self, now: u64) {
         // Ordering: Acquire takes the move that emptied the queue, so that its time is not put
         // back.
         if self.queued.load(Ordering::Acquire) == 0 {
@@ -41,7 +41,7 @@ impl Delay {
 
     /// An item that was scheduled at `since` begins, under the color.
     #[inline]
-    pub(crate) fn begins(&self, since: u64, now: u64) {
+    pub(crate) fn record_begin(&self, since: u64, now: u64) {
         // Ordering: the count publishes the value. No two items begin at the same time.
         self.last.store(now.saturating_sub(since), Ordering::Relaxed);
         self.moved.store(now, Ordering::Relaxed);
@@ -51,7 +51,7 @@ impl Delay {
 
     /// An item that was never scheduled begins. This says nothing about the queue.
     #[inline]
-    pub(crate) fn begins_at_once(&self) {
+    pub(crate) fn record_immediate(&self) {
         // Ordering: figures, not signals.
         if self.queued.load(Ordering::Relaxed) == 0 {
             self.last.store(0, Ordering::Relaxed);
@@ -60,7 +60,7 @@ impl Delay {
 
     /// An item is dropped before it began.
     #[cold]
-    pub(crate) fn goes(&self, now: u64) {
+    pub(crate) fn record_drop(&self, now: u64) {
         // Ordering: as in `scheduled`.
         self.moved.fetch_max(now, Ordering::Relaxed);
         self.queued.fetch_sub(1, Ordering::Release);
@@ -93,32 +93,32 @@ mod tests {
     fn a_queue_that_stands_still_grows_old_and_an_empty_one_does_not() {
         let delay = Delay::new();
         assert_eq!((delay.queued(), delay.at(1_000)), (0, 0));
-        delay.scheduled(1_000);
-        delay.scheduled(1_030);
+        delay.record_scheduled(1_000);
+        delay.record_scheduled(1_030);
         assert_eq!((delay.queued(), delay.at(1_040)), (2, 40));
-        delay.begins(1_000, 1_050);
+        delay.record_begin(1_000, 1_050);
         // The queued item is 25 old: the last one has waited longer.
         assert_eq!((delay.queued(), delay.at(1_055)), (1, 50));
         assert_eq!(delay.at(1_150), 100, "of 120");
-        delay.begins(1_030, 1_150);
+        delay.record_begin(1_030, 1_150);
         assert_eq!((delay.queued(), delay.at(9_000)), (0, 120));
-        delay.scheduled(9_000);
+        delay.record_scheduled(9_000);
         assert_eq!(delay.at(9_200), 200, "since it came, not since the last one went");
     }
 
     #[test]
     fn what_goes_unbegun_and_what_begins_at_once() {
         let delay = Delay::new();
-        delay.scheduled(10);
-        delay.scheduled(49);
-        delay.goes(50);
+        delay.record_scheduled(10);
+        delay.record_scheduled(49);
+        delay.record_drop(50);
         assert_eq!((delay.queued(), delay.at(51)), (1, 1));
-        delay.begins(49, 60);
-        delay.scheduled(70);
-        delay.begins_at_once();
+        delay.record_begin(49, 60);
+        delay.record_scheduled(70);
+        delay.record_immediate();
         assert_eq!(delay.at(71), 11, "it says nothing about the queue");
-        delay.begins(70, 72);
-        delay.begins_at_once();
+        delay.record_begin(70, 72);
+        delay.record_immediate();
         assert_eq!(delay.at(80), 0);
     }
 
@@ -137,10 +137,10 @@ mod tests {
             for _ in 0..200 {
                 now += 1 + dice(50);
                 if dice(2) == 0 {
-                    delay.scheduled(now);
+                    delay.record_scheduled(now);
                     queue.push_back(now);
                 } else if let Some(since) = queue.pop_front() {
-                    delay.begins(since, now);
+                    delay.record_begin(since, now);
                     last = now - since;
                 }
                 now += dice(50);

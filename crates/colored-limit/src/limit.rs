@@ -109,15 +109,15 @@ impl Room for Inner {
 impl Inner {
     /// Releases a permit by `leave`, which returns true if other senders wait.
     #[inline]
-    fn has_left(&self, leave: impl FnOnce(&Semaphore) -> bool) {
+    fn release(&self, leave: impl FnOnce(&Semaphore) -> bool) {
         if leave(&self.semaphore) {
-            self.has_changed();
+            self.stir();
         }
     }
 
     /// To be called after a change that may have closed a cycle: from now on, perhaps only blocked items can
     /// release room.
-    fn has_changed(&self) {
+    fn stir(&self) {
         self.handle.scheduler().stir();
     }
 }

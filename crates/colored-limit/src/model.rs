@@ -160,6 +160,7 @@ fn assert_empty(semaphore: &Semaphore) {
 }
 
 /// With one permit a semaphore is a lock: its holders exclude each other, and see what the holder before did.
+/// Shows G2.
 #[test]
 fn three_through_one_permit() {
     check_within(2, || {
@@ -184,6 +185,7 @@ fn three_through_one_permit() {
 }
 
 /// The last permit is given back while a waiter goes into the line.
+/// Shows G2.
 #[test]
 fn wait_against_release() {
     check(|| {
@@ -219,6 +221,7 @@ fn wait_against_two_releases() {
 }
 
 /// A waiter is admitted or dismissed, and in either case woken; no waiter is counted before it is admitted.
+/// Shows G2.
 #[test]
 fn wait_against_close_and_release() {
     check_within(2, || {
@@ -240,6 +243,7 @@ fn wait_against_close_and_release() {
 }
 
 /// A waiter is dropped while it is called: the permit goes to the next waiter.
+/// Shows G2.
 #[test]
 fn a_waiter_that_goes_against_its_call() {
     check_within(2, || {
@@ -291,11 +295,11 @@ fn over_the_capacity() {
 fn a_queue_that_begins_is_not_as_old_as_the_last() {
     check(|| {
         let delay = Arc::new(Delay::new());
-        delay.scheduled(5);
-        delay.begins(5, 5);
+        delay.record_scheduled(5);
+        delay.record_begin(5, 5);
         let threads = [100, 101].map(|now| {
             let delay = Arc::clone(&delay);
-            thread::spawn(move || delay.scheduled(now))
+            thread::spawn(move || delay.record_scheduled(now))
         });
         assert!(delay.at(101) <= 1);
         for thread in threads {

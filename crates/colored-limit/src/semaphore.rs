@@ -3,7 +3,7 @@
 //! The state word ([`state`]) decides everything. The wait queue changes under its
 //! lock, and `WAITS` is set exactly while the queue is not empty and the lock is free. So one
 //! exchange suffices to enter or leave while nothing waits. A thread that leaves and finds `WAITS`
-//! takes the lock and passes its permit to the first waiter, which is inside before it notices. A
+//! takes the lock and passes its permit to the first waiter, which is inside before it take_called. A
 //! waiter must not lose such a permit: so a waiter that gives up checks whether it was called, and
 //! then leaves as any other item does.
 //!
@@ -109,49 +109,49 @@ impl Semaphore {
         refused(self.state.enter_over())
     }
 
-    /// Enters, or joins the end of the wait queue. In the second case `waits` records the wait.
+    /// Enters, or joins the end of the wait queue. In the second case `record` records the wait.
     #[inline]
-    pub(crate) fn enter_or_wait(&self, waker: &Waker, waits: impl Recorder) -> Waited {
+    pub(crate) fn enter_or_wait(&self, waker: &Waker, record: impl Recorder) -> Waited {
         match self.state.enter(self.capacity) {
             Entry::Inside => Waited::Entered,
             Entry::Closed => Waited::Closed,
-            Entry::Full => self.wait(waker.clone(), waits),
+            Entry::Full => self.wait(waker.clone(), record),
         }
     }
 
     #[cold]
-    fn wait(&self, waker: Waker, waits: impl Recorder) -> Waited {
+    fn wait(&self, waker: Waker, record: impl Recorder) -> Waited {
         let mut waiters = self.waiters.lock();
         match self.state.enter_or_wait(self.capacity) {
             Entry::Inside => Waited::Entered,
             Entry::Closed => Waited::Closed,
             Entry::Full => {
                 let mut wait = RoomWait::default();
-                let task = waits(&mut wait);
+                let task = record(&mut wait);
                 Waited::Waits(waiters.join(Waiting { waker, wait, task }))
             }
         }
     }
 
-    /// Checks whether the waiter has been called; if not, the call will wake `waker`, and `waits`
+    /// Checks whether the waiter has been called; if not, the call will wake `waker`, and `record`
     /// records the wait again.
-    pub(crate) fn look(&self, waiter: WaiterId, waker: &Waker, waits: impl Recorder) -> Waited {
+    pub(crate) fn look(&self, waiter: WaiterId, waker: &Waker, record: impl Recorder) -> Waited {
         // A waker is foreign code, so it is cloned before the lock, and dropped after it.
         let mut waker = waker.clone();
         let (_left, _task, _before);
         let mut waiters = self.waiters.lock();
         let state = waiters.state(&waiter);
         let Some(waiting) = waiters.waiting(&waiter) else {
-            _task = self.items.notices(waiter.number());
+            _task = self.items.take_called(waiter.number());
             return if state == WaiterState::Called { Waited::Entered } else { Waited::Closed };
         };
         mem::swap(&mut waiting.waker, &mut waker);
-        if let Some(deadlock) = waiting.wait.begins_poll() {
+        if let Some(deadlock) = waiting.wait.begin_poll() {
             _left = waiters.leave(waiter);
-            self.has_left(&waiters);
+            self.clear_waits(&waiters);
             return Waited::Deadlock(deadlock);
         }
-        let task = waits(&mut waiting.wait);
+        let task = record(&mut waiting.wait);
         _before = mem::replace(&mut waiting.task, task);
         Waited::Waits(waiter)
     }
@@ -165,7 +165,7 @@ impl Semaphore {
     }
 
     /// To be called when a waiter has left, under the lock of the queue.
-    fn has_left(&self, waiters: &WaitQueue<Waiting>) {
+    fn clear_waits(&self, waiters: &WaitQueue<Waiting>) {
         if waiters.is_empty() {
             self.state.nobody_waits();
         }
@@ -176,10 +176,10 @@ impl Semaphore {
     pub(crate) fn cancel(&self, waiter: WaiterId) -> bool {
         let (unused, called, waiting) = {
             let mut waiters = self.waiters.lock();
-            let task = self.items.notices(waiter.number());
+            let task = self.items.take_called(waiter.number());
             let (state, waiting) = waiters.leave(waiter);
             if state == WaiterState::Waiting {
-                self.has_left(&waiters);
+                self.clear_waits(&waiters);
             }
             let owns_permit = state == WaiterState::Called;
             let called = owns_permit.then(|| self.hand_on(&mut waiters)).flatten();
@@ -219,7 +219,7 @@ impl Semaphore {
         let waiter = waiters.first();
         let called = waiters.call();
         debug_assert!(called.is_some(), "`WAITS` is set while there is a line");
-        self.has_left(waiters);
+        self.clear_waits(waiters);
         let Waiting { waker, wait, task } = called?;
         drop(wait);
         if let Some((waiter, task)) = waiter.zip(task) {

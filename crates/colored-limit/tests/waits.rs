@@ -208,7 +208,7 @@ impl Room for NoRoom {
     }
 }
 
-/// A wait that another task takes over without a call of `begins_poll`: its record moves to that task all the same, so
+/// A wait that another task takes over without a call of `begin_poll`: its record moves to that task all the same, so
 /// the search finds that the task waits, in a section, for its own color.
 #[test]
 fn a_record_belongs_to_the_task_that_polled_last() {
@@ -219,7 +219,7 @@ fn a_record_belongs_to_the_task_that_polled_last() {
     let polled = |poll: Poll<()>| {
         let (wait, room) = (Arc::clone(&wait), Arc::clone(&room));
         poll_fn(move |_| {
-            wait.lock().unwrap().waits(HOW, Location::caller(), &room);
+            wait.lock().unwrap().record_wait(HOW, Location::caller(), &room);
             poll
         })
     };

@@ -5,22 +5,10 @@
 //! lost that was accepted in time.
 
 use crate::block_on;
+use colored_core::port::{Finish, Part};
 use std::fmt;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Instant;
-
-/// A part that has accepted work.
-pub(crate) trait Finish: Send + Sync {
-    /// Closes it: it accepts no more work.
-    fn close(&self);
-
-    /// Waits until it is closed, and all work that it has accepted is done.
-    fn drained(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
-
-    /// The number of accepted items that are not done.
-    fn left(&self) -> u64;
-}
 
 /// The list of the members in a runtime, in the order in which they were built. The list holds weak references.
 #[derive(Default)]
@@ -28,7 +16,7 @@ pub(crate) struct Finishers(Mutex<List>);
 
 #[derive(Default)]
 struct List {
-    members: Vec<Weak<dyn Finish>>,
+    members: Vec<Part>,
     /// At this length, the dropped members are removed: half of the list or more was added since the last time.
     sweep_at: usize,
 }
@@ -38,7 +26,7 @@ const SHORT: usize = 16;
 
 impl Finishers {
     /// Adds the member that was built last.
-    pub(crate) fn add(&self, member: Weak<dyn Finish>) {
+    pub(crate) fn add(&self, member: Part) {
         let mut list = self.lock();
         if list.members.len() >= list.sweep_at {
             list.members.retain(|member| member.strong_count() > 0);
@@ -68,7 +56,7 @@ impl Finishers {
         members.iter().filter_map(Weak::upgrade).map(|member: Arc<dyn Finish>| member.left()).sum()
     }
 
-    fn pop(&self) -> Option<Weak<dyn Finish>> {
+    fn pop(&self) -> Option<Part> {
         self.lock().members.pop()
     }
 
@@ -85,8 +73,9 @@ impl fmt::Debug for Finishers {
 
 #[cfg(test)]
 mod tests {
-    use super::{Finish, Finishers, SHORT};
+    use super::{Finishers, SHORT};
     use crate::wall;
+    use colored_core::port::Finish;
     use std::future::{pending, ready};
     use std::pin::Pin;
     use std::sync::{Arc, Mutex, Weak};

@@ -149,8 +149,9 @@
 //! A color accepts everything that is scheduled under it. A [`Limit`] in front of the color admits
 //! a number of tasks and calls at a time: others wait in line, and a `try_` function returns an
 //! error if there is no room. Code that runs under the color itself never waits for room. See
-//! [`limit`]. [`admission`] limits the delay in place of the number: it refuses work that would
-//! begin too late. A [`stage`] is a handler behind a bounded queue, with batches, for pipelines.
+//! [`limit`]. With the feature `stage` there is also `admission`, which limits the delay in place of
+//! the number: it refuses work that would begin too late; and `stage`, a handler behind a bounded
+//! queue, with batches, for pipelines.
 //!
 //! A value that must stay on one thread, because it is not `Send` or because a library requires it,
 //! lives in a [`PinnedCell`]. It has the same calls as a `ColorCell`, and stays on the thread of
@@ -192,6 +193,7 @@
 //! | `native-stacks` | no | `dump::install_stack_handler`: [dumps](dump::Dump) have the native stacks of workers that are stuck; Linux, x86-64 and aarch64 |
 //! | `tracing` | no | each task has a span of `tracing`, see [below](#spans); [warnings](Builder::warnings) are events |
 //! | `tokio-context` | no | libraries that need tokio's runtime find one, beside every runtime; `Builder::tokio_context` turns it off |
+//! | `stage` | no | `stage`: handlers with bounded queues; `admission`: under overload, early refusals of what would begin too late |
 //! | `hdrhistogram` | no | [`trace`]`::Snapshot::histograms`: how recorded times are distributed |
 //! | `usdt` | no | static [probes](#probes) of workers, for tracers of the system; Linux |
 //!
@@ -245,6 +247,7 @@
 //! | [`fs::Watcher`] | on Linux and Android |
 //! | keep-alive | no interval on OpenBSD; no count of probes on OpenBSD and Windows |
 
+#[cfg(feature = "stage")]
 pub mod admission;
 mod block_on;
 mod blocking;
@@ -272,6 +275,7 @@ mod ready;
 pub mod report;
 pub mod runtime;
 pub mod signal;
+#[cfg(feature = "stage")]
 pub mod stage;
 pub mod sync;
 pub mod task;

@@ -32,7 +32,7 @@
 //! ```
 //!
 //! To limit how long work waits, in place of how much work there is, see
-//! [`admission`](crate::admission).
+//! `admission` (feature `stage`).
 
 #[doc(inline)]
 pub use colored_limit::{

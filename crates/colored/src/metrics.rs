@@ -1,8 +1,7 @@
 //! The counters of a runtime: see [`Runtime::metrics`](crate::Runtime::metrics) and
 //! [`Handle::metrics`](crate::Handle::metrics).
 //!
-//! Stages and admissions have counters of their own: [`stage::Metrics`](crate::stage::Metrics),
-//! [`admission::Metrics`](crate::admission::Metrics).
+//! Stages and admissions (feature `stage`) have counters of their own.
 
 #[cfg(feature = "metrics")]
 pub use self::export::Exporter;

@@ -42,7 +42,7 @@
 //! | [`ColorCell::with`](crate::ColorCell::with) | refused under the same color of another runtime: it is another color | | |
 //! | a call of a [`PinnedCell`](crate::PinnedCell) | works | [`PinnedError`](crate::pinned::PinnedError) | `PinnedError` |
 //! | a permit of a [`Limit`](crate::Limit) | works | is granted; a task that is spawned with it is cancelled | the same |
-//! | `send` to a [stage](crate::stage) | works | the event comes back | the event comes back |
+//! | `send` to a stage | works | the event comes back | the event comes back |
 //! | [`exclusive`](crate::exclusive()) | holds a color of the task's runtime. The search for deadlocks ignores a wait in another runtime, and a `when` over cells of several | | |
 //! | [`sleep`](crate::time::sleep), `timeout`, `interval` | belongs to the runtime in which it is polled first; if that is gone, to the one in which it is polled next | works, until all polls have ended | panics, if it is polled there before it is due |
 //! | a socket | belongs to the runtime in which it was made; any task may use it | works, until all polls have ended | an error |
@@ -118,7 +118,7 @@ use std::time::Duration;
 /// table](self#two-runtimes-in-one-program) shows the behavior of each operation across runtimes.
 ///
 /// Dropping a runtime shuts it down, and so does the end of `#[colored::main]`. The drop first waits until
-/// the [stages](crate::stage) have handled their accepted events, as [`Runtime::shutdown_timeout`] does,
+/// the stages have handled their accepted events, as [`Runtime::shutdown_timeout`] does,
 /// and then for the threads: for polls and blocking calls that have begun. If one of these never returns,
 /// the drop never returns. For example, a read of the standard input in
 /// [`spawn_blocking`](crate::spawn_blocking) keeps a program from ending until a line arrives.
@@ -265,7 +265,7 @@ impl Runtime {
     /// Lets stages handle their accepted events, then cancels every task, each under its color, and waits
     /// for all threads to end. All of this takes at most `timeout`.
     ///
-    /// The shutdown closes and drains the [stages](crate::stage) of the runtime one after another, the last
+    /// The shutdown closes and drains the stages of the runtime one after another, the last
     /// one built first, so that senders end before receivers. Everything else goes on meanwhile; a send to
     /// a closed stage returns the event. A runtime without stages, or with drained stages, loses no time by
     /// this.

@@ -151,7 +151,7 @@ where
     F::Output: Send + 'static,
 {
     let site = Location::caller();
-    with_handle("spawn_unique", |handle| handle.spawn_alone_from(site, future))
+    with_handle("spawn_unique", |handle| handle.spawn_unique_from(site, future))
 }
 
 /// Spawns a task under the color of the caller.

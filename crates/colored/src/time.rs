@@ -47,7 +47,7 @@
 //!
 //! What measures and what guards stays on real time: time limits of a shutdown, the watch for
 //! [long polls](crate::Builder::long_poll) and [deadlocks](crate::Builder::deadlock_after), the length of a turn,
-//! [`admission`](crate::admission), [`Limit::waited`](crate::Limit::waited), metrics.
+//! `admission`, [`Limit::waited`](crate::Limit::waited), metrics.
 //!
 //! While the clock is paused, the monitor thread wakes up 200 times a second, also in an idle program.
 //!

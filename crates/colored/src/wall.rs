@@ -1,6 +1,6 @@
 //! The system's clock. No other place of this crate reads it: what follows the clock of a runtime, which may be paused,
 //! asks [`driver::clock`](crate::driver::clock), and what must not follow it asks here: time limits of shutdowns, the watch
-//! for long polls and deadlocks, delays that admission and stages measure, threads that retire.
+//! for long polls and deadlocks, threads that retire.
 
 use std::time::{Duration, Instant, SystemTime};
 

@@ -1,8 +1,8 @@
 //! The file of the socket: who may connect, what it replaces, when it goes.
 
 use super::{Reader, inspected, place, settings};
-use crate::support::{child, watched};
 use colored::Runtime;
+use colored_tests::{child, watched};
 use std::env;
 use std::fs::{self, Permissions};
 use std::io::ErrorKind;

@@ -1,9 +1,9 @@
 //! Readers that are slow, dead, too many, or that ask nonsense.
 
 use super::{Reader, inspected, level, place};
-use crate::support::{wait_until, watched};
 use colored::Color;
 use colored::usage::Level;
+use colored_tests::{wait_until, watched};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};

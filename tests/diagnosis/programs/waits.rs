@@ -1,10 +1,10 @@
 //! Programs that wait for locks, and for colors that are kept.
 
 use super::{assert_named, compute, each, ms, unique, us, visitors};
-use crate::support::{alone, attempts};
 use colored::report::{Fault, Waiting};
 use colored::time::sleep;
 use colored::{Builder, Color, ColorCell, exclusive, spawn_colored, spawn_unique, sync};
+use colored_tests::{alone, attempts};
 use std::future::pending;
 use std::sync::Arc;
 

@@ -2,8 +2,8 @@
 
 use super::How;
 use super::operations::Outcome;
-use crate::support::scratch::Scratch;
-use crate::support::terminal;
+use colored_tests::scratch::Scratch;
+use colored_tests::terminal;
 use rustix::fs::{CWD, FileType, MemfdFlags, Mode, OFlags, memfd_create, mkfifoat, mknodat};
 use rustix::io::{ioctl_fionbio, ioctl_fionread};
 use rustix::mount::{UnmountFlags, mount_bind, unmount};

@@ -164,6 +164,7 @@ fn perform(jobs: &[(Writer, PathBuf)], _: &str) -> Option<Vec<String>> {
     Some(perform_in(&mut command, test, jobs))
 }
 
+/// Shows G13.
 #[test]
 fn targets_are_written_as_by_the_standard_library() {
     if is_child() {

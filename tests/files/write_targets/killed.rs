@@ -1,8 +1,8 @@
 //! Programs that are killed while they replace a file.
 
-use crate::support::run;
-use crate::support::scratch::Scratch;
-use crate::support::wait_until;
+use colored_tests::run;
+use colored_tests::scratch::Scratch;
+use colored_tests::wait_until;
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter};
 use std::env;
 use std::fs;
@@ -23,6 +23,7 @@ const LEN: usize = 500_000;
 const CHILDREN: usize = 10;
 const ROUNDS: u64 = 5;
 
+/// Shows G13.
 #[test]
 fn the_file_is_whole_and_the_next_write_removes_what_is_left() {
     if let Ok(path) = env::var(PATH) {
@@ -59,8 +60,7 @@ fn the_file_is_whole_and_the_next_write_removes_what_is_left() {
 }
 
 fn child(path: &Path, is_named: bool) -> Child {
-    let test =
-        "files::write_targets::killed::the_file_is_whole_and_the_next_write_removes_what_is_left";
+    let test = "write_targets::killed::the_file_is_whole_and_the_next_write_removes_what_is_left";
     let mut command = Command::new(env::current_exe().expect("the path of this binary"));
     command.args(["--exact", test, "--nocapture", "--test-threads=1"]).env(PATH, path);
     if is_named {

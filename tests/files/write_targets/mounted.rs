@@ -2,7 +2,7 @@
 
 use super::How::{InPlace, Refused, Replaced};
 use super::{Row, Set, Writer, compare, is_child, old, perform_in};
-use crate::support::scratch::Scratch;
+use colored_tests::scratch::Scratch;
 use std::env;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
@@ -93,6 +93,7 @@ fn after_mounts(mounts: &str, lines: &str) -> Option<Command> {
     Some(command)
 }
 
+/// Shows G13.
 #[test]
 fn targets_are_written_as_by_the_standard_library() {
     if !is_child() {
@@ -101,6 +102,7 @@ fn targets_are_written_as_by_the_standard_library() {
 }
 
 /// The standard library would write here. But then a file that does not fit would be lost.
+/// Shows G13.
 #[test]
 fn where_there_is_no_room_for_two_files_the_old_one_stays() {
     if is_child() {

@@ -7,7 +7,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
 /// The kind and the number of an error, or that there is none.
-pub(in crate::files) fn said<T>(result: io::Result<T>) -> String {
+pub(crate) fn said<T>(result: io::Result<T>) -> String {
     let Err(error) = result else { return "Ok".into() };
     let source = error.get_ref().and_then(Error::source);
     let source = source.and_then(|source| source.downcast_ref::<io::Error>());
@@ -21,7 +21,7 @@ pub(super) fn inode(path: &Path) -> Option<u64> {
 }
 
 /// All that is in a directory, and what is at the path if that is elsewhere.
-pub(in crate::files) fn seen(directory: &Path, path: &Path) -> String {
+pub(crate) fn seen(directory: &Path, path: &Path) -> String {
     let mut lines = Vec::new();
     look(directory, directory, &mut lines);
     if !path.starts_with(directory) && fs::metadata(path).is_ok_and(|found| found.is_file()) {

@@ -2,7 +2,7 @@
 
 use super::How::{InPlace, Made, Refused, Replaced};
 use super::{Row, Set, old};
-use crate::support::scratch::Scratch;
+use colored_tests::scratch::Scratch;
 use rustix::fs::{
     CWD, FileType, IFlags, Mode, XattrFlags, ioctl_getflags, ioctl_setflags, mknodat, setxattr,
 };

@@ -1,4 +1,4 @@
-//! The functions of a file that take numbers or times.
+//! The functions of a file: those that take numbers or times, and those that return nothing.
 
 use super::Source;
 
@@ -26,6 +26,32 @@ impl Source {
             }
         }
         found
+    }
+
+    /// The names of the functions that return nothing, and their lines. Tests do not count: nobody calls them.
+    pub(crate) fn functions_without_result(&self) -> Vec<(String, usize)> {
+        let mut found = Vec::new();
+        // A type such as `fn()` has no name.
+        let is_named = |at: &usize| self.text(*at) == "fn" && self.text(at + 1) != "(";
+        for at in (0..self.0.len()).filter(is_named) {
+            let generics = self.text(at + 2) == "<";
+            let open = if generics { self.close_generics(at + 2) + 1 } else { at + 2 };
+            let end = self.close(open) + 1;
+            let returns = self.text(end) == "-" && self.text(end + 1) == ">";
+            if !returns && !self.is_a_test(at) {
+                found.push((self.text(at + 1).to_owned(), self.0[at].line));
+            }
+        }
+        found
+    }
+
+    /// Whether an attribute of the function at this `fn` ends with `test`.
+    fn is_a_test(&self, at: usize) -> bool {
+        let is_before = |at: &usize| !["{", "}", ";"].contains(&self.text(*at));
+        let attributes = (0..at).rev().take_while(is_before);
+        attributes
+            .into_iter()
+            .any(|at| self.text(at) == "test" && ["]", "("].contains(&self.text(at + 1)))
     }
 
     fn takes_a_number(&self, mut at: usize, end: usize) -> bool {

@@ -2,12 +2,12 @@
 
 use super::reader::Reader;
 use super::writer::Writer;
-use crate::support::Dice;
 use colored::Handle;
 use colored::fs::File;
 use colored::net::unix::pipe;
 use colored::net::{TcpListener, TcpStream, UnixStream};
 use colored::process::{Child, Command, Stdio};
+use colored_tests::Dice;
 use std::fmt;
 use std::future::poll_fn;
 use std::os::fd::OwnedFd;

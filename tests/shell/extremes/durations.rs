@@ -1,12 +1,12 @@
 //! The functions that take a time.
 
 use super::{Done, after, has_passed, on, once, paused};
-use crate::support::runtime;
 use colored::admission::Admission;
 use colored::net::{ConnectOptions, KeepAlive, TcpListener, TcpSocket, TcpStream};
 use colored::task::JoinSet;
 use colored::time::{self, Duration, Instant};
 use colored::{Builder, Runtime};
+use colored_tests::runtime;
 use std::future::pending;
 use std::pin::pin;
 
@@ -170,16 +170,16 @@ pub(super) const ROWS: &[Row] = &[
     ("net/tcp/keep_alive.rs::interval", |of| keep_alive(|options| options.interval(of))),
     ("net/tcp/options.rs::set_linger", |of| on(async { connection().await.set_linger(Some(of)) })),
     ("net/tcp/socket.rs::set_linger", |of| TcpSocket::new_v4()?.set_linger(Some(of))),
-    ("admission.rs::new", |of| {
+    ("colored-stage/admission.rs::new", |of| {
         drop(on(async { Admission::new(of).admit() }));
         Ok(())
     }),
-    ("admission.rs::with_interval", |of| {
+    ("colored-stage/admission.rs::with_interval", |of| {
         drop(on(async { Admission::with_interval(Duration::from_nanos(1).max(of), of).admit() }));
         drop(on(async { Admission::with_interval(of, Duration::from_secs(1)).admit() }));
         Ok(())
     }),
-    ("admission.rs::admit_since", |of| {
+    ("colored-stage/admission.rs::admit_since", |of| {
         let admission = Admission::new(Duration::from_secs(1));
         let past = Instant::now().checked_sub(of).unwrap_or_else(Instant::now);
         drop(on(async { admission.admit_since(after(of).into_std()) }));

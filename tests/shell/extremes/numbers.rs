@@ -154,13 +154,19 @@ pub(super) const ROWS: &[Row] = &[
             Ok(())
         })
     }),
-    ("stage/builder.rs::capacity", SIZE, |of| stage(|stage| stage.capacity(size(of)))),
-    ("stage/builder.rs::parallel", SIZE, |of| {
+    ("colored-stage/stage/builder.rs::capacity", SIZE, |of| {
+        stage(|stage| stage.capacity(size(of)))
+    }),
+    ("colored-stage/stage/builder.rs::parallel", SIZE, |of| {
         stage(|stage| stage.parallel(size(of), |event| *event))
     }),
-    ("stage/builder.rs::parallel_by", SIZE, |of| stage(|stage| stage.parallel_by(size(of), |_| 0))),
-    ("stage/batching.rs::Fixed", SIZE, |of| stage(|stage| stage.batch(Batch::Fixed(size(of))))),
-    ("stage/batching.rs::Adaptive", SIZE, |of| {
+    ("colored-stage/stage/builder.rs::parallel_by", SIZE, |of| {
+        stage(|stage| stage.parallel_by(size(of), |_| 0))
+    }),
+    ("colored-stage/stage/batching.rs::Fixed", SIZE, |of| {
+        stage(|stage| stage.batch(Batch::Fixed(size(of))))
+    }),
+    ("colored-stage/stage/batching.rs::Adaptive", SIZE, |of| {
         stage(|stage| stage.batch(Batch::Adaptive { max: size(of) }))
     }),
     ("task/join_set.rs::limit", SIZE, |of| {

@@ -1,8 +1,8 @@
 //! `time::advance`.
 
 use super::{HOUR, paused, poll_once, run};
-use crate::support::{panic_of, watched};
 use colored::time::{Duration, Instant, advance, interval, resume, sleep};
+use colored_tests::{panic_of, watched};
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
@@ -121,7 +121,7 @@ fn an_advance_ends_when_time_is_resumed() {
 #[test]
 fn a_clock_that_moves_is_not_advanced() {
     watched(|| {
-        let runtime = crate::support::runtime(1);
+        let runtime = colored_tests::runtime(1);
         let text = panic_of(|| runtime.run(advance(HOUR)));
         assert!(
             text.contains("the clock of this runtime is not paused: call `time::pause` first"),

@@ -1,12 +1,12 @@
 //! What keeps paused time from moving, and what does not.
 
 use super::{HOUR, paused, run};
-use crate::support::scratch::Scratch;
-use crate::support::watched;
 use colored::fs;
 use colored::io::{AsyncReadExt, AsyncWriteExt};
 use colored::net::{UdpSocket, UnixStream};
 use colored::time::{Duration, Instant, advance, sleep, timeout};
+use colored_tests::scratch::Scratch;
+use colored_tests::watched;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, mpsc};
 use std::thread;

@@ -1,6 +1,5 @@
 //! The futures that the runtime's users await, each with the target of its wait.
 
-use crate::support::gate::Gate;
 use colored::admission::Admission;
 use colored::io::{AsyncReadExt, AsyncWriteExt};
 use colored::net::{TcpListener, TcpStream, UnixListener, UnixStream, lookup_host};
@@ -12,6 +11,7 @@ use colored::{
     Color, ColorCell, Handle, Limit, PinnedCell, Runtime, exclusive, hop, shared, spawn_colored,
     try_when, when, yield_now,
 };
+use colored_tests::gate::Gate;
 use std::io::{Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net as unix;

@@ -21,7 +21,7 @@ impl Load for Outside {
                 sleep(self.workers, Some(2_000));
             }
             let (ended, nanos) = (Arc::clone(&ended), self.nanos);
-            drop(handle.spawn_alone(async move {
+            drop(handle.spawn_unique(async move {
                 work(nanos);
                 // Ordering: a figure.
                 ended.fetch_add(1, Ordering::Relaxed);

@@ -30,7 +30,7 @@ impl Load for Pairs {
             for me in 0..2 {
                 let (turn, nanos) = (Arc::clone(&turn), self.nanos);
                 let mine = (turns + 1 - me as u64) / 2;
-                drop(handle.spawn_alone(async move {
+                drop(handle.spawn_unique(async move {
                     for _ in 0..mine {
                         poll_fn(|cx| {
                             let mut turn = turn.0.lock();

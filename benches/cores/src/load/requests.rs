@@ -127,7 +127,7 @@ impl Load for Requests {
             all.push(Arc::clone(&socket));
             drop(all);
             let (nanos, ops) = (self.nanos, self.ops);
-            drop(handle.spawn_alone(async move {
+            drop(handle.spawn_unique(async move {
                 for _ in 0..ops {
                     shards[of].send(connection);
                     poll_fn(|cx| {

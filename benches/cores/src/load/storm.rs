@@ -18,11 +18,11 @@ impl Load for Storm {
         let share = self.ops / self.workers as u64;
         for _ in 0..self.workers {
             let (spawner, nanos) = (handle.clone(), self.nanos);
-            drop(handle.spawn_alone(async move {
+            drop(handle.spawn_unique(async move {
                 let mut left = share;
                 while left > 0 {
                     for _ in 0..BATCH.min(left) {
-                        drop(spawner.spawn_alone(async move {
+                        drop(spawner.spawn_unique(async move {
                             work(nanos);
                             done();
                         }));

@@ -61,7 +61,7 @@ impl Load for Zipf {
             let (spawner, nanos) = (handle.clone(), self.nanos);
             let seed = (worker + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             let mut keys = Keys(Arc::clone(&sums), seed);
-            drop(handle.spawn_alone(async move {
+            drop(handle.spawn_unique(async move {
                 let mut left = share;
                 while left > 0 {
                     let mut spawned = Vec::new();

@@ -142,7 +142,7 @@ impl<T: Send + 'static> Owner<T> {
             }
         };
         if meter::is_on() {
-            self.lane.records_post();
+            self.lane.record_post();
         }
         // SAFETY: the cell keeps its lane up to its end, which comes behind this turn.
         unsafe { callback::post_uncounted(&self.lane, turn) };

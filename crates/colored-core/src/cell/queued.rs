@@ -31,7 +31,7 @@ impl<F: Send + 'static, R: Send + 'static> Queued<F, R> {
         let (mut queued, slot) = Self::new(f, waker.clone());
         let posted = Posted { call: RemoteCall::new(slot), run };
         callback::post_awaited(lane, move || posted.run());
-        queued.waits(turn);
+        queued.record_wait(turn);
         queued
     }
 }
@@ -44,11 +44,11 @@ impl<F, R> Queued<F, R> {
     }
 
     /// Records that the task waits for that turn. The closure, or the caller, keeps the lane until the closure begins.
-    pub(super) fn waits(&mut self, turn: AwaitedTurn) {
+    pub(super) fn record_wait(&mut self, turn: AwaitedTurn) {
         if let Some(slot) = &self.slot {
             // SAFETY: this keeps the slot, and drops the record first. The search uses the lane only under the slot's
             // lock while the closure has not begun, and until then the closure, or the caller, keeps the lane.
-            unsafe { self.wait.waits(|| slot.cause(turn)) };
+            unsafe { self.wait.record_wait(|| slot.cause(turn)) };
         }
     }
 
@@ -63,7 +63,7 @@ impl<F, R> Queued<F, R> {
         waker: &Waker,
         turn: impl FnOnce() -> Option<AwaitedTurn>,
     ) -> Poll<Result<Outcome<R>, CallError>> {
-        let told = self.wait.begins_poll();
+        let told = self.wait.begin_poll();
         let slot = self.slot.as_ref().expect("it has no outcome yet");
         match (slot.poll(waker), told) {
             (Some(outcome), _) => {
@@ -74,7 +74,7 @@ impl<F, R> Queued<F, R> {
             (None, Some(deadlock)) => Poll::Ready(Err(CallError::Deadlock(deadlock))),
             (None, None) => {
                 if let Some(turn) = turn() {
-                    self.waits(turn);
+                    self.record_wait(turn);
                 }
                 Poll::Pending
             }

@@ -104,7 +104,7 @@ impl<T: Send + Sync + 'static> ColorCell<T> {
     /// Runs `f` at once if it need not wait; returns `f` otherwise.
     fn read_now<R, F: FnOnce(&T) -> R>(&self, f: F) -> Result<Result<R, InUse>, F> {
         if meter::is_on() {
-            self.inner.lane().records_call();
+            self.inner.lane().record_call();
         }
         if self.inner.lane().is_free_here() {
             // SAFETY: `is_free_here` says that this thread holds the lane.
@@ -160,7 +160,7 @@ where
                     let (mut queued, slot) = Queued::new(f, cx.waker().clone());
                     let reading = Reading { cell: cell.clone(), slot, f: None };
                     queued::post(cell.inner.lane(), reading);
-                    queued.waits(self.turn());
+                    queued.record_wait(self.turn());
                     self.progress = Progress::Queued(queued);
                 }
             },

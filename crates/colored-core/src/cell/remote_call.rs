@@ -21,7 +21,7 @@ use std::thread;
 pub struct RemoteCallWait<F, R> {
     /// Dropped before the lane that its record names.
     queued: Queued<F, R>,
-    home: Option<Address>,
+    address: Option<Address>,
 }
 
 impl<F, R> RemoteCallWait<F, R> {
@@ -29,11 +29,11 @@ impl<F, R> RemoteCallWait<F, R> {
     #[must_use]
     pub fn new(f: F, waker: Waker) -> (Self, RemoteCall<F, R>) {
         let (queued, slot) = Queued::new(f, waker);
-        (Self { queued, home: None }, RemoteCall::new(slot))
+        (Self { queued, address: None }, RemoteCall::new(slot))
     }
 
     /// Polls for the result or the panic of the closure. Until the closure begins, the calling task
-    /// waits for the color of `home`, if there is one; a [`Deadlock`](crate::Deadlock) names `site`.
+    /// waits for the color of `address`, if there is one; a [`Deadlock`](crate::Deadlock) names `site`.
     ///
     /// # Errors
     ///
@@ -43,12 +43,12 @@ impl<F, R> RemoteCallWait<F, R> {
         &mut self,
         cx: &Context<'_>,
         site: &'static Location<'static>,
-        home: impl FnOnce() -> Option<Address>,
+        address: impl FnOnce() -> Option<Address>,
     ) -> Poll<Result<thread::Result<R>, CallError>> {
         const HOW: &How = &How { text: "calls a pinned cell of", is_shared: false };
-        let Self { queued, home: kept } = self;
+        let Self { queued, address: kept } = self;
         let turn = || {
-            *kept = kept.take().or_else(home);
+            *kept = kept.take().or_else(address);
             kept.as_ref().map(|address| AwaitedTurn { lane: address.lane().ptr(), how: HOW, site })
         };
         Poll::Ready(match ready!(queued.poll(cx.waker(), turn))? {

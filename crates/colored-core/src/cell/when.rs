@@ -11,7 +11,7 @@ use super::slot::Slot;
 use crate::budget;
 use crate::lane::behavior::request::{self, Request};
 use crate::lane::{LanePtr, LaneRef};
-use crate::sched::has_to_wait;
+use crate::sched::count_wait;
 use crate::wait::AwaitedTurn;
 use std::fmt;
 use std::marker::PhantomData;
@@ -287,6 +287,6 @@ where
     }
     // SAFETY: the behavior, which the future keeps, keeps the lane.
     let lane = unsafe { LaneRef::borrowed(wants[0].lane()) };
-    has_to_wait(&lane);
+    count_wait(&lane);
     Ok(Started::Waits(Progress::Scheduled(scheduled)))
 }

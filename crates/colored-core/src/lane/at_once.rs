@@ -31,7 +31,7 @@ impl AtOnce {
         let first = unsafe { lanes.clone().next()?.get() };
         let since = first.port.recorded_now()?;
         // SAFETY: the caller promises that this thread has taken the lanes, which are alive.
-        unsafe { each_beside(first, lanes.clone()) }.for_each(|lane| lane.begins_at_once(since));
+        unsafe { each_beside(first, lanes.clone()) }.for_each(|lane| lane.record_call_begin(since));
         let caller = current::lane().filter(|caller| lanes.clone().all(|lane| lane != *caller));
         Some(Self { since, caller })
     }
@@ -48,11 +48,11 @@ impl AtOnce {
         let first = unsafe { first.get() };
         let Some(at) = first.port.recorded_now() else { return };
         // SAFETY: as above.
-        unsafe { each_beside(first, lanes) }.for_each(|lane| lane.ends_at_once(at));
+        unsafe { each_beside(first, lanes) }.for_each(|lane| lane.record_call_end(at));
         if let Some(caller) = self.caller {
             // SAFETY: this thread holds the lane up to the end of a turn that is further up the stack.
             let lane = unsafe { caller.get() };
-            lane.lends(at.now.saturating_sub(self.since.now), at);
+            lane.record_lent(at.now.saturating_sub(self.since.now), at);
         }
     }
 }

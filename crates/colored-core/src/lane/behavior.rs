@@ -27,13 +27,13 @@ pub(in crate::lane) mod line;
 pub(crate) mod order;
 pub(crate) mod request;
 
-use crate::lane::after::After;
 use crate::lane::at_once::AtOnce;
 use crate::lane::behavior::request::{Mode, Request};
 use crate::lane::current::{self, Hold};
 use crate::lane::priority::inherit::Risen;
 use crate::lane::readers;
 use crate::lane::readers::admit::{self, Admit, Waiting};
+use crate::lane::turn_end::after::After;
 use crate::lane::{Lane, LanePtr, LaneRef, ReadyLane, callback};
 use crate::meter;
 use crate::queue::{Kind, Node, Pushed};
@@ -194,8 +194,8 @@ impl Claim {
         unsafe { self.want.lane.get() }
     }
 
-    /// The behavior has got the lane. The caller takes it off the pending count afterwards.
-    fn gets(&self) {
+    /// Notes that the behavior has the lane. The caller takes it off the pending count afterwards.
+    fn set_owned(&self) {
         // Ordering: pairs with the Acquire in `Behavior::wants`.
         self.has.store(true, Ordering::Release);
     }
@@ -233,7 +233,7 @@ pub(crate) unsafe fn enqueue(behavior: &BehaviorRef) -> bool {
     let mut granted = 1;
     let push = |claim: &Claim| {
         if meter::is_on() {
-            claim.lane().counts(claim.waiting.node());
+            claim.lane().record_push(claim.waiting.node());
         }
         // SAFETY: the claim is in no chain, and the behavior keeps claim and lane until the claim is out again.
         let pushed = unsafe { claim.lane().chain.push(NonNull::from(claim).cast()) };
@@ -241,9 +241,9 @@ pub(crate) unsafe fn enqueue(behavior: &BehaviorRef) -> bool {
             (Pushed::Behind, _) => {}
             (Pushed::Claimed, Mode::Exclusive) => {
                 if meter::is_on() {
-                    claim.lane().is_granted(claim.waiting.node());
+                    claim.lane().record_granted(claim.waiting.node());
                 }
-                claim.gets();
+                claim.set_owned();
                 granted += 1;
             }
             (Pushed::Claimed, Mode::Shared) => claim.opens.set(true),
@@ -335,7 +335,7 @@ pub(in crate::lane) unsafe fn grant(
     // SAFETY: the claim is at the head of the chain, and its reference keeps the behavior and the claim.
     let claim = unsafe { node.cast::<Claim>().as_ref() };
     let behavior = claim.behavior;
-    claim.gets();
+    claim.set_owned();
     // SAFETY: the claim's lane has been pending, and the turn of a claim comes once.
     let Some(complete) = (unsafe { take(behavior, 1) }) else {
         let _granted = ready.into_raw();
@@ -386,7 +386,7 @@ unsafe fn admit(node: NonNull<Node>) {
     // SAFETY: the caller promises that `node` begins a claim, whose reference keeps it alive.
     let claim = unsafe { node.cast::<Claim>().as_ref() };
     let (behavior, lane, urgent) = (claim.behavior, claim.want.lane, claim.waiting.is_urgent());
-    claim.gets();
+    claim.set_owned();
     // SAFETY: the claim's lane has been pending, and a claim is admitted once.
     if let Some(complete) = unsafe { take(behavior, 1) } {
         // The admitter has other readers to admit, so another thread may run the behavior. SAFETY: the behavior keeps

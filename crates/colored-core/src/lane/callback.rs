@@ -1,9 +1,9 @@
 //! Closures under a color: queued like tasks, or run at once when the lane is idle.
 
 use crate::contain::contain;
-use crate::lane::alone::{try_alone, try_alone_soon};
 use crate::lane::at_once::AtOnce;
 use crate::lane::current::Hold;
+use crate::lane::try_take::{try_take, try_take_soon};
 use crate::lane::{LanePtr, LaneRef};
 use crate::memory;
 use crate::meter;
@@ -157,14 +157,14 @@ pub(super) unsafe fn free(node: NonNull<Node>) {
 ///
 /// If `f` does; the lane goes on.
 pub(crate) fn run_inline<F: FnOnce() -> R, R>(lane: &LaneRef, f: F) -> Result<R, F> {
-    if !try_alone(lane) {
+    if !try_take(lane) {
         return Err(f);
     }
-    // SAFETY: `try_alone` has just taken the lane, by its own node.
-    Ok(unsafe { run_alone(lane, f) })
+    // SAFETY: `try_take` has just taken the lane, by its own node.
+    Ok(unsafe { run_taken(lane, f) })
 }
 
-/// As [`run_inline`], also if the lane becomes idle [within a moment](try_alone_soon). `run` gets `given`, which comes
+/// As [`run_inline`], also if the lane becomes idle [within a moment](try_take_soon). `run` gets `given`, which comes
 /// back if the lane does not become idle.
 ///
 /// # Panics
@@ -175,18 +175,18 @@ pub(crate) fn run_inline_soon<G, F, R>(lane: &LaneRef, given: G, run: F) -> Resu
 where
     F: FnOnce(G) -> R,
 {
-    if !try_alone(lane) && !try_alone_soon(lane) {
+    if !try_take(lane) && !try_take_soon(lane) {
         return Err(given);
     }
-    // SAFETY: `try_alone` or `try_alone_soon` has just taken the lane, by its own node.
-    Ok(unsafe { run_alone(lane, || run(given)) })
+    // SAFETY: `try_take` or `try_take_soon` has just taken the lane, by its own node.
+    Ok(unsafe { run_taken(lane, || run(given)) })
 }
 
 /// # Safety
 ///
 /// This thread has taken the lane, by its own node.
 #[inline]
-unsafe fn run_alone<F: FnOnce() -> R, R>(lane: &LaneRef, f: F) -> R {
+unsafe fn run_taken<F: FnOnce() -> R, R>(lane: &LaneRef, f: F) -> R {
     let lanes = || iter::once(lane.ptr());
     // SAFETY: the caller promises that this thread has taken the lane, which `lane` keeps alive.
     let at_once = if meter::is_on() { unsafe { AtOnce::begin(lanes()) } } else { None };

@@ -61,8 +61,8 @@ impl Hold {
         CURRENT.with(|current| current.owed.set(current.owed.get() + refs));
     }
 
-    /// The lane has been given up; the owed references are still to be settled.
-    pub(super) fn has_ended(&self) {
+    /// Ends the hold. The caller still settles the owed references.
+    pub(super) fn end(&self) {
         CURRENT.with(|current| current.lane.set(None));
     }
 
@@ -117,9 +117,9 @@ pub(super) fn waker() -> Option<Id> {
     task().map(TaskRef::id).or_else(completing)
 }
 
-/// A task has completed in a slice of this thread.
+/// Counts a task that has completed in a slice of this thread.
 #[inline]
-pub(super) fn has_completed() {
+pub(super) fn count_completed() {
     CURRENT.with(|current| current.completed.set(current.completed.get() + 1));
 }
 
@@ -216,9 +216,9 @@ pub(crate) fn yield_task(waker: &Waker) -> bool {
     yield_if(|task| task.owns(waker))
 }
 
-/// As [`yield_task`], for `task`, if it is the current one.
+/// As [`yield_task`], for `task`. False if it is not the current one.
 #[inline]
-pub(super) fn yields(task: TaskRef<LanePtr>) -> bool {
+pub(super) fn mark_yielded(task: TaskRef<LanePtr>) -> bool {
     yield_if(|current| current == task)
 }
 

@@ -1,6 +1,6 @@
 //! [`Held`]: the proof that this thread holds a lane.
 
-use crate::lane::after::After;
+use crate::lane::turn_end::after::After;
 use crate::lane::{Inner, Lane, LanePtr, current};
 use crate::queue::{Kind, Node};
 use std::marker::PhantomData;

@@ -18,8 +18,8 @@
 //! that takes that ticket out clears the bit and takes the right in one exchange. That exchange comes either before,
 //! and then the bit was clear, or after, and then it gets the right.
 
+pub(crate) mod classes;
 pub(crate) mod inherit;
-pub(crate) mod port;
 
 use crate::sync::{AtomicU32, Ordering};
 
@@ -120,8 +120,8 @@ impl PriorityWord {
         self.0.fetch_sub(UNIT, Ordering::Relaxed);
     }
 
-    /// An urgent node has to have another turn after all. Only the holder calls this.
-    pub(in crate::lane) fn unlower(&self) {
+    /// Undoes [`lower`](Self::lower): the urgent node is still in the chain. Only the holder calls this.
+    pub(in crate::lane) fn restore(&self) {
         // Ordering: as in `raise`.
         self.0.fetch_add(UNIT, Ordering::Relaxed);
     }

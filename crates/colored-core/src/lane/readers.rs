@@ -29,7 +29,7 @@
 //! after (G2) was pushed before the reader looked. So either it is done, or the reader sees that the lane's own node is
 //! not the last one. When a reader's turn comes, the readers right behind it go in with it, up to a bound.
 //!
-//! A writer that has not queued yet may [look](super::alone) at the lane for a moment. Readers that come meanwhile let
+//! A writer that has not queued yet may [look](super::try_take) at the lane for a moment. Readers that come meanwhile let
 //! it go first: a hint, and only for a moment.
 //!
 //! The admitter admits the readers that had to wait ([`admit`]). Two more bits of the word say whether there is one,
@@ -38,12 +38,12 @@
 pub(in crate::lane) mod admit;
 pub(in crate::lane) mod batch;
 pub(in crate::lane) mod count;
-pub(crate) mod port;
 pub(crate) mod queued;
+pub(crate) mod workers;
 
-use crate::lane::after::After;
-use crate::lane::alone::{READERS_LOOKS, give_way};
 use crate::lane::current::Hold;
+use crate::lane::try_take::{READERS_LOOKS, give_way};
+use crate::lane::turn_end::after::After;
 use crate::lane::{LanePtr, LaneRef};
 use crate::sync::spin_loop;
 use std::ptr::NonNull;

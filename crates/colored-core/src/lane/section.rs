@@ -18,11 +18,11 @@
 //! so the next section begins in any case. A section beside, or inside, an open one takes nothing.
 
 pub(crate) mod inside;
-pub(crate) mod port;
+pub(crate) mod key;
 
 use crate::lane::current::Hold;
 use crate::lane::held::Held;
-use crate::lane::section::port::Closing;
+use crate::lane::section::key::Closing;
 use crate::lane::{Inner, LanePtr};
 use crate::task::{Kept, TaskRef};
 
@@ -93,7 +93,7 @@ impl LanePtr {
             // This thread still holds the lane, and the task, which has no section left, is about to leave it.
             Kept::Over => lane.forget_section(),
             Kept::Waiting => {
-                hold.has_ended();
+                hold.end();
                 let owed = hold.take_owed();
                 debug_assert!(owed <= 0, "what was taken has been counted");
                 if owed < 0 {

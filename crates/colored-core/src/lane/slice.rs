@@ -1,11 +1,11 @@
 //! One turn of a lane: a bounded number of polls, then it goes back.
 
 use crate::color::Color;
-use crate::lane::after::After;
 use crate::lane::behavior;
 use crate::lane::current::{self, Hold};
 use crate::lane::held::{Head, Held};
 use crate::lane::readers::admit::{self, LetIn};
+use crate::lane::turn_end::after::After;
 use crate::lane::{LanePtr, LaneRef, ReadyLane, callback};
 use crate::meter::{self, At};
 use crate::queue::{Kind, Unlinked};
@@ -20,7 +20,7 @@ pub(crate) trait Runner {
     /// A turn begins, of this task or of something else.
     fn begin_turn(&self, _task: Option<Named>) {}
     /// One turn is over; returns whether the slice goes on.
-    fn goes_on(&mut self, turn: Turn) -> bool;
+    fn count_turn(&mut self, turn: Turn) -> bool;
     /// What records the slice, if it is recorded: the same for the whole slice.
     type Recorder: Recorder;
     /// The recorder. The compiler leaves out what follows if there is none.
@@ -38,11 +38,11 @@ pub(crate) trait Recorder {
     /// The pin of this thread.
     fn thread(&self) -> u32;
     /// The lane was queued for so many nanoseconds.
-    fn has_waited(&mut self, nanos: u64);
+    fn record_wait(&mut self, nanos: u64);
     /// The turn that began last is over.
-    fn has_turned(&mut self);
+    fn record_turn(&mut self);
     /// Then: a task completes, or goes on under another lane.
-    fn has_left(&mut self, task: Id, to: Option<Color>);
+    fn record_leave(&mut self, task: Id, to: Option<Color>);
 }
 
 /// There is none.
@@ -61,13 +61,13 @@ impl Recorder for NoRecorder {
     fn thread(&self) -> u32 {
         match *self {}
     }
-    fn has_waited(&mut self, _: u64) {
+    fn record_wait(&mut self, _: u64) {
         match *self {}
     }
-    fn has_turned(&mut self) {
+    fn record_turn(&mut self) {
         match *self {}
     }
-    fn has_left(&mut self, _: Id, _: Option<Color>) {
+    fn record_leave(&mut self, _: Id, _: Option<Color>) {
         match *self {}
     }
 }
@@ -135,7 +135,7 @@ impl ReadyLane {
         if let Some(recorder) = runner.recorder() {
             let (at, thread) = (recorder.begin(), recorder.thread());
             lane.hand_in_usage();
-            recorder.has_waited(lane.slice_begins(at, thread));
+            recorder.record_wait(lane.record_slice(at, thread));
         }
         lane.show_if_asked(self.0);
         loop {
@@ -151,13 +151,13 @@ impl ReadyLane {
                     let dropped = || head.kind == Kind::Callback && runner.is_closing();
                     if !runner.may_run(head.pin) && !dropped() {
                         if let Some(recorder) = runner.recorder() {
-                            lane.is_queued_at(recorder.last());
+                            lane.record_queued_at(recorder.last());
                         }
                         self.count_owed(&hold);
                         return Slice::Elsewhere(self, head.pin);
                     }
                     if lane.was_counted(&head) {
-                        lane.turn_begins(match runner.recorder() {
+                        lane.record_turn(match runner.recorder() {
                             Some(recorder) => recorder.last().now,
                             None => lane.port.now(),
                         });
@@ -167,21 +167,21 @@ impl ReadyLane {
                         Kind::Claim | Kind::Read => {
                             runner.begin_turn(None);
                             if let Some(recorder) = runner.recorder() {
-                                lane.is_taken(recorder.last());
+                                lane.record_taken(recorder.last());
                             }
                             // SAFETY: this thread holds the lane, by `hold`, and has just found a
                             // claim or a reader at its head.
                             match unsafe { self.share(head, &hold, closing) } {
                                 Turned::Over(ready, after) => {
                                     if let Some(recorder) = runner.recorder() {
-                                        lane.goes_on(recorder.look());
+                                        lane.record_running(recorder.look());
                                     }
                                     self = ready;
                                     after
                                 }
                                 Turned::NotYet(ready) => {
                                     if let Some(recorder) = runner.recorder() {
-                                        lane.is_queued_at(recorder.look());
+                                        lane.record_queued_at(recorder.look());
                                     }
                                     ready.count_owed(&hold);
                                     return Slice::More(ready);
@@ -196,19 +196,19 @@ impl ReadyLane {
                 }
             };
             if ends && let Some(recorder) = runner.recorder() {
-                lane.records_end(after, recorder);
+                lane.record_end(after, recorder);
             }
             // SAFETY: this thread holds the lane, and the turn of its head is over.
             match unsafe { self.0.unlink(after, &hold, Some(runner.is_closing())) } {
                 Unlinked::Idle => return Slice::Idle,
-                Unlinked::More if runner.goes_on(Turn::of(after)) => {
+                Unlinked::More if runner.count_turn(Turn::of(after)) => {
                     if let Some(recorder) = runner.recorder() {
-                        lane.goes_on(recorder.last());
+                        lane.record_running(recorder.last());
                     }
                 }
                 Unlinked::More | Unlinked::Stalled => {
                     if let Some(recorder) = runner.recorder() {
-                        lane.is_queued_at(recorder.last());
+                        lane.record_queued_at(recorder.last());
                     }
                     self.count_owed(&hold);
                     return Slice::More(self);
@@ -253,16 +253,16 @@ impl ReadyLane {
 impl Held<'_> {
     /// The turn of the head is over, and is recorded. This may be the end of the slice.
     #[cold]
-    fn records_end(self, after: After, recorder: &mut impl Recorder) {
+    fn record_end(self, after: After, recorder: &mut impl Recorder) {
         let at = recorder.look();
-        self.turn_ends(after, at);
-        recorder.has_turned();
+        self.record_turn_end(after, at);
+        recorder.record_turn();
         if let After::Release | After::Hop = after {
             // SAFETY: the node is a task's, at the head, and so alive.
             let task: TaskRef<LanePtr> = unsafe { TaskRef::from_node(self.head().node) };
             // SAFETY: a task that hops has a reference to the lane that it goes to.
             let to = (after == After::Hop).then(|| unsafe { task.lane().get() }.color());
-            recorder.has_left(task.id(), to);
+            recorder.record_leave(task.id(), to);
         }
     }
 

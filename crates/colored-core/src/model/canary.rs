@@ -3,7 +3,7 @@
 use super::doubles::{Port, Witness, gate, lane};
 use super::{check, count};
 use crate::lane::callback;
-use crate::lane::visit::visit_kept;
+use crate::lane::snapshot::view_kept;
 use crate::queue::{Chain, Kind, Node};
 use crate::sync::{Arc, AtomicBool, AtomicUsize, Condvar, Mutex, Ordering};
 use loom::thread;
@@ -26,6 +26,7 @@ fn a_lost_increment_is_found() {
     });
 }
 
+/// Shows G6.
 #[test]
 #[should_panic(expected = "deadlock")]
 fn a_lost_wake_up_is_found() {
@@ -65,6 +66,7 @@ fn a_use_after_free_is_found() {
 }
 
 /// A lane that two threads run at once: the effect of a second `ReadyLane`.
+/// Shows G1.
 #[test]
 #[should_panic(expected = "Causality violation")]
 fn two_holders_are_found() {
@@ -96,6 +98,7 @@ fn a_second_claim_is_found() {
     });
 }
 
+/// Shows G8.
 #[test]
 #[should_panic(expected = "leaked")]
 fn a_leaked_task_is_found() {
@@ -113,9 +116,10 @@ fn a_leaked_task_is_found() {
 }
 
 /// A dump that looks at a lane without the right to run it, while the holder puts a task on the lane's list.
+/// Shows G14.
 #[test]
 #[should_panic(expected = "Causality violation")]
-fn a_visit_without_the_right_to_run_is_found() {
+fn a_view_without_the_right_to_run_is_found() {
     check(|| {
         let port = Port::new();
         let lane = lane(&port);
@@ -124,7 +128,7 @@ fn a_visit_without_the_right_to_run_is_found() {
         let runner = Arc::clone(&port);
         let thread = thread::spawn(move || runner.run_all());
         // SAFETY: not sound: the task is not claimed. That is the bug.
-        let first = unsafe { visit_kept(join.task(), |visit| visit.task_behind(None).is_some()) };
+        let first = unsafe { view_kept(join.task(), |view| view.task_behind(None).is_some()) };
         thread.join().unwrap();
         gate.open();
         port.run_all();

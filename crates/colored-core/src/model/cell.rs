@@ -47,6 +47,7 @@ fn assert_ran(trace: &Trace, posts: usize) {
 }
 
 /// Two posters give their clones back while the lane is run: the value outlives both posts.
+/// Shows G8.
 #[test]
 fn posts_against_the_end() {
     check_within(2, || {
@@ -68,6 +69,7 @@ fn posts_against_the_end() {
 }
 
 /// A turn drops the last clone while it is inside the value: the end waits for its turn.
+/// Shows G8.
 #[test]
 fn the_end_inside_a_post() {
     check(|| {

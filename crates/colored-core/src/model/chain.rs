@@ -70,6 +70,7 @@ fn shared() -> (Arc<Shared>, Arc<Nodes>) {
 
 /// Each node is taken once, in its producer's order, and freed at once: no producer may still be
 /// writing into it.
+/// Shows G2.
 #[test]
 fn two_producers_against_the_holder() {
     check(|| {
@@ -86,6 +87,7 @@ fn two_producers_against_the_holder() {
 }
 
 /// With three producers the holder meets links that are not there yet.
+/// Shows G2.
 #[test]
 fn three_producers() {
     check(|| {
@@ -103,6 +105,7 @@ fn three_producers() {
 }
 
 /// A head that goes behind all others, while two producers add nodes.
+/// Shows G2.
 #[test]
 fn rotate_against_push() {
     check(|| {
@@ -134,6 +137,7 @@ fn rotate_against_push() {
 }
 
 /// Two claims with one node, against a push: one holder at a time.
+/// Shows G1.
 #[test]
 fn claim_against_push() {
     check(|| {

@@ -89,6 +89,7 @@ fn raise_against_the_worker() {
 }
 
 /// The same while two workers take from the same queues.
+/// Shows G6.
 #[test]
 fn raise_against_steal() {
     check_within(1, || {
@@ -146,6 +147,7 @@ fn urgent_task_before_a_push() {
 }
 
 /// A color gets the first priority while a worker, which does not know of any yet, goes to sleep.
+/// Shows G6.
 #[test]
 fn first_priority_against_sleep() {
     check_within(2, || {
@@ -161,6 +163,7 @@ fn first_priority_against_sleep() {
 }
 
 /// One of the two lanes is less urgent.
+/// Shows G6.
 #[test]
 fn two_workers_for_two_classes() {
     // Loom switches threads at locks and waits only: with one preemption more the model takes minutes, as the one in

@@ -2,10 +2,10 @@
 
 use crate::color::Color;
 use crate::lane::behavior::order::HasOrder;
-use crate::lane::priority::port::HasClasses;
-use crate::lane::readers::port::HasWorkers;
-use crate::lane::section::port::HasSections;
-use crate::lane::visit::port::HasVisits;
+use crate::lane::priority::classes::HasClasses;
+use crate::lane::readers::workers::HasWorkers;
+use crate::lane::section::key::HasSections;
+use crate::lane::snapshot::asked::HasSnapshot;
 use crate::lane::{
     Closing, Dispatch, GivenBack, Lane, LanePtr, LaneRef, NoRecorder, Observe, Order, Owner,
     ReadyLane, Runner, SectionKey, Slice, Tenure, Turn,
@@ -65,7 +65,7 @@ impl Port {
 }
 
 impl Dispatch for Port {
-    fn dispatch(&self, lane: ReadyLane, _pin: u32, owner: Owner) -> Result<(), ReadyLane> {
+    fn accept(&self, lane: ReadyLane, _pin: u32, owner: Owner) -> Result<(), ReadyLane> {
         if owner == Owner::Worker {
             return Err(lane);
         }
@@ -123,7 +123,7 @@ impl Observe for Port {
 
     fn record(&self, _level: Level, _event: Event) {}
 
-    fn has_spawned(&self) {}
+    fn count_spawn(&self) {}
 
     fn panicked(&self, _panic: &TaskPanic<'_>) {}
 }
@@ -153,7 +153,7 @@ impl HasSections for Port {
 
 impl HasClasses for Port {}
 
-impl HasVisits for Port {}
+impl HasSnapshot for Port {}
 
 /// A lane of `port`.
 pub(crate) fn lane(port: &Arc<Port>) -> LaneRef {
@@ -200,7 +200,7 @@ impl Runner for Endless {
         false
     }
 
-    fn goes_on(&mut self, _: Turn) -> bool {
+    fn count_turn(&mut self, _: Turn) -> bool {
         true
     }
 }
@@ -223,7 +223,7 @@ impl Runner for OneTurn {
         false
     }
 
-    fn goes_on(&mut self, _: Turn) -> bool {
+    fn count_turn(&mut self, _: Turn) -> bool {
         false
     }
 }

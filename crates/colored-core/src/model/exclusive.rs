@@ -30,6 +30,7 @@ async fn marked(wait: Wait, witness: Arc<Witness>) {
 }
 
 /// A wake that comes when the poll ends: the lane goes on, with this task, and no other node came between.
+/// Shows G11.
 #[test]
 fn wake_against_keep() {
     check(|| {
@@ -54,6 +55,7 @@ fn wake_against_keep() {
 }
 
 /// Another thread pushes while the task keeps its lane, goes on, or is about to.
+/// Shows G11.
 #[test]
 fn push_against_keep() {
     check(|| {
@@ -79,6 +81,7 @@ fn push_against_keep() {
 }
 
 /// What another thread has pushed before it ends the wait of a section runs before the next section of the task.
+/// Shows G7.
 #[test]
 fn taken_again_behind_a_push() {
     check(|| {
@@ -140,6 +143,7 @@ fn spawn_inside_against_wake() {
 }
 
 /// The section ends and the task is aborted: one of the two, and the lane goes on.
+/// Shows G11.
 #[test]
 fn release_against_abort() {
     check_within(2, || {
@@ -181,6 +185,7 @@ async fn lose_a_section(place: Stray, wait: Wait) {
 }
 
 /// A section is dropped far from its task, while the task goes to sleep, or wakes up.
+/// Shows G11.
 #[test]
 fn release_from_afar() {
     check_within(2, || {
@@ -212,6 +217,7 @@ fn release_from_afar() {
 }
 
 /// A section is dropped far from its task, while the task is aborted: the task is freed once.
+/// Shows G11.
 #[test]
 fn release_from_afar_against_abort() {
     check_within(2, || {
@@ -242,6 +248,7 @@ fn release_from_afar_against_abort() {
 
 /// A shutdown finds a task that keeps its lane, or the task finds the shutdown; and the nodes that wait behind it are
 /// cancelled too.
+/// Shows G11.
 #[test]
 fn shutdown_against_keep() {
     check_within(2, || {
@@ -261,12 +268,13 @@ fn shutdown_against_keep() {
 }
 
 /// The same against a wake-up, when the lane is in no table.
+/// Shows G11.
 #[test]
 fn shutdown_against_wake() {
     check_within(2, || {
         let (handle, mut workers, _beds) = pool(1);
         let (gate, wait) = gate();
-        let join = handle.spawn_alone(exclusive(wait));
+        let join = handle.spawn_unique(exclusive(wait));
         step_until_idle(&mut workers[0]);
         let waker = thread::spawn(move || gate.open());
         handle.scheduler().shut_down();
@@ -296,6 +304,7 @@ fn run_and_look(handle: &SchedulerHandle, workers: &mut Vec<Worker>) {
 }
 
 /// Two sections that call each other's colors: at most one gets the error, and both end.
+/// Shows G12.
 #[test]
 fn crossing_calls() {
     let ever = std::sync::Arc::new(AtomicBool::new(false));
@@ -325,6 +334,7 @@ fn crossing_calls() {
 
 /// A section calls a color that a `when` has or gets, and the `when` wants the section's color too. Both end, whichever
 /// is first in the line, and the section gets the error only if it is behind.
+/// Shows G12.
 #[test]
 fn section_against_when() {
     let ever = std::sync::Arc::new([AtomicBool::new(false), AtomicBool::new(false)]);
@@ -337,7 +347,7 @@ fn section_against_when() {
             cells[0].color(),
             exclusive(async move { other.try_call(|value| *value += 1).await.is_err() }),
         );
-        let mut both = handle.spawn_alone(async move {
+        let mut both = handle.spawn_unique(async move {
             when((&cells[1], &cells[0]), |one, other| {
                 *one += 1;
                 *other += 1;

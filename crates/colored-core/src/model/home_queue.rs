@@ -12,6 +12,7 @@ use loom::thread;
 const MANY: usize = 1_000;
 
 /// The home goes to sleep while a lane is left for it, by a worker that looks at no queue afterwards.
+/// Shows G6.
 #[test]
 fn home_queue_against_sleep() {
     check_within(2, || {
@@ -31,6 +32,7 @@ fn home_queue_against_sleep() {
 
 /// Two lanes are left for their home, which is awake. The first cannot end before the second has run. They go from the
 /// home queue to the deque while the sender goes to sleep, or is a thief.
+/// Shows G6.
 #[test]
 fn two_lanes_sent_home_against_a_thief() {
     check_within(1, || {
@@ -107,6 +109,7 @@ fn home_queue_that_is_fetched_against_sleep() {
 
 /// A lane is left for a home that is awake but stuck, by a worker that looks at no queue afterwards, while a third
 /// worker goes to sleep.
+/// Shows G6.
 #[test]
 fn home_queue_of_a_stuck_home() {
     check_within(1, || {

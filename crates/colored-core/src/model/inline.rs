@@ -34,6 +34,7 @@ fn call_against_push() {
 }
 
 /// Two pushers, so that the call can end while one is half done: it leaves its node behind.
+/// Shows G1.
 #[test]
 fn call_against_two_pushes() {
     check_within(2, || {
@@ -55,6 +56,7 @@ fn call_against_two_pushes() {
 }
 
 /// Two calls: one runs at once, or one after the other.
+/// Shows G1.
 #[test]
 fn call_against_call() {
     check(|| {

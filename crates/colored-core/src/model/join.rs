@@ -69,6 +69,7 @@ fn change_of_waker_against_completion() {
 }
 
 /// The output is dropped by one of the two, and so is the waker.
+/// Shows G8.
 #[test]
 fn drop_against_completion() {
     check(|| {

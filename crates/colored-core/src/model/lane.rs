@@ -32,6 +32,7 @@ fn push_against_idle() {
 }
 
 /// The thread that gives the last reference back frees the lane, and no thread uses it afterwards.
+/// Shows G5.
 #[test]
 fn push_against_the_last_reference() {
     check(|| {
@@ -51,6 +52,7 @@ fn push_against_the_last_reference() {
 
 /// Two threads push. A third runs one turn at a time and puts the lane back, and the first thread
 /// that comes takes it from there: exclusion, and the order of each producer.
+/// Shows G1, G2.
 #[test]
 fn two_producers_one_runner_one_thief() {
     check_within(2, || {
@@ -98,6 +100,7 @@ impl Future for Yield {
 }
 
 /// A task that goes behind all others, while others come and its lane changes threads.
+/// Shows G2.
 #[test]
 fn rotate_against_push() {
     check(|| {
@@ -120,6 +123,7 @@ fn rotate_against_push() {
 }
 
 /// A task that waits is woken, while a callback runs on its lane: they exclude each other.
+/// Shows G1.
 #[test]
 fn wake_against_another_turn() {
     check(|| {
@@ -147,6 +151,7 @@ fn wake_against_another_turn() {
 
 /// A task moves to another lane while it is woken: it is in one of the two, once, and both lanes
 /// are gone afterwards.
+/// Shows G1.
 #[test]
 fn hop_against_wake() {
     check_within(2, || {
@@ -182,6 +187,7 @@ fn hop_against_wake() {
 }
 
 /// A task moves while it is aborted.
+/// Shows G1, G8.
 #[test]
 fn hop_against_abort() {
     check_within(2, || {

@@ -49,6 +49,7 @@ fn assert_one_at_a_time(marks: &[u32]) {
 
 /// A worker ends the last task of a color that has a value, while another thread spawns the next one
 /// and runs it.
+/// Shows G5.
 #[test]
 fn retire_against_revive() {
     check_within(2, || {
@@ -74,6 +75,7 @@ fn retire_against_revive() {
 }
 
 /// A color that is used again before its values are dropped keeps them for as long as it has a task.
+/// Shows G5.
 #[test]
 fn a_task_keeps_the_values() {
     check_within(2, || {
@@ -104,6 +106,7 @@ fn a_task_keeps_the_values() {
 
 /// A thread that runs nothing gives the last reference back. A worker still drops the values, or, at shutdown, a thread
 /// that comes too late for a worker.
+/// Shows G8.
 #[test]
 fn a_foreign_thread_ends_the_color() {
     check_within(2, || {
@@ -124,6 +127,7 @@ fn a_foreign_thread_ends_the_color() {
 }
 
 /// A color with a task that waits, and an owner that stays: the value goes after the task.
+/// Shows G8.
 #[test]
 fn close_against_a_value() {
     struct Last(Arc<Witness>);
@@ -157,6 +161,7 @@ fn close_against_a_value() {
 
 /// A lane of a unique color is kept for its value while a shutdown looks at the table:
 /// the tasks that the value's destructor spawns there are cancelled.
+/// Shows G8.
 #[test]
 fn close_against_a_kept_lane() {
     struct Spawns(Arc<()>);
@@ -175,7 +180,7 @@ fn close_against_a_kept_lane() {
         let (handle, mut workers, beds) = pool(1);
         let (gate, wait) = gate();
         let payload = Spawns(Arc::new(()));
-        let join = handle.spawn_alone(async move {
+        let join = handle.spawn_unique(async move {
             SPAWNS.with(|slot| slot.set(Some(payload)));
             wait.await;
         });

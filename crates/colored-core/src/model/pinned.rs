@@ -37,6 +37,7 @@ fn spawn(handle: &SchedulerHandle, made: &Arc<Flag>) -> JoinHandle<()> {
 }
 
 /// The future is spawned while the worker stops: made and dropped there, or dropped unmade.
+/// Shows G8.
 #[test]
 fn spawn_against_stop() {
     check_within(2, || {
@@ -54,6 +55,7 @@ fn spawn_against_stop() {
 
 /// The future has been made, and a thread that is no worker holds its color while the tasks are cancelled: the worker
 /// stays until it has dropped the future.
+/// Shows G8.
 #[test]
 fn stop_against_a_color_that_is_held() {
     check_within(2, || {

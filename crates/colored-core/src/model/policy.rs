@@ -45,6 +45,7 @@ fn by(policy: &'static dyn Policy) -> Options {
 }
 
 /// A lane whose home goes to sleep is made runnable: no other worker would come.
+/// Shows G6.
 #[test]
 fn home_against_sleep() {
     check_within(2, || {
@@ -62,6 +63,7 @@ fn home_against_sleep() {
 }
 
 /// The same, made runnable by another worker, and with thieves: the home or the other worker runs it.
+/// Shows G6.
 #[test]
 fn home_against_sleep_and_thieves() {
     check_within(1, || {
@@ -70,7 +72,7 @@ fn home_against_sleep_and_thieves() {
         let set = Arc::clone(&done);
         let gate = at_home(&handle, &mut workers[1], move || set.set());
         // The opener has a color of its own: by color it is sent to no worker.
-        drop(handle.spawn_alone(async move { gate.open() }));
+        drop(handle.spawn_unique(async move { gate.open() }));
         step_until_idle(&mut workers[0]);
         let threads = start_both(workers, &beds);
         done.wait();
@@ -88,9 +90,9 @@ fn home_with_more_against_sleep() {
         let set = Arc::clone(&came);
         let gate = at_home(&handle, &mut workers[0], move || set.set());
         let (spawner, set) = (handle.clone(), Arc::clone(&done));
-        drop(handle.spawn_alone(async move {
+        drop(handle.spawn_unique(async move {
             // In the `next` slot, so no other worker takes it.
-            drop(spawner.spawn_alone(async move {
+            drop(spawner.spawn_unique(async move {
                 came.wait();
                 set.set();
             }));
@@ -105,6 +107,7 @@ fn home_with_more_against_sleep() {
 
 /// A lane is left for a home that is awake and stuck, while a thief goes to sleep, and no other event follows: the
 /// thief finds it by its last look, or is woken.
+/// Shows G6.
 #[test]
 fn home_queue_of_a_stuck_home_against_sleep() {
     check_within(2, || {
@@ -134,7 +137,7 @@ fn home_against_the_end() {
     check_within(2, || {
         let (handle, mut workers, beds) = pool_with(1, by(&Home { steals: false }));
         let (gate, wait) = gate();
-        let join = handle.spawn_alone(async move {
+        let join = handle.spawn_unique(async move {
             wait.await;
             pending::<()>().await;
         });
@@ -149,6 +152,7 @@ fn home_against_the_end() {
 }
 
 /// Two lanes, of which one cannot end before the other has run: both workers must come to the one queue.
+/// Shows G6.
 #[test]
 fn two_workers_for_two_lanes_of_one_queue() {
     check_within(2, || both_come(pool_with(2, by(&OneQueue)), None));

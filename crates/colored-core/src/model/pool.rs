@@ -108,13 +108,13 @@ pub(crate) fn both_come((handle, workers, beds): Pool, color: Option<Color>) {
     let threads = start_both(workers, &beds);
     let (first, second) = (Flag::new(), Flag::new());
     let (wait, set) = (Arc::clone(&first), Arc::clone(&second));
-    drop(handle.spawn_alone(async move {
+    drop(handle.spawn_unique(async move {
         wait.wait();
         set.set();
     }));
     let sets = async move { first.set() };
     drop(match color {
-        None => handle.spawn_alone(sets),
+        None => handle.spawn_unique(sets),
         Some(color) => handle.spawn_colored(color, sets),
     });
     second.wait();
@@ -125,11 +125,11 @@ pub(crate) fn both_come((handle, workers, beds): Pool, color: Option<Color>) {
 /// the second has displaced into the deque: the other worker must come for it.
 pub(crate) fn stay_stuck((handle, mut workers, beds): Pool) {
     let spawner = handle.clone();
-    drop(handle.spawn_alone(async move {
+    drop(handle.spawn_unique(async move {
         let ran = Flag::new();
         let set_ran = Arc::clone(&ran);
-        drop(spawner.spawn_alone(async move { set_ran.set() }));
-        drop(spawner.spawn_alone(async {}));
+        drop(spawner.spawn_unique(async move { set_ran.set() }));
+        drop(spawner.spawn_unique(async {}));
         ran.wait();
         spawner.scheduler().shut_down();
     }));
@@ -145,7 +145,7 @@ pub(crate) fn at_home(
     f: impl FnOnce() + Send + 'static,
 ) -> Gate {
     let (gate, wait) = gate();
-    drop(handle.spawn_alone(async move {
+    drop(handle.spawn_unique(async move {
         wait.await;
         f();
     }));
@@ -160,6 +160,6 @@ pub(crate) fn step_until_idle(worker: &mut Worker) {
 
 /// Leaves a worker awake, and not searching for lanes.
 pub(crate) fn wake_up(handle: &SchedulerHandle, worker: &mut Worker) {
-    drop(handle.spawn_alone(async {}));
+    drop(handle.spawn_unique(async {}));
     assert_eq!(worker.step(), Step::Ran);
 }

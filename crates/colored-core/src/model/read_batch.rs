@@ -13,6 +13,7 @@ type Pending = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Each reader reads once, and sees all that was written before. The next writer writes when all
 /// have read.
+/// Shows G1.
 #[test]
 fn three_readers_of_a_batch_on_two_lanes() {
     check_within(2, || {
@@ -35,7 +36,7 @@ fn three_readers_of_a_batch_on_two_lanes() {
         port.run_all();
         thread.join().unwrap();
         port.run_all();
-        readers.into_iter().for_each(Reader::has_read_once);
+        readers.into_iter().for_each(Reader::finish);
         assert_eq!(written.marks().len(), 2);
     });
 }
@@ -60,7 +61,7 @@ impl Reader {
         Self { reads, waits }
     }
 
-    fn has_read_once(mut self) {
+    fn finish(mut self) {
         assert!(poll(&mut self.waits).is_ready(), "it never went in");
         assert_eq!(self.reads.marks().len(), 1);
     }

@@ -51,6 +51,7 @@ fn write(cell: &Cell, witness: &Arc<Witness>) {
 }
 
 /// Two readers and a writer, each on a thread of its own; all threads run the lanes that they find.
+/// Shows G1.
 #[test]
 fn two_readers_and_a_writer() {
     check_within(2, || {
@@ -101,6 +102,7 @@ fn two_readers_and_a_caller() {
 
 /// The last reader leaves while a writer pushes: one of the two threads ensures that the writer
 /// runs.
+/// Shows G1.
 #[test]
 fn leave_against_push() {
     check(|| {
@@ -172,6 +174,7 @@ fn write_and_read_beside_a_reader() {
 
 /// A reader finds the gate open, and enters when it is open the next time, after a writer: the
 /// reader sees the writer's mark.
+/// Shows G1.
 #[test]
 fn enter_the_next_time() {
     check(|| {
@@ -193,6 +196,7 @@ fn enter_the_next_time() {
 }
 
 /// Admitted readers are on two threads when the gate closes.
+/// Shows G1.
 #[test]
 fn two_admitted_readers_leave_together() {
     check_within(2, || {
@@ -219,6 +223,7 @@ fn two_admitted_readers_leave_together() {
 }
 
 /// A read is dropped while its turn comes.
+/// Shows G8.
 #[test]
 fn drop_against_admission() {
     check(|| {
@@ -247,6 +252,7 @@ unsafe impl Sync for Nodes {}
 
 /// The head is exchanged and the nodes behind it are taken out, while two producers push: no node
 /// is lost, and no producer writes to one that has been taken out.
+/// Shows G1.
 #[test]
 fn exchange_against_push() {
     check(|| {

@@ -59,6 +59,7 @@ fn giver(
 }
 
 /// A wait ends far from its task, while another thread looks at it.
+/// Shows G12.
 #[test]
 fn a_wait_that_ends_elsewhere_against_a_look() {
     check_within(2, || {
@@ -81,6 +82,7 @@ fn a_wait_that_ends_elsewhere_against_a_look() {
 }
 
 /// A wait ends far from its task while the task is completed.
+/// Shows G12.
 #[test]
 fn a_wait_that_ends_elsewhere_against_the_end_of_its_task() {
     check_within(3, || {
@@ -106,6 +108,7 @@ fn a_wait_that_ends_elsewhere_against_the_end_of_its_task() {
 }
 
 /// A section is woken while another thread looks at it: it goes on.
+/// Shows G12.
 #[test]
 fn a_wake_against_a_look() {
     check_within(3, || {
@@ -124,6 +127,7 @@ fn a_wake_against_a_look() {
 }
 
 /// The last section of a task ends far from it, while another thread looks: the color goes on.
+/// Shows G12.
 #[test]
 fn the_end_of_a_section_against_a_look() {
     check_within(3, || {
@@ -158,6 +162,7 @@ fn the_end_of_a_section_against_a_look() {
 
 /// A section awaits a task of its own color, and is woken for another reason while a thread searches: it gets the error
 /// from this search or the next one.
+/// Shows G12.
 #[test]
 fn a_deadlock_against_a_wake() {
     check_within(2, || {
@@ -192,6 +197,7 @@ fn a_deadlock_against_a_wake() {
 }
 
 /// Two threads look at once, and both go on.
+/// Shows G12.
 #[test]
 fn two_looks() {
     check_within(2, || {

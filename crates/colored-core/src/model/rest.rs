@@ -62,7 +62,7 @@ fn a_worker_sends(criterion: Criterion) {
         let sends = Arc::clone(&sent);
         let hand = Hand::with_event(move || {
             // Ordering: see `look`.
-            drop(spawner.spawn_alone(async move { sends.store(true, Ordering::Relaxed) }));
+            drop(spawner.spawn_unique(async move { sends.store(true, Ordering::Relaxed) }));
         });
         hand.look(&handle, &sent, criterion);
         hand.thread.join().unwrap();

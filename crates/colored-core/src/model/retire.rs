@@ -22,12 +22,13 @@ static PUBLISHES: ColorLocal<Publishes> = ColorLocal::__new("PUBLISHES", Publish
 /// One worker runs a task's last turn, and gives the last reference to its lane back. The other runs the node by which
 /// a shutdown tells that lane to cancel its tasks. The values of the color end on one of the two, and publish the lane.
 /// The thread that takes the last reference sees the publication.
+/// Shows G5.
 #[test]
 fn a_late_publication_is_seen_by_the_release_of_the_last_reference() {
     check_within(2, || {
         let (handle, mut workers, _beds) = pool(2);
         let (gate, wait) = gate();
-        drop(handle.spawn_alone(async move {
+        drop(handle.spawn_unique(async move {
             PUBLISHES.with(|_| ());
             wait.await;
         }));

@@ -7,6 +7,7 @@ use crate::sched::Step;
 use crate::sync::{Arc, AtomicUsize, Ordering};
 use loom::thread;
 
+/// Shows G6.
 #[test]
 fn park_against_dispatch() {
     check(|| {
@@ -14,13 +15,14 @@ fn park_against_dispatch() {
         let thread = start(workers.remove(0), &beds);
         let done = Flag::new();
         let set = Arc::clone(&done);
-        drop(handle.spawn_alone(async move { set.set() }));
+        drop(handle.spawn_unique(async move { set.set() }));
         done.wait();
         stop(&handle, [thread]);
     });
 }
 
 /// Two lanes, of which one cannot end before the other has run: both workers must come.
+/// Shows G6.
 #[test]
 fn two_workers_for_two_lanes() {
     // With two preemptions it takes more than five minutes: every look for a lane takes the lock of the
@@ -32,6 +34,7 @@ fn two_workers_for_two_lanes() {
 
 /// A worker makes two lanes runnable and stays in its poll until one of them has run: the other
 /// worker is asleep, or about to be, and must come for it.
+/// Shows G6.
 #[test]
 fn the_lanes_of_a_stuck_worker_are_stolen() {
     check_within(2, || {
@@ -39,22 +42,23 @@ fn the_lanes_of_a_stuck_worker_are_stolen() {
     });
 }
 
-/// One of two workers that could come for a lane begins to rest, and may have been woken in the place of the other: it
+/// One of two workers that could come for a lane begins a pause, and may have been woken in the place of the other: it
 /// wakes the other one.
+/// Shows G6.
 #[test]
 fn a_searcher_that_begins_to_rest_wakes_another_worker() {
     check_within(1, || {
         let (handle, mut workers, beds) = pool(3);
-        let (mut third, mut resting) = (workers.remove(2), workers.remove(1));
+        let (mut third, mut pausing) = (workers.remove(2), workers.remove(1));
         let mut busy = workers.remove(0);
         assert_eq!(third.step(), Step::Park(None));
-        assert_eq!(resting.step(), Step::Park(None));
-        resting.rest_until(1);
+        assert_eq!(pausing.step(), Step::Park(None));
+        pausing.pause_until(1);
         let (ran, spawner) = (Flag::new(), handle.clone());
         let set_ran = Arc::clone(&ran);
         let publish = move || {
-            drop(spawner.spawn_alone(async move { set_ran.set() }));
-            drop(spawner.spawn_alone(async {}));
+            drop(spawner.spawn_unique(async move { set_ran.set() }));
+            drop(spawner.spawn_unique(async {}));
         };
         handle.post_to_worker(0, Color::new(1), publish).ok().expect("there is such a worker");
         let kept = Arc::clone(&beds);
@@ -63,21 +67,22 @@ fn a_searcher_that_begins_to_rest_wakes_another_worker() {
             assert_eq!(third.step(), Step::Ran);
             third
         });
-        let resting = thread::spawn(move || {
-            while resting.step() == Step::Ran {}
-            resting.rest_until(0);
-            resting
+        let pausing = thread::spawn(move || {
+            while pausing.step() == Step::Ran {}
+            pausing.pause_until(0);
+            pausing
         });
         // The lanes that it makes runnable stay there until another worker comes for them.
         assert_eq!(busy.step(), Step::Ran);
         ran.wait();
         handle.scheduler().shut_down();
-        let mut workers = [busy, third.join().unwrap(), resting.join().unwrap()];
+        let mut workers = [busy, third.join().unwrap(), pausing.join().unwrap()];
         workers.iter_mut().for_each(step_until_idle);
     });
 }
 
 /// The calling thread is a guest: its future alternates between it and the workers.
+/// Shows G3.
 #[test]
 fn guest_against_worker() {
     check_within(2, || {

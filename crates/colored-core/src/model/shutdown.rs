@@ -17,6 +17,7 @@ async fn endless(payload: Arc<()>) {
 }
 
 /// A lane that is in the table becomes idle with a waiting task.
+/// Shows G8.
 #[test]
 fn close_against_a_color() {
     check_within(2, || {
@@ -31,11 +32,12 @@ fn close_against_a_color() {
 
 /// A lane that is not in the table becomes idle with a waiting task: the shutdown finds it in the table, or the lane
 /// sees the shutdown and cancels the task.
+/// Shows G8.
 #[test]
 fn close_against_a_first_wait() {
     check_within(2, || {
         let (handle, mut workers, beds) = pool(1);
-        let join = handle.spawn_alone(endless(Arc::new(())));
+        let join = handle.spawn_unique(endless(Arc::new(())));
         let thread = start(workers.remove(0), &beds);
         handle.scheduler().shut_down();
         thread.join().unwrap();
@@ -44,12 +46,13 @@ fn close_against_a_first_wait() {
 }
 
 /// A lane puts itself into the table, and becomes idle with a waiting task.
+/// Shows G8.
 #[test]
 fn close_against_publish() {
     check_within(2, || {
         let (handle, mut workers, beds) = pool(1);
         let payload = Arc::new(());
-        let join = handle.spawn_alone(async move {
+        let join = handle.spawn_unique(async move {
             assert!(Color::current().is_some());
             endless(payload).await;
         });
@@ -62,13 +65,14 @@ fn close_against_publish() {
 }
 
 /// Tasks that are spawned while the workers stop are run by a worker, or by the thread that spawned them.
+/// Shows G8.
 #[test]
 fn stop_against_spawn() {
     check_within(2, || {
         let (handle, mut workers, beds) = pool(1);
         let thread = start(workers.remove(0), &beds);
         let late = handle.clone();
-        let spawner = thread::spawn(move || late.spawn_alone(endless(Arc::new(()))));
+        let spawner = thread::spawn(move || late.spawn_unique(endless(Arc::new(()))));
         handle.scheduler().shut_down();
         let join = spawner.join().unwrap();
         thread.join().unwrap();
@@ -77,6 +81,7 @@ fn stop_against_spawn() {
 }
 
 /// The same for a callback, and a thread that is no worker.
+/// Shows G8.
 #[test]
 fn stop_against_post() {
     check_within(2, || {
@@ -96,6 +101,7 @@ fn stop_against_post() {
 
 /// The same for a callback that is pinned to a worker: it is run there, or dropped by a thread that comes too late for
 /// the worker; and the nodes behind it are cancelled.
+/// Shows G8.
 #[test]
 fn stop_against_a_pinned_post() {
     check_within(2, || {
@@ -116,11 +122,12 @@ fn stop_against_a_pinned_post() {
 }
 
 /// Two workers: the last one to run out of work stops both.
+/// Shows G8.
 #[test]
 fn two_workers_stop() {
     check_within(1, || {
         let (handle, mut workers, beds) = pool(2);
-        let join = handle.spawn_alone(endless(Arc::new(())));
+        let join = handle.spawn_unique(endless(Arc::new(())));
         let threads = [workers.remove(0), workers.remove(0)].map(|worker| start(worker, &beds));
         handle.scheduler().shut_down();
         for thread in threads {
@@ -132,6 +139,7 @@ fn two_workers_stop() {
 
 /// A lane is sent to the worker to which its next node is pinned, while the others run out of work: no worker stops
 /// before it has been run there.
+/// Shows G8.
 #[test]
 fn stop_against_send() {
     check_within(2, || {
@@ -152,12 +160,13 @@ fn stop_against_send() {
 }
 
 /// Another thread wakes a waiting task while the task is cancelled.
+/// Shows G8.
 #[test]
 fn close_against_wake() {
     check(|| {
         let (handle, mut workers, _beds) = pool(1);
         let (gate, wait) = super::doubles::gate();
-        let join = handle.spawn_alone(wait);
+        let join = handle.spawn_unique(wait);
         step_until_idle(&mut workers[0]);
         let waker = thread::spawn(move || gate.open());
         handle.scheduler().shut_down();

@@ -14,6 +14,7 @@ fn one_and_a_spare() -> Pool {
 }
 
 /// The spare is asked for while the worker makes lanes runnable, and stays in its poll until one of them has run.
+/// Shows G6.
 #[test]
 fn a_spare_takes_the_lanes_of_a_stuck_worker() {
     check_within(1, || {
@@ -26,6 +27,7 @@ fn a_spare_takes_the_lanes_of_a_stuck_worker() {
 }
 
 /// The spare has lanes, or is about to take some, when it is not wanted any more.
+/// Shows G6.
 #[test]
 fn a_spare_that_leaves_hands_its_lanes_over() {
     check_within(1, || {
@@ -34,8 +36,8 @@ fn a_spare_that_leaves_hands_its_lanes_over() {
         handle.scheduler().want_spares(1);
         let (first, second) = (Flag::new(), Flag::new());
         let (set_first, set_second) = (Arc::clone(&first), Arc::clone(&second));
-        drop(handle.spawn_alone(async move { set_first.set() }));
-        drop(handle.spawn_alone(async move { set_second.set() }));
+        drop(handle.spawn_unique(async move { set_first.set() }));
+        drop(handle.spawn_unique(async move { set_second.set() }));
         // It takes both, and runs the first.
         assert_eq!(spare.step(), Step::Ran);
         let worker = start(workers.remove(0), &beds);
@@ -48,6 +50,7 @@ fn a_spare_that_leaves_hands_its_lanes_over() {
 }
 
 /// A lane that only the spare may run comes while the spare leaves.
+/// Shows G6.
 #[test]
 fn a_spare_that_has_left_comes_back_for_what_is_pinned_to_it() {
     check_within(2, || {
@@ -58,7 +61,7 @@ fn a_spare_that_has_left_comes_back_for_what_is_pinned_to_it() {
         let (opens, wait) = gate();
         let (ran, done) = (Flag::new(), Flag::new());
         let (set_ran, set_done) = (Arc::clone(&ran), Arc::clone(&done));
-        drop(handle.spawn_alone(async move {
+        drop(handle.spawn_unique(async move {
             drop(spawn_local(async move {
                 set_ran.set();
                 wait.await;
@@ -77,6 +80,7 @@ fn a_spare_that_has_left_comes_back_for_what_is_pinned_to_it() {
 }
 
 /// The scheduler stops while the spare joins or leaves.
+/// Shows G6.
 #[test]
 fn a_spare_stops_with_the_workers() {
     check_within(2, || {

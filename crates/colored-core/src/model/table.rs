@@ -14,6 +14,7 @@ const COLOR: Color = Color::new(1);
 
 /// The look-up finds the lane that is there, or makes another; all that is posted on it runs, and
 /// no lane is left.
+/// Shows G5.
 #[test]
 fn retire_against_revive() {
     check(|| {
@@ -35,6 +36,7 @@ fn retire_against_revive() {
 }
 
 /// The last reference goes on a worker, after its slice, while another thread looks the lane up.
+/// Shows G5.
 #[test]
 fn retire_after_a_slice_against_revive() {
     check(|| {
@@ -49,6 +51,7 @@ fn retire_after_a_slice_against_revive() {
 }
 
 /// Two look-ups of a color that has no lane yet get the same lane.
+/// Shows G5.
 #[test]
 fn insert_against_insert() {
     check(|| {
@@ -65,12 +68,13 @@ fn insert_against_insert() {
 
 /// A holder puts a lane that is in no table there, while the holder before still has a reference to
 /// give back: the thread that gives the last one back must know where the lane is.
+/// Shows G5.
 #[test]
 fn publish_against_retire() {
     check_within(2, || {
         let (handle, mut workers, _beds) = pool(2);
         let (gate, wait) = gate();
-        drop(handle.spawn_alone(async move {
+        drop(handle.spawn_unique(async move {
             let waits = async move {
                 wait.await;
                 // A thread that knows the color may look for it.

@@ -43,7 +43,7 @@ impl Schedule for Line {
         &TABLE
     }
 
-    fn yields(_task: TaskRef<Self>) -> bool {
+    fn mark_yielded(_task: TaskRef<Self>) -> bool {
         false
     }
 
@@ -105,7 +105,7 @@ impl Line {
         true
     }
 
-    fn turns(self) {
+    fn run_turn(self) {
         while self.turn() {}
     }
 }
@@ -142,11 +142,11 @@ fn wake_against_poll() {
         let join = line.spawn(Marked { wait, witness: Arc::clone(&witness) });
         let thread = thread::spawn(move || {
             gate.open();
-            line.turns();
+            line.run_turn();
         });
-        line.turns();
+        line.run_turn();
         thread.join().unwrap();
-        line.turns();
+        line.run_turn();
         assert!(join.is_finished(), "the wake-up was lost");
         drop(join);
         assert!((2..=3).contains(&witness.marks().len()));
@@ -174,17 +174,17 @@ fn wakers_against_each_other() {
         let line = Line::new();
         let wakers = Arc::new(Mutex::new(Vec::new()));
         drop(line.spawn(Leave(Arc::clone(&wakers))));
-        line.turns();
+        line.run_turn();
         let other = wakers.lock().remove(0);
         let own = wakers.lock()[0].clone();
         let thread = thread::spawn(move || {
             other.wake();
-            line.turns();
+            line.run_turn();
         });
         own.wake_by_ref();
-        line.turns();
+        line.run_turn();
         thread.join().unwrap();
-        line.turns();
+        line.run_turn();
         own.wake();
         let last = wakers.lock().pop();
         last.expect("two were left").wake();
@@ -193,6 +193,7 @@ fn wakers_against_each_other() {
 }
 
 /// An abort ends the task in one of two ways, and drops the future once.
+/// Shows G8.
 #[test]
 fn abort_against_poll() {
     check(|| {
@@ -203,11 +204,11 @@ fn abort_against_poll() {
         let abort: Abort<Line> = join.abort_handle();
         let thread = thread::spawn(move || {
             abort.abort();
-            line.turns();
+            line.run_turn();
         });
-        line.turns();
+        line.run_turn();
         thread.join().unwrap();
-        line.turns();
+        line.run_turn();
         let error = join.try_take().expect("the abort was lost").expect_err("nobody opened");
         assert!(error.is_cancelled());
         drop((join, gate));
@@ -216,22 +217,23 @@ fn abort_against_poll() {
 }
 
 /// An abort and a wake-up at the same time: the task is done either way.
+/// Shows G8.
 #[test]
 fn abort_against_wake() {
     check(|| {
         let line = Line::new();
         let (gate, wait) = gate();
         let mut join = line.spawn(wait);
-        line.turns();
+        line.run_turn();
         let abort = join.abort_handle();
         let thread = thread::spawn(move || {
             abort.abort();
-            line.turns();
+            line.run_turn();
         });
         gate.open();
-        line.turns();
+        line.run_turn();
         thread.join().unwrap();
-        line.turns();
+        line.run_turn();
         assert!(join.try_take().is_some(), "both were lost");
         drop(join);
         line.close();
@@ -239,6 +241,7 @@ fn abort_against_wake() {
 }
 
 /// The last reference goes on any of three threads: the task is freed once, after every use.
+/// Shows G8.
 #[test]
 fn last_reference() {
     check(|| {
@@ -249,7 +252,7 @@ fn last_reference() {
         let thread = thread::spawn(move || drop(abort));
         let other = thread::spawn(move || drop(join));
         gate.open();
-        line.turns();
+        line.run_turn();
         thread.join().unwrap();
         other.join().unwrap();
         line.close();

@@ -22,6 +22,7 @@ fn look(handle: &SchedulerHandle) {
 
 /// A call and a `when` come to one line at once. A section over the color that the `when` lacks joins the caller
 /// afterwards: it gets the error exactly if the `when` is first.
+/// Shows G12.
 #[test]
 fn a_call_against_a_when() {
     let ever = std::sync::Arc::new([AtomicBool::new(false), AtomicBool::new(false)]);
@@ -46,8 +47,8 @@ fn a_call_against_a_when() {
         workers.iter_mut().for_each(step_until_idle);
         let called = cells[0].clone();
         let call = async move { called.call(|value| *value + 1).await };
-        *place.lock() = Some(handle.spawn_alone(call));
-        let both = handle.spawn_alone(when(cells, |mut cells| cells[0] += 10));
+        *place.lock() = Some(handle.spawn_unique(call));
+        let both = handle.spawn_unique(when(cells, |mut cells| cells[0] += 10));
         let mut other = workers.remove(1);
         let thread = thread::spawn(move || {
             step_until_idle(&mut other);
@@ -82,6 +83,7 @@ fn a_call_against_a_when() {
 
 /// A `when` gets a lane that it was in line for, while a section over the color that it lacks begins to await a task
 /// behind it: the section gets the error, whichever is first.
+/// Shows G12.
 #[test]
 fn a_lane_that_is_got_against_a_join() {
     check_within(2, || {
@@ -101,7 +103,7 @@ fn a_lane_that_is_got_against_a_join() {
         });
         let mut section = handle.spawn_colored(colors[1], section);
         workers.iter_mut().for_each(step_until_idle);
-        let both = handle.spawn_alone(when(cells, |mut cells| cells[0] += 10));
+        let both = handle.spawn_unique(when(cells, |mut cells| cells[0] += 10));
         workers.iter_mut().for_each(step_until_idle);
         *place.lock() = Some(handle.spawn_colored(colors[0], async {}));
         let mut other = workers.remove(1);
@@ -127,6 +129,7 @@ fn a_lane_that_is_got_against_a_join() {
 
 /// A `when` that no task makes gets its first color before it is queued on all its colors. A section over the last one
 /// makes a call under the second: it is not told before the `when` has that color too.
+/// Shows G12.
 #[test]
 fn a_lane_that_is_got_before_all_places() {
     check_within(2, || {

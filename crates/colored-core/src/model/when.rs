@@ -68,6 +68,7 @@ fn two_enqueue_and_a_push() {
 
 /// Two behaviors that find all lanes idle, or some: a behavior that misses a lane gives the others
 /// back.
+/// Shows G1.
 #[test]
 fn two_at_once() {
     check_within(2, || {
@@ -95,6 +96,7 @@ fn two_at_once() {
 
 /// The lanes are granted on two threads: one of them runs the behavior, and the nodes behind it on
 /// either lane come after it.
+/// Shows G1.
 #[test]
 fn granted_on_two_threads() {
     check_within(2, || {
@@ -129,6 +131,7 @@ fn granted_on_two_threads() {
 }
 
 /// A lane is given back while two producers push behind the claim, so that one may be half done.
+/// Shows G8.
 #[test]
 fn release_against_two_pushes() {
     check_within(2, || {
@@ -153,6 +156,7 @@ fn release_against_two_pushes() {
 
 /// The future is dropped while its lanes are granted: the closure runs or is dropped, once, and the
 /// cells go with the last of the two.
+/// Shows G8.
 #[test]
 fn drop_against_grant() {
     check_within(2, || {
@@ -171,6 +175,7 @@ fn drop_against_grant() {
 }
 
 /// A task moves from one lane to the other, and is aborted, while a behavior takes both.
+/// Shows G1.
 #[test]
 fn behavior_against_hop_and_abort() {
     check_within(2, || {
@@ -240,6 +245,7 @@ fn shared_claim_against_reader_and_writer() {
 
 /// Shutdown while a thread that is no worker enqueues a behavior: the closure runs or is dropped,
 /// and no part of it stays.
+/// Shows G8.
 #[test]
 fn stop_against_enqueue() {
     check_within(2, || {
@@ -257,6 +263,7 @@ fn stop_against_enqueue() {
 }
 
 /// A call that finds its lane idle, against a behavior that takes it.
+/// Shows G1.
 #[test]
 fn behavior_against_call() {
     check(|| {

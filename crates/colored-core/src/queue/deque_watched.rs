@@ -101,7 +101,7 @@ impl<T> Deque<T> {
     }
 
     /// So many items have come in one step.
-    fn has_got(&self, items: usize) {
+    fn add(&self, items: usize) {
         self.1.pass(&self.1.back, items, Access::Write);
         self.1.at_back(Access::Write);
     }
@@ -122,7 +122,7 @@ impl<T> Stealer<T> {
         let batch = into.0.len() - before;
         self.1.pass(&self.1.front, 1 + batch, Access::Read);
         if batch > 0 {
-            into.has_got(batch);
+            into.add(batch);
         }
         Some(item)
     }
@@ -180,7 +180,7 @@ impl<T> Injector<T> {
         let batch = into.0.len() - before;
         self.1.pass(&self.1.front, 1 + batch, Access::Exchange);
         if batch > 0 {
-            into.has_got(batch);
+            into.add(batch);
         }
         Some(item)
     }

@@ -4,9 +4,9 @@ use super::{Scheduler, local};
 use crate::color::Color;
 use crate::contain::contain;
 use crate::lane::behavior::order::HasOrder;
-use crate::lane::priority::port::HasClasses;
-use crate::lane::readers::port::HasWorkers;
-use crate::lane::section::port::HasSections;
+use crate::lane::priority::classes::HasClasses;
+use crate::lane::readers::workers::HasWorkers;
+use crate::lane::section::key::HasSections;
 use crate::lane::{
     Closing, Dispatch, Lane, LanePtr, LaneRef, Observe, Order, Owner, Priority, ReadyLane,
     SectionKey,
@@ -19,14 +19,14 @@ use std::task::Waker;
 
 impl Dispatch for Scheduler {
     #[inline]
-    fn dispatch(&self, lane: ReadyLane, pin: u32, owner: Owner) -> Result<(), ReadyLane> {
+    fn accept(&self, lane: ReadyLane, pin: u32, owner: Owner) -> Result<(), ReadyLane> {
         if owner == Owner::Caller {
-            self.dispatch_from_outside(lane, pin);
+            self.enqueue_from_outside(lane, pin);
             return Ok(());
         }
         local::with(|local| match local {
             Some(local) if std::ptr::eq(local.scheduler(), self) => {
-                local.dispatch(lane, pin);
+                local.enqueue(lane, pin);
                 Ok(())
             }
             _ => Err(lane),
@@ -69,7 +69,7 @@ impl Dispatch for Scheduler {
 
 impl Scheduler {
     #[cold]
-    fn dispatch_from_outside(&self, lane: ReadyLane, pin: u32) {
+    fn enqueue_from_outside(&self, lane: ReadyLane, pin: u32) {
         if pin == 0 {
             self.inject(lane);
         } else {
@@ -115,11 +115,11 @@ impl Observe for Scheduler {
     fn record(&self, level: Level, event: Event) {
         // What happens in the middle of a poll has the time at which it does: what a critical path is measured by.
         let nanos = || if level < Level::Tasks { self.noted_time() } else { self.now() };
-        self.records(level, nanos, event);
+        self.record_at(level, nanos, event);
     }
 
-    fn has_spawned(&self) {
-        self.counts_spawn();
+    fn count_spawn(&self) {
+        Self::count_spawn(self);
     }
 
     fn panicked(&self, panic: &TaskPanic<'_>) {

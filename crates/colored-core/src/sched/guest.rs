@@ -5,10 +5,10 @@
 //! Lanes run in the order in which they are sent. So an uncolored task and the main future never overlap, although the
 //! main future needs neither `Send` nor `'static`.
 
+use super::guests::Guest;
 use super::handle::spawn_on;
 use super::local_tasks::{LocalTask, Settled};
 use super::pace::Pace;
-use super::remote::Guest;
 use super::{Scheduler, SchedulerHandle, local};
 use crate::color::Color;
 use crate::join::{AbortHandle, JoinHandle};
@@ -64,10 +64,10 @@ impl Stay {
                 let log = Log::new(lane.lane().color());
                 let mut turn = RecordedGuest { turn, level, log };
                 let slice = lane.run(&mut turn);
-                turn.records_slice();
+                turn.record_slice();
                 slice
             };
-            scheduler.tasks_outside.have_completed_outside(current::take_completed());
+            scheduler.tasks_outside.add_completed_outside(current::take_completed());
             match slice {
                 Slice::Idle | Slice::Taken => {}
                 Slice::More(lane) | Slice::Elsewhere(lane, 0) => scheduler.inject(lane),
@@ -152,7 +152,7 @@ impl Log {
 impl RecordedGuest<'_> {
     /// The slice, which is recorded, is over.
     #[cold]
-    fn records_slice(&mut self) {
+    fn record_slice(&mut self) {
         let Log { color, queued, turns: polls, .. } = self.log;
         // A slice ends with a turn, if it has one.
         let ran = self.log.turn.saturating_sub(self.log.begin);
@@ -180,7 +180,7 @@ impl Runner for GuestRunner<'_> {
         self.scheduler.is_closing()
     }
 
-    fn goes_on(&mut self, turn: Turn) -> bool {
+    fn count_turn(&mut self, turn: Turn) -> bool {
         let is_first = self.weight == 0;
         self.weight += turn.weight();
         if is_first {
@@ -209,8 +209,8 @@ impl Runner for RecordedGuest<'_> {
         self.log.task.set(task.map(|task| task.id));
     }
 
-    fn goes_on(&mut self, turn: Turn) -> bool {
-        self.turn.goes_on(turn)
+    fn count_turn(&mut self, turn: Turn) -> bool {
+        self.turn.count_turn(turn)
     }
 
     fn recorder(&mut self) -> Option<&mut Self> {
@@ -235,12 +235,12 @@ impl Recorder for RecordedGuest<'_> {
         self.turn.pin
     }
 
-    fn has_waited(&mut self, nanos: u64) {
+    fn record_wait(&mut self, nanos: u64) {
         let now = self.turn.scheduler.now();
         (self.log.queued, self.log.begin, self.log.turn) = (nanos, now, now);
     }
 
-    fn has_turned(&mut self) {
+    fn record_turn(&mut self) {
         let begin = std::mem::replace(&mut self.log.turn, self.turn.scheduler.now());
         self.log.turns += 1;
         if self.level >= Level::Tasks
@@ -250,7 +250,7 @@ impl Recorder for RecordedGuest<'_> {
         }
     }
 
-    fn has_left(&mut self, task: Id, to: Option<Color>) {
+    fn record_leave(&mut self, task: Id, to: Option<Color>) {
         if self.level >= Level::Tasks {
             self.record(to.map_or(Event::End { task }, |to| Event::Hop { task, to }));
         }

@@ -125,16 +125,16 @@ impl SchedulerHandle {
 
     /// Spawns a task under a color of its own that equals no other.
     #[track_caller]
-    pub fn spawn_alone<F>(&self, future: F) -> JoinHandle<F::Output>
+    pub fn spawn_unique<F>(&self, future: F) -> JoinHandle<F::Output>
     where
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        self.spawn_alone_from(Location::caller(), future)
+        self.spawn_unique_from(Location::caller(), future)
     }
 
-    /// As [`SchedulerHandle::spawn_alone`], for a caller at `site`.
-    pub fn spawn_alone_from<F>(
+    /// As [`SchedulerHandle::spawn_unique`], for a caller at `site`.
+    pub fn spawn_unique_from<F>(
         &self,
         site: &'static Location<'static>,
         future: F,
@@ -181,7 +181,7 @@ impl SchedulerHandle {
             None => self.push_task(lane, future, origin.site, urgent, |_| ()),
             Some(span) => {
                 let future = span.around(future);
-                self.push_task(lane, future, origin.site, urgent, |id| span.has_id(id))
+                self.push_task(lane, future, origin.site, urgent, |id| span.set_id(id))
             }
         }
     }
@@ -203,11 +203,11 @@ impl SchedulerHandle {
         let lane = lane.into_counted();
         // SAFETY: the future and its output are `Send` and borrow nothing, so they may be used anywhere.
         let (task, join) = unsafe { task::Cell::allocate(future, lane, 0, urgent, site) };
-        self.scheduler().counts_spawn();
+        self.scheduler().count_spawn();
         tell(join.id());
         if meter::is_on() {
             // SAFETY: the task is fresh, and no other thread knows it.
-            self.scheduler().records_spawn(unsafe { TaskRef::<LanePtr>::new(task) }.named());
+            self.scheduler().record_spawn(unsafe { TaskRef::<LanePtr>::new(task) }.named());
         }
         // SAFETY: the task is fresh, and owns the reference to the lane, which is of this scheduler.
         unsafe { lane.push_in(task.cast(), self.scheduler()) };
@@ -265,7 +265,7 @@ pub(super) unsafe fn spawn_on<F: Future>(
         Some(span) => {
             let future = span.around(future);
             // SAFETY: the caller promises it of the future, and the span may be used anywhere.
-            unsafe { push_on(lane, future, pin, site, |id| span.has_id(id)) }
+            unsafe { push_on(lane, future, pin, site, |id| span.set_id(id)) }
         }
     }
 }
@@ -288,7 +288,7 @@ unsafe fn push_on<F: Future>(
     let (task, join) = unsafe { task::Cell::allocate(future, lane, pin, false, site) };
     // SAFETY: the task, which is fresh, owns a reference to the lane.
     let port = unsafe { lane.get() }.port();
-    port.has_spawned();
+    port.count_spawn();
     tell(join.id());
     if meter::is_on() {
         // SAFETY: the task is fresh, and no other thread knows it.

@@ -15,7 +15,7 @@
 //!
 //! A searcher that P2 saw has four ways to go on. It finds a lane, and wakes another worker if it
 //! was the last searcher. It parks, looks again (W2), and is a searcher again if it finds something.
-//! It goes on searching. Or it rests (`worker/backoff.rs`): it wakes another worker as if it had found a
+//! It goes on searching. Or it pauses (`worker/steal_pause.rs`): it wakes another worker as if it had found a
 //! lane, is busy for a bounded time, and then looks again.
 //!
 //! A spare worker (`worker/spare.rs`) that has not joined is in no state. It joins, and leaves, as a busy worker.

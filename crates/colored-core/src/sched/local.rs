@@ -39,7 +39,7 @@ pub(super) struct Local {
     /// Whether the worker keeps memory and lanes for reuse.
     reuses: bool,
     /// The worker's thread, once something is pinned to it.
-    home: Cell<Option<ThreadId>>,
+    thread: Cell<Option<ThreadId>>,
     /// Whether the worker is handing out events: it wakes no other worker before all are handed out.
     batching: Cell<bool>,
     toward: Cell<Toward>,
@@ -67,7 +67,7 @@ pub(super) fn address() -> Option<usize> {
 
 /// Counts a wait of a `when` that is polled on this thread and does not wait as a call does. `lane` is
 /// one of its lanes, which the caller keeps alive.
-pub(crate) fn has_to_wait(lane: &LaneRef) {
+pub(crate) fn count_wait(lane: &LaneRef) {
     with(|local| match local {
         Some(local) => local.waits.set(local.waits.get() + 1),
         None => {
@@ -105,7 +105,7 @@ impl Local {
             spare_lanes: SpareLanes::default(),
             cache: memory::Cache::new(index, reuses),
             reuses,
-            home: Cell::new(None),
+            thread: Cell::new(None),
             batching: Cell::new(false),
         }
     }
@@ -156,17 +156,17 @@ impl Local {
     /// From now on only this thread may be the worker, because a future that cannot leave it is pinned
     /// here.
     pub(super) fn settle_down(&self) {
-        self.assert_at_home();
-        self.home.set(Some(this_thread()));
+        self.assert_on_its_thread();
+        self.thread.set(Some(this_thread()));
     }
 
     #[inline]
-    pub(super) fn assert_at_home(&self) {
-        if let Some(home) = self.home.get() {
+    pub(super) fn assert_on_its_thread(&self) {
+        if let Some(thread) = self.thread.get() {
             let here = this_thread();
             assert!(
-                home == here,
-                "worker {} has futures of `spawn_local` and must stay on the thread {home:?}, but is \
+                thread == here,
+                "worker {} has futures of `spawn_local` and must stay on the thread {thread:?}, but is \
                  stepped on {here:?}",
                 self.index
             );
@@ -180,7 +180,7 @@ impl Local {
 
     /// Takes a lane that this worker has made runnable.
     #[inline]
-    pub(super) fn dispatch(&self, lane: ReadyLane, pin: u32) {
+    pub(super) fn enqueue(&self, lane: ReadyLane, pin: u32) {
         if pin != 0 {
             self.scheduler().send(pin, lane);
             return;

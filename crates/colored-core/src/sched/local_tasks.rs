@@ -27,7 +27,9 @@ impl LocalTask {
 
 impl Drop for LocalTask {
     fn drop(&mut self) {
-        local::with(|local| local.expect("a pinned ends at home").remote().local_tasks.remove());
+        local::with(|local| {
+            local.expect("a local future ends on its worker").remote().local_tasks.remove()
+        });
     }
 }
 

@@ -151,18 +151,18 @@ impl Scheduler {
         if meter::is_on() {
             let task = slice.task.map(|(task, _)| task);
             let event = Event::LongPoll { color: slice.color, ran: slice.nanos, task };
-            self.records(Level::Slices, || self.now(), event);
+            self.record_at(Level::Slices, || self.now(), event);
         }
     }
 
-    /// The search for deadlocks has given a wait an error.
-    pub(crate) fn has_found_deadlock(&self) {
+    /// Tells the shell that the search for deadlocks has given a wait an error.
+    pub(crate) fn tell_of_deadlock(&self) {
         contain(|| self.park.found_deadlock(self));
     }
 
     /// Records an event of this thread, at this time.
     #[cold]
-    pub(super) fn records(&self, level: Level, nanos: impl FnOnce() -> u64, event: Event) {
+    pub(super) fn record_at(&self, level: Level, nanos: impl FnOnce() -> u64, event: Event) {
         if self.switch.level() < level {
             return;
         }
@@ -174,23 +174,23 @@ impl Scheduler {
         });
     }
 
-    /// This thread is about to spawn a task.
+    /// Counts a task that this thread is about to spawn.
     #[inline]
-    pub(super) fn counts_spawn(&self) {
+    pub(super) fn count_spawn(&self) {
         local::with(|local| match local {
             Some(local) if std::ptr::eq(local.scheduler(), self) => {
-                local.remote().tasks.has_spawned();
+                local.remote().tasks.add_spawned();
             }
-            _ => self.tasks_outside.has_spawned_outside(),
+            _ => self.tasks_outside.add_spawned_outside(),
         });
     }
 
-    /// As `counts_spawn`, while some scheduler records.
+    /// As `count_spawn`, while some scheduler records.
     #[cold]
-    pub(super) fn records_spawn(&self, Named { id, spawned }: Named) {
+    pub(super) fn record_spawn(&self, Named { id, spawned }: Named) {
         let event =
             Event::Spawn { by: current::task().map(TaskRef::id), task: id, site: Some(spawned) };
-        self.records(Level::Tasks, || self.now(), event);
+        self.record_at(Level::Tasks, || self.now(), event);
     }
 
     /// The lane retires, or nothing else tells what it has used: that is added to this thread's sums.

@@ -1,19 +1,18 @@
-//! The part of a worker or a guest that other threads may access.
+//! The part of a worker that other threads may access.
 
+use super::counters::{Counters, LocalTaskCount, WorkerMetrics};
 use super::home_queue::HomeQueue;
+use super::inbox::Inbox;
 use super::profile::Profile;
 use super::running::Running;
 use super::task_counts::TaskCounts;
 use super::times::Times;
 use crate::color::Color;
-use crate::counter::Counter;
 use crate::lane::{Lane, ReadyLane};
 use crate::queue::Stealer;
-use crate::sync::{Arc, AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Condvar, Mutex, Ordering};
+use crate::sync::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Mutex, Ordering};
 use crate::trace::Ring;
-use std::collections::VecDeque;
 use std::ptr::{self, NonNull};
-use std::time::Duration;
 
 /// The pin of tasks that only this worker may run.
 pub(super) fn pin_of(worker: usize) -> u32 {
@@ -51,7 +50,7 @@ pub(super) struct Remote {
     pub(super) running: Running,
     /// See [`Remote::add_free_turns`].
     free_turns: AtomicUsize,
-    pub(super) local_tasks: LocalTasks,
+    pub(super) local_tasks: LocalTaskCount,
     pub(super) counters: Counters,
     pub(super) times: Times,
     pub(super) tasks: TaskCounts,
@@ -72,7 +71,7 @@ impl Remote {
             slice_start: AtomicU64::new(0),
             running: Running::new(),
             free_turns: AtomicUsize::new(0),
-            local_tasks: LocalTasks(AtomicUsize::new(0)),
+            local_tasks: LocalTaskCount::new(),
             counters: Counters::default(),
             times: Times::default(),
             tasks: TaskCounts::default(),
@@ -169,7 +168,7 @@ impl Remote {
     }
 
     #[inline]
-    pub(super) fn slice_begins(&self, now: u64, color: Color) {
+    pub(super) fn begin_slice(&self, now: u64, color: Color) {
         self.running.begin(color);
         // Ordering: hints for the backstop and for thieves; written by the worker only. Release hands over what the
         // slice is (`slice`).
@@ -180,14 +179,14 @@ impl Remote {
     /// The serial number of the slice that the worker is inside of, and its start. If the worker's beat has changed
     /// afterwards, the start may be that of a later slice.
     pub(super) fn slice(&self) -> Option<(u64, u64)> {
-        // Ordering: see `slice_begins`.
+        // Ordering: see `begin_slice`.
         let beat = self.beat.load(Ordering::Acquire);
         (beat % 2 == 1).then(|| (beat, self.slice_start.load(Ordering::Relaxed)))
     }
 
     #[inline]
-    pub(super) fn slice_ends(&self) {
-        // Ordering: as in `slice_begins`.
+    pub(super) fn end_slice(&self) {
+        // Ordering: as in `begin_slice`.
         self.beat.store(self.beat.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
     }
 
@@ -209,198 +208,5 @@ impl Remote {
             timers,
             parked,
         }
-    }
-}
-
-/// The counters of a worker since the runtime began.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct WorkerMetrics {
-    /// Polls of tasks and runs of callbacks.
-    pub polls: u64,
-    /// Turns of lanes.
-    pub slices: u64,
-    /// Times it took lanes from another worker.
-    pub steals: u64,
-    /// Times it went to sleep.
-    pub parks: u64,
-    /// Time in polls and callbacks, and between them.
-    pub run: Duration,
-    /// Time in which it looked for a color to run.
-    pub search: Duration,
-    /// Time in which it asked the system for events without sleep, and woke tasks for them.
-    pub io: Duration,
-    /// Time in which it woke tasks whose timers were due.
-    pub timers: Duration,
-    /// Time asleep.
-    pub parked: Duration,
-}
-
-/// A worker's own counters: only the worker writes them, and any thread reads them.
-#[derive(Default)]
-pub(super) struct Counters {
-    pub(super) polls: Counter,
-    pub(super) steals: Counter,
-    pub(super) parks: Counter,
-}
-
-/// How many futures cannot leave a worker (`local_tasks.rs`). Only the worker's own thread changes it.
-pub(super) struct LocalTasks(AtomicUsize);
-
-impl LocalTasks {
-    pub(super) fn add(&self) {
-        // Ordering: there is one writer. The thread that stops the workers reads the count while all are
-        // parked, under the lock under which workers park and wake.
-        self.0.store(self.0.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
-    }
-
-    pub(super) fn remove(&self) {
-        // Ordering: as in `add`.
-        self.0.store(self.0.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        // Ordering: as in `add`.
-        self.0.load(Ordering::Relaxed) == 0
-    }
-}
-
-/// Lanes that others leave for one worker.
-pub(super) struct Inbox {
-    lanes: Mutex<VecDeque<ReadyLane>>,
-    len: AtomicUsize,
-}
-
-impl Inbox {
-    pub(super) fn new() -> Self {
-        Self { lanes: Mutex::new(VecDeque::new()), len: AtomicUsize::new(0) }
-    }
-
-    pub(super) fn put(&self, lane: ReadyLane) {
-        let mut lanes = self.lanes.lock();
-        lanes.push_back(lane);
-        // Ordering: the unpark that follows makes the owner look again.
-        self.len.store(lanes.len(), Ordering::Relaxed);
-    }
-
-    #[inline]
-    pub(super) fn take(&self) -> Option<ReadyLane> {
-        if !self.has_some() {
-            return None;
-        }
-        let mut lanes = self.lanes.lock();
-        let lane = lanes.pop_front();
-        // Ordering: as in `put`; both are under the lock.
-        self.len.store(lanes.len(), Ordering::Relaxed);
-        lane
-    }
-
-    pub(super) fn has_some(&self) -> bool {
-        // Ordering: as in `put`.
-        self.len.load(Ordering::Relaxed) > 0
-    }
-}
-
-/// The threads that are inside `block_on`.
-pub(super) struct Guests {
-    slots: Mutex<Slots>,
-    first: u32,
-}
-
-#[derive(Default)]
-struct Slots {
-    guests: Vec<Option<Arc<Guest>>>,
-    /// How many lanes guests have been sent.
-    sent: u64,
-}
-
-/// A guest as other threads see it.
-pub(super) struct Guest {
-    lanes: Mutex<Lanes>,
-    came: Condvar,
-    pub(super) pin: u32,
-}
-
-#[derive(Default)]
-struct Lanes {
-    queue: VecDeque<ReadyLane>,
-    /// The guest runs no lane.
-    waits: bool,
-}
-
-impl Guests {
-    pub(super) fn new(workers: usize) -> Self {
-        let first = pin_of(workers);
-        Self { slots: Mutex::new(Slots::default()), first }
-    }
-
-    pub(super) fn enter(&self) -> Arc<Guest> {
-        let slots = &mut self.slots.lock().guests;
-        let slot = slots.iter().position(Option::is_none).unwrap_or_else(|| {
-            slots.push(None);
-            slots.len() - 1
-        });
-        let guest = Arc::new(Guest {
-            lanes: Mutex::new(Lanes::default()),
-            came: Condvar::new(),
-            pin: self.first + u32::try_from(slot).expect("fewer than 2³¹ guests"),
-        });
-        slots[slot] = Some(Arc::clone(&guest));
-        guest
-    }
-
-    pub(super) fn leave(&self, guest: &Guest) {
-        self.slots.lock().guests[(guest.pin - self.first) as usize] = None;
-    }
-
-    pub(super) fn put(&self, pin: u32, lane: ReadyLane) {
-        let mut slots = self.slots.lock();
-        let guest = slots.guests[(pin - self.first) as usize].clone();
-        let guest = guest.expect("a guest stays until all that is pinned to it is done");
-        // In one step for `at_rest`.
-        slots.sent += 1;
-        guest.lanes.lock().queue.push_back(lane);
-        drop(slots);
-        guest.came.notify_one();
-    }
-
-    /// A number, if no guest runs a lane or has one to run. Of two such moments, the later one has another number if a
-    /// guest has run a lane in between.
-    pub(super) fn at_rest(&self) -> Option<u64> {
-        let slots = self.slots.lock();
-        let mut guests = slots.guests.iter().flatten();
-        guests.all(|guest| guest.is_at_rest()).then_some(slots.sent)
-    }
-}
-
-impl Guest {
-    /// The next lane, if there is one. Otherwise the guest counts as waiting from now on.
-    pub(super) fn take(&self) -> Option<ReadyLane> {
-        self.lanes.lock().take()
-    }
-
-    /// The next lane, when there is one.
-    pub(super) fn wait(&self) -> ReadyLane {
-        let mut lanes = self.lanes.lock();
-        loop {
-            match lanes.take() {
-                Some(lane) => return lane,
-                None => lanes = self.came.wait(lanes),
-            }
-        }
-    }
-
-    /// Whether the guest runs no lane, and has none to run.
-    fn is_at_rest(&self) -> bool {
-        let lanes = self.lanes.lock();
-        lanes.waits && lanes.queue.is_empty()
-    }
-}
-
-impl Lanes {
-    fn take(&mut self) -> Option<ReadyLane> {
-        let lane = self.queue.pop_front();
-        self.waits = lane.is_none();
-        lane
     }
 }

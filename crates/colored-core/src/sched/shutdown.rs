@@ -141,7 +141,7 @@ impl Runner for Cancel {
         true
     }
 
-    fn goes_on(&mut self, _: Turn) -> bool {
+    fn count_turn(&mut self, _: Turn) -> bool {
         true
     }
 }

@@ -13,25 +13,25 @@ pub(super) struct TaskCounts {
 impl TaskCounts {
     /// To be called by a worker, for its own counts: it is about to spawn a task.
     #[inline]
-    pub(super) fn has_spawned(&self) {
+    pub(super) fn add_spawned(&self) {
         self.spawned.add(1);
     }
 
-    /// As `has_spawned`, by any other thread, for the counts that these threads share.
-    pub(super) fn has_spawned_outside(&self) {
+    /// As `add_spawned`, by any other thread, for the counts that these threads share.
+    pub(super) fn add_spawned_outside(&self) {
         self.spawned.add_shared(1);
     }
 
     /// To be called by a worker, for its own counts: it has run so many tasks to the end.
     #[inline]
-    pub(super) fn have_completed(&self, tasks: u32) {
+    pub(super) fn add_completed(&self, tasks: u32) {
         if tasks > 0 {
             self.completed.add(tasks.into());
         }
     }
 
-    /// As `have_completed`, by any other thread.
-    pub(super) fn have_completed_outside(&self, tasks: u32) {
+    /// As `add_completed`, by any other thread.
+    pub(super) fn add_completed_outside(&self, tasks: u32) {
         if tasks > 0 {
             self.completed.add_shared(tasks.into());
         }

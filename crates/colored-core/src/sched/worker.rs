@@ -1,18 +1,18 @@
 //! One worker, advanced a step at a time.
 
 mod account;
-mod backoff;
 mod by_class;
-mod home;
 mod round;
 mod runner;
 mod spare;
+mod steal_pause;
+mod take_home;
 
 use self::account::Account;
-use self::backoff::Backoff;
 use self::round::Round;
 use self::runner::{RecordedSlice, SliceRunner};
 use self::spare::Next;
+use self::steal_pause::StealPause;
 use super::local::Local;
 use super::options::Options;
 use super::pace::Pace;
@@ -68,12 +68,12 @@ pub struct Worker {
     round: Round,
     /// The step and the time at which lanes behind the others last moved to the deque
     /// (`home_queue.rs`).
-    pub(super) let_up: (u32, u64),
+    pub(super) behind_moved: (u32, u64),
     pub(super) searching: bool,
     parked: bool,
     /// The last step told the thread to sleep.
     asleep: bool,
-    backoff: Backoff,
+    steal_pause: StealPause,
     /// A spare worker that has not joined.
     absent: bool,
 }
@@ -97,11 +97,11 @@ impl Worker {
             slice_nanos: options.slice_nanos,
             streak: 0,
             round: Round::default(),
-            let_up: (0, 0),
+            behind_moved: (0, 0),
             searching: false,
             parked: false,
             asleep: true,
-            backoff: Backoff::default(),
+            steal_pause: StealPause::default(),
         }
     }
 
@@ -142,7 +142,7 @@ impl Worker {
     pub fn batch<R>(&mut self, events: usize, f: impl FnOnce() -> R) -> R {
         debug_assert!(!self.absent, "a spare worker that is absent takes no events");
         self.wake_up();
-        self.hands_out(events);
+        self.count_events(events);
         self.local.batch(events, f)
     }
 
@@ -153,7 +153,7 @@ impl Worker {
     ///
     /// If a [`spawn_local`](crate::spawn_local) under this worker ran on another thread.
     pub fn step(&mut self) -> Step {
-        self.local.assert_at_home();
+        self.local.assert_on_its_thread();
         if self.local.scheduler().is_spare(self.index())
             && let Next::Return(step) = self.join_or_leave()
         {
@@ -175,7 +175,7 @@ impl Worker {
     pub fn wake_up(&mut self) {
         if self.asleep {
             self.asleep = false;
-            self.awakes();
+            self.end_sleep();
             if self.parked {
                 self.parked = false;
                 self.searching = self.local.scheduler().idle.unpark(self.index());
@@ -201,13 +201,13 @@ impl Worker {
     #[inline(always)]
     pub(super) fn find_plain(&mut self) -> Option<ReadyLane> {
         let lane = self.find_here().or_else(|| self.find_elsewhere())?;
-        self.bring_home(&lane);
+        self.set_home(&lane);
         Some(lane)
     }
 
     /// Prepares to run the lane here.
     #[inline(always)]
-    pub(super) fn bring_home(&self, lane: &ReadyLane) {
+    pub(super) fn set_home(&self, lane: &ReadyLane) {
         let (home, scheduler) = (lane.lane().home(), self.local.scheduler());
         if home != Some(self.index()) && !scheduler.is_spare(self.index()) {
             lane.lane().set_home(self.index());
@@ -249,7 +249,7 @@ impl Worker {
             self.round.begin(self.local.deque.len());
             return Some(lane);
         }
-        if self.is_resting() {
+        if self.check_pause() {
             return None;
         }
         self.enter(Phase::Search);
@@ -260,11 +260,11 @@ impl Worker {
             return None;
         }
         let (lane, victim) = self.steal()?;
-        self.has_stolen();
+        self.record_theft();
         self.round.begin(self.local.deque.len());
         self.local.remote().counters.steals.add(1);
         probes::steal(self.index(), victim, lane.lane().color());
-        self.records_steal(&lane, victim);
+        self.record_steal(&lane, victim);
         Some(lane)
     }
 
@@ -314,7 +314,7 @@ impl Worker {
         let remote = self.local.remote();
         let (index, color) = (self.local.index(), lane.lane().color());
         probes::slice_begin(index, color);
-        remote.slice_begins(self.pace.now, color);
+        remote.begin_slice(self.pace.now, color);
         self.local.note(self.pace.now);
         let mut turn = SliceRunner {
             scheduler: self.local.scheduler(),
@@ -332,14 +332,14 @@ impl Worker {
             // The turn that left the lane idle has not asked whether to go on. It counts for the clock too,
             // because many lanes have no other turn.
             if matches!(slice, Slice::Idle) {
-                turn.goes_on(Turn::Poll);
+                turn.count_turn(Turn::Poll);
             }
             (slice, turn.polls)
         } else {
             run_recorded(local, lane, turn, level)
         };
         remote.counters.polls.add(u64::from(polls));
-        remote.slice_ends();
+        remote.end_slice();
         probes::slice_end(index, color, polls);
         match slice {
             Slice::Idle | Slice::Taken => {}
@@ -352,11 +352,11 @@ impl Worker {
     /// Announces the sleep, looks at all queues once more, and only then sleeps (G6).
     #[cold]
     fn go_to_sleep(&mut self) -> Step {
-        if let Some(rest) = self.rest() {
+        if let Some(pause) = self.pause_left() {
             self.stop_searching();
             self.local.remote().counters.parks.add(1);
-            self.falls_asleep();
-            return Step::Park(Some(rest));
+            self.begin_sleep();
+            return Step::Park(Some(pause));
         }
         let scheduler = self.local.scheduler();
         scheduler.idle.park(self.local.index(), self.searching);
@@ -373,7 +373,7 @@ impl Worker {
         }
         self.local.remote().counters.parks.add(1);
         let late = scheduler.steals && scheduler.remotes.iter().any(|remote| remote.has_next());
-        self.falls_asleep();
+        self.begin_sleep();
         Step::Park(late.then_some(LATE_PARK_NANOS))
     }
 }
@@ -390,9 +390,9 @@ fn run_recorded(
     let mut turn = RecordedSlice::new(turn, local, level, color);
     let slice = local.enter(|| lane.run(&mut turn));
     if matches!(slice, Slice::Idle) {
-        turn.goes_on(Turn::Poll);
+        turn.count_turn(Turn::Poll);
     }
-    (slice, turn.ends())
+    (slice, turn.end())
 }
 
 impl Scheduler {

@@ -22,7 +22,7 @@ impl TaskSpan {
         match *self {}
     }
 
-    pub(crate) fn has_id(&self, _: Id) {
+    pub(crate) fn set_id(&self, _: Id) {
         match *self {}
     }
 }

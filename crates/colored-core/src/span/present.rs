@@ -128,7 +128,7 @@ impl TaskSpan {
     }
 
     /// The task has this id.
-    pub(crate) fn has_id(&self, id: Id) {
+    pub(crate) fn set_id(&self, id: Id) {
         self.span.record("task.id", id.get());
     }
 }

@@ -30,7 +30,7 @@ where
     });
     let Some(span) = TaskSpan::of_blocking_call(site.into()) else { return job(future, site) };
     let (job, handle) = job(span.around(future), site);
-    span.has_id(handle.id());
+    span.set_id(handle.id());
     (job, handle)
 }
 

@@ -89,7 +89,7 @@ impl Future for Hop {
         }
         if !lane.is_idle() {
             const HOW: &How = &How { text: "hops to", is_shared: false };
-            self.wait.waits_to_move(HOW, site);
+            self.wait.record_move(HOW, site);
         }
         if !task.owns(cx.waker()) {
             // A combinator polls only the branches whose wakers were woken, and the move wakes only

@@ -31,7 +31,7 @@ pub trait Watcher: Sync {
     fn wait_for_lock(&self, address: usize, place: &'static str);
 
     /// The thread has given the lock of this address back.
-    fn has_unlocked(&self, address: usize, place: &'static str);
+    fn record_unlock(&self, address: usize, place: &'static str);
 }
 
 static WATCHER: OnceLock<&'static dyn Watcher> = OnceLock::new();

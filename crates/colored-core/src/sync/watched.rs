@@ -46,7 +46,7 @@ impl<T> UnsafeCell<T> {
     #[track_caller]
     fn tell(&self, access: Access) {
         if size_of::<T>() > 0 {
-            accesses(self.0.get().cast(), size_of::<T>(), access);
+            record_access(self.0.get().cast(), size_of::<T>(), access);
         }
     }
 }
@@ -54,11 +54,11 @@ impl<T> UnsafeCell<T> {
 /// See `real.rs`.
 #[track_caller]
 pub(crate) fn touch(address: *const u8, bytes: usize) {
-    accesses(address, bytes, Access::Write);
+    record_access(address, bytes, Access::Write);
 }
 
 #[track_caller]
-fn accesses(address: *const u8, bytes: usize, access: Access) {
+fn record_access(address: *const u8, bytes: usize, access: Access) {
     let place = Location::caller().file();
     let (first, last) = (address.addr() / LINE, (address.addr() + bytes - 1) / LINE);
     tell(|watcher| (first..=last).for_each(|line| watcher.access(line * LINE, access, place)));

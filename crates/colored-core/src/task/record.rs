@@ -282,7 +282,7 @@ impl Records {
         }
         // SAFETY: the record is alive: only the last line of this function frees it.
         if unsafe { record.as_ref() }.is_section {
-            self.has_ended(record);
+            self.leave_section(record);
         }
         // SAFETY: the record is in no list now, and the caller promises that the future has gone, or is the caller.
         unsafe { free(record) };
@@ -290,7 +290,7 @@ impl Records {
 
     /// The remaining waits are no longer inside that section.
     #[cold]
-    fn has_ended(&self, section: NonNull<Record>) {
+    fn leave_section(&self, section: NonNull<Record>) {
         let inside = |place: &mut Place| {
             place.section.take_if(|own| *own == section);
         };

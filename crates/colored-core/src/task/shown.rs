@@ -6,8 +6,8 @@ use super::leaf::Leaf;
 
 impl<S: Schedule> TaskRef<S> {
     /// Whether its node has no turn coming: the task waits. May be out of date.
-    pub(crate) fn waits(self) -> bool {
-        self.header().state.waits()
+    pub(crate) fn is_waiting(self) -> bool {
+        self.header().state.is_waiting()
     }
 
     /// Notes that a leaf has returned `Pending`.

@@ -383,7 +383,7 @@ impl State {
     }
 
     /// Whether no turn is coming, and the future is there. May be out of date.
-    pub(crate) fn waits(&self) -> bool {
+    pub(crate) fn is_waiting(&self) -> bool {
         // Ordering: a hint, for texts.
         self.0.load(Ordering::Relaxed) & PLACED == 0
     }

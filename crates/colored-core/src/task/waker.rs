@@ -51,7 +51,7 @@ unsafe fn clone<S: Schedule>(data: *const ()) -> RawWaker {
 
 unsafe fn wake_by_ref<S: Schedule>(data: *const ()) {
     let task = task_of::<S>(data);
-    if S::yields(TaskRef(task)) {
+    if S::mark_yielded(TaskRef(task)) {
         return;
     }
     // SAFETY: the waker holds a reference.

@@ -45,16 +45,16 @@ impl WaitId {
 }
 
 impl RoomWait {
-    /// To be called first in each poll of the future that waits. Returns the error with which the wait has to end, if
+    /// Called first in each poll of the future that waits. Returns the error with which the wait has to end, if
     /// there is one.
     #[inline]
-    pub fn begins_poll(&mut self) -> Option<Deadlock> {
-        self.slot.begins_poll()
+    pub fn begin_poll(&mut self) -> Option<Deadlock> {
+        self.slot.begin_poll()
     }
 
-    /// To be called last in each poll of the future that waits. The task that this thread polls then has a record of
+    /// Records the wait. Called last in each poll of the future that waits. The task that this thread polls then has a record of
     /// the wait, until this value is dropped. Outside a task, the call does nothing.
-    pub fn waits<R: Room>(
+    pub fn record_wait<R: Room>(
         &mut self,
         how: &'static How,
         site: &'static Location<'static>,
@@ -69,7 +69,7 @@ impl RoomWait {
         // SAFETY: the slot makes a record of this cause only if it has none of the task that this thread polls. Then
         // `self.room` owns the room to which the cause points; it is replaced only while the slot has no record, and
         // dropped after the slot.
-        unsafe { self.slot.waits(cause) };
+        unsafe { self.slot.record_wait(cause) };
     }
 
     /// Whether it is this wait.
@@ -88,7 +88,7 @@ impl<R: Room> KindOf<R> {
 
     unsafe fn target(cause: &Cause) -> Option<Target> {
         let room: *const R = cause.what.cast();
-        // SAFETY: `RoomWait::waits` made the pointer from an `Arc<R>`, and keeps a clone of the `Arc` beside the
+        // SAFETY: `RoomWait::record_wait` made the pointer from an `Arc<R>`, and keeps a clone of the `Arc` beside the
         // record.
         unsafe { Arc::increment_strong_count(room) };
         // SAFETY: the line above has counted the reference that this line takes.

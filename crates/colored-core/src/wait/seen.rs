@@ -49,7 +49,7 @@ pub enum TargetSeen {
 /// # Safety
 ///
 /// No other thread polls the task meanwhile.
-pub(crate) unsafe fn waits_of(task: TaskRef<LanePtr>, mut f: impl FnMut(WaitSeen)) {
+pub(crate) unsafe fn each_wait_of(task: TaskRef<LanePtr>, mut f: impl FnMut(WaitSeen)) {
     // SAFETY: the caller promises that no other thread polls the task, and this one runs no code of the task.
     let records = unsafe { task.records() };
     for record in records.into_iter().rev() {

@@ -27,7 +27,7 @@ pub(crate) fn spawn(hands: &Hands, how: Spawn, body: &Arc<Body>) -> Option<JoinH
         Spawn::Alone(runtime) => {
             let handle = hands.handle(runtime)?;
             let hue = Hue { runtime, color: None, witness: Arc::default() };
-            Some(handle.spawn_alone(Task::new(hands, body, Some(hue))))
+            Some(handle.spawn_unique(Task::new(hands, body, Some(hue))))
         }
         Spawn::Here => {
             let hue = here::hue()?;

@@ -24,7 +24,7 @@ pub(crate) struct Task {
     place: Where,
     hands: Hands,
     /// The thread on which the task must stay, once it is there.
-    home: Option<ThreadId>,
+    thread: Option<ThreadId>,
     stays: bool,
     /// Whether the task is in its lane, and so is dropped under its color although it was never polled.
     is_in: bool,
@@ -46,7 +46,7 @@ impl Task {
             future: Some(future),
             place,
             hands,
-            home: None,
+            thread: None,
             stays: false,
             is_in: true,
             token: Some(token),
@@ -96,9 +96,9 @@ impl Task {
         }
     }
 
-    fn assert_at_home(&self) {
-        if let Some(home) = self.home {
-            assert_eq!(home, thread::current().id(), "a task has left its thread");
+    fn assert_on_its_thread(&self) {
+        if let Some(thread) = self.thread {
+            assert_eq!(thread, thread::current().id(), "a task has left its thread");
         }
     }
 }
@@ -108,8 +108,8 @@ impl Future for Task {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Token> {
         if self.stays {
-            self.assert_at_home();
-            self.home = Some(thread::current().id());
+            self.assert_on_its_thread();
+            self.thread = Some(thread::current().id());
         }
         self.is_in = true;
         let hue = self.hue();
@@ -121,7 +121,7 @@ impl Future for Task {
 
 impl Drop for Task {
     fn drop(&mut self) {
-        self.assert_at_home();
+        self.assert_on_its_thread();
         let dropped = catch_unwind(AssertUnwindSafe(|| {
             let hue = if self.is_in { self.hue() } else { None };
             let future = self.future.take();

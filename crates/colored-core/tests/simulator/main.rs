@@ -99,6 +99,7 @@ fn run_all(plan: Plan, seeds: std::ops::Range<u64>, mut each: impl FnMut(Run)) {
     });
 }
 
+/// Shows G1, G2, G4, G5, G6, G7, G8, G9, G12.
 #[test]
 fn whole_schedules_keep_all_guarantees() {
     let (plan, seeds) = (plan(), again::seeds(&environment()));

@@ -28,7 +28,7 @@ impl Pair {
     }
 
     /// Runs a batch of the first worker that panics after `events`.
-    fn panics(&mut self, count: usize, events: impl FnOnce(&SchedulerHandle)) {
+    fn run_panicking(&mut self, count: usize, events: impl FnOnce(&SchedulerHandle)) {
         let handle = self.handle.clone();
         let worker = &mut self.workers[0];
         let batch = || {
@@ -62,7 +62,7 @@ fn others_are_woken_after_it() {
     let mut pair = Pair::new();
     pair.run(1);
     pair.run(0);
-    pair.panics(3, |handle| {
+    pair.run_panicking(3, |handle| {
         for color in 1..4 {
             drop(handle.spawn_colored(Color::new(color), async {}));
         }
@@ -99,7 +99,7 @@ fn lanes_of_a_batch_are_sent_home_at_its_end() {
     pair.run(0);
     let events = std::mem::take(&mut *wakers.lock().unwrap());
     assert_eq!(events.len() as u64, MANY, "all of them have run on the other worker, and wait");
-    pair.panics(events.len(), |_| events.into_iter().for_each(Waker::wake));
+    pair.run_panicking(events.len(), |_| events.into_iter().for_each(Waker::wake));
     assert!(pair.bells.rung() > 0, "the other is told of its lanes");
     pair.run(1);
     assert_eq!(done.load(Ordering::Relaxed) as u64, MANY);

@@ -53,7 +53,7 @@ fn flag(handle: &SchedulerHandle, color: u64) -> Arc<AtomicBool> {
     flag
 }
 
-fn steps_until(worker: &mut Worker, flag: &AtomicBool, most: u32) {
+fn step_until(worker: &mut Worker, flag: &AtomicBool, most: u32) {
     let steps = (1..=most).find(|_| {
         let _ran = worker.step();
         flag.load(Ordering::Relaxed)
@@ -73,7 +73,7 @@ fn lanes_from_before_the_first_priority_have_their_turns() {
         let left_over = flag(&handle, 1);
         handle.set_priority(Color::new(9), Priority::High);
         saturate(&handle, 2..4);
-        steps_until(&mut worker, &left_over, 20);
+        step_until(&mut worker, &left_over, 20);
     }
 }
 
@@ -88,7 +88,7 @@ fn pinned_lanes_leave_the_lower_classes_their_turns() {
     }
     saturate(&handle, 3..5);
     let low = flag(&handle, 1);
-    steps_until(&mut worker, &low, 200);
+    step_until(&mut worker, &low, 200);
 }
 
 /// One lane was queued before the first priority, and one after it. That is one more than their worker runs next.
@@ -128,7 +128,7 @@ fn lanes_from_outside_have_their_turns_beside_pinned_lanes() {
     for _ in 0..100 {
         let _ran = worker.step();
         let high = flag(&handle, 3);
-        steps_until(&mut worker, &high, 8);
+        step_until(&mut worker, &high, 8);
     }
 }
 
@@ -176,7 +176,7 @@ fn high_lanes_are_stolen_first() {
     let keep = Arc::clone(&high);
     on(&handle, &mut here, move || *keep.lock().unwrap() = Some(flag(&run, 9)));
     let high = high.lock().unwrap().take().expect("spawned on the first worker");
-    steps_until(&mut there, &high, 2);
+    step_until(&mut there, &high, 2);
 }
 
 /// A worker that runs something else wakes another for a high lane that is alone, and for no other lane that is
@@ -251,7 +251,7 @@ fn a_reader_for_an_urgent_task_is_urgent_to_the_end() {
                 a.read(move |()| set.store(true, Ordering::Relaxed)).await;
             }
         }));
-        steps_until(&mut worker, &looked, 10);
+        step_until(&mut worker, &looked, 10);
     }
 }
 

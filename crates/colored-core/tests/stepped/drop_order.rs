@@ -17,6 +17,7 @@ impl Drop for Noted {
 
 /// First those that have a turn coming, in the order of their turns, then those that wait, in the order in which they
 /// came to the color; a task that keeps the color is the first of all.
+/// Shows G8.
 #[test]
 fn first_in_first_out() {
     for keeps in [false, true] {

@@ -54,7 +54,7 @@ fn waiting_tasks_are_written_down_without_a_poll() {
     let alone: usize = if cfg!(miri) { 20 } else { 500 };
     let ids: Vec<_> = (0..2 * alone as u64)
         .map(|n| handle.spawn_colored(Color::new(n % 3), Polls(Arc::clone(&polls))).id())
-        .chain((0..alone).map(|_| handle.spawn_alone(Polls(Arc::clone(&polls))).id()))
+        .chain((0..alone).map(|_| handle.spawn_unique(Polls(Arc::clone(&polls))).id()))
         .collect();
     run(&mut workers[0]);
     assert_eq!(polls.load(Ordering::Relaxed), 3 * alone);
@@ -262,7 +262,7 @@ fn a_call_of_the_runtime_itself_is_marked_while_it_lasts() {
         let handle = handle.clone();
         move || handle.scheduler().running(0).map(|slice| slice.in_place)
     };
-    let marks = handle.spawn_alone(async move {
+    let marks = handle.spawn_unique(async move {
         let before = mark();
         let inside = port::in_own_call(&mark);
         let nested = block_in_place(|| (port::in_own_call(&mark), mark()));
@@ -286,7 +286,7 @@ fn a_when_says_which_colors_it_has() {
     let cells = [1, 2].map(|color| ColorCell::new_in(&handle, Color::new(color), 0));
     let keeps = handle.spawn_colored(cells[1].color(), exclusive(pending::<()>()));
     run(&mut workers[0]);
-    let wants = handle.spawn_alone(async move {
+    let wants = handle.spawn_unique(async move {
         when((&cells[0], &cells[1]), |one, other| *one += *other).await;
     });
     run(&mut workers[0]);

@@ -19,7 +19,7 @@ fn a_worker_that_finds_a_lane_after_it_has_announced_its_sleep_turns_back() {
     let spawns = move || {
         for _ in 0..3 {
             let count = Arc::clone(&count);
-            drop(spawner.spawn_alone(async move { count.fetch_add(1, SeqCst) }));
+            drop(spawner.spawn_unique(async move { count.fetch_add(1, SeqCst) }));
         }
     };
     handle.post_to_worker(0, Color::new(1), spawns).ok().expect("there is such a worker");

@@ -23,7 +23,7 @@ fn one_worker(mut options: Options) -> (SchedulerHandle, Worker, Weak<()>) {
     (handle, workers.pop().expect("one worker"), witness)
 }
 
-fn steps(worker: &mut Worker, count: usize) {
+fn step_times(worker: &mut Worker, count: usize) {
     for _ in 0..count {
         assert_eq!(worker.step(), Step::Ran);
     }
@@ -58,7 +58,7 @@ fn entries_of_a_color_with_nothing_to_run_are_forgotten() {
             let (handle, mut worker, witness) = one_worker(options);
             crowd(&handle, 1);
             crowd(&handle, 2);
-            steps(&mut worker, count);
+            step_times(&mut worker, count);
             stop(handle, worker, &witness);
         }
     }
@@ -85,7 +85,7 @@ fn priorities_are_forgotten() {
         }
         crowd(&handle, 1);
         crowd(&handle, 2);
-        steps(&mut worker, 7);
+        step_times(&mut worker, 7);
         stop(handle, worker, &witness);
     }
 }

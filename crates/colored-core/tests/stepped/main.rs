@@ -4,7 +4,6 @@
 #![forbid(unsafe_code)]
 
 mod at_rest;
-mod backoff;
 mod batch;
 mod classes;
 mod clock;
@@ -23,6 +22,7 @@ mod read_batch;
 mod rounds;
 mod spares;
 mod stay;
+mod steal_pause;
 mod stopping;
 mod taken_again;
 mod turns;

@@ -223,6 +223,7 @@ fn check(seed: u64) {
     }
 }
 
+/// Shows G2.
 #[test]
 fn answers_do_not_depend_on_the_colors() {
     let seeds = if cfg!(miri) { 2 } else { 600 };
@@ -230,6 +231,7 @@ fn answers_do_not_depend_on_the_colors() {
 }
 
 /// The example of the guide.
+/// Shows G2.
 #[test]
 fn a_call_comes_after_a_post_also_under_the_own_color() {
     for color in [Color::DEFAULT, Color::new(1)] {

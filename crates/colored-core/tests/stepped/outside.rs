@@ -73,7 +73,7 @@ fn all_is_over_before(schedule: impl FnOnce(&SchedulerHandle)) {
 
 #[test]
 fn work_scheduled_outside_ends_before_the_call_returns() {
-    all_is_over_before(|handle| drop(handle.spawn_alone(async {})));
+    all_is_over_before(|handle| drop(handle.spawn_unique(async {})));
     all_is_over_before(|handle| drop(handle.spawn_colored(Color::new(1), async {})));
     all_is_over_before(|handle| {
         let cell = ColorCell::new_in(handle, Color::new(1), 0);
@@ -81,10 +81,10 @@ fn work_scheduled_outside_ends_before_the_call_returns() {
     });
     all_is_over_before(|handle| {
         let cell = ColorCell::new_in(handle, Color::unique(), 0);
-        drop(handle.spawn_alone(async move { cell.call(|n| *n += 1).await }));
+        drop(handle.spawn_unique(async move { cell.call(|n| *n += 1).await }));
     });
     all_is_over_before(|handle| {
-        let task = handle.spawn_alone(std::future::pending::<()>());
+        let task = handle.spawn_unique(std::future::pending::<()>());
         task.abort();
     });
 }

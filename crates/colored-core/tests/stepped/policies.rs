@@ -79,15 +79,15 @@ fn a_lane_that_is_used_again_has_no_home() {
     let (handle, mut workers) = Scheduler::with_options(2, 1, Box::new(bells.clone()), options);
     let [here, other] = &mut workers[..] else { unreachable!("two workers") };
     for _ in 0..MANY {
-        drop(handle.spawn_alone(async {}));
+        drop(handle.spawn_unique(async {}));
     }
     run_until_it_parks(other);
     let ran = Arc::new(AtomicUsize::new(0));
     let (spawner, count) = (handle.clone(), Arc::clone(&ran));
-    drop(handle.spawn_alone(async move {
+    drop(handle.spawn_unique(async move {
         for _ in 0..MANY / 2 {
             let count = Arc::clone(&count);
-            drop(spawner.spawn_alone(async move {
+            drop(spawner.spawn_unique(async move {
                 count.fetch_add(1, Ordering::Relaxed);
             }));
         }

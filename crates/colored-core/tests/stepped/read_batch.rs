@@ -115,6 +115,7 @@ fn a_lane_takes_a_few() {
 }
 
 /// Also where the first reader is short.
+/// Shows G7.
 #[test]
 fn a_lane_takes_no_more_when_it_has_taken_long() {
     let mut scene = Scene::new(2);
@@ -160,6 +161,7 @@ fn ask() {
     assert!(COLORS.lock().unwrap().insert(color), "somebody has found {color:?} before");
 }
 
+/// Shows G7.
 #[test]
 fn long_readers_take_turns_with_others() {
     let mut scene = Scene::new(1);

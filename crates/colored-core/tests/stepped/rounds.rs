@@ -36,7 +36,7 @@ impl Bench {
         let spawn_all = move || {
             for _ in 0..tasks {
                 let (over, ran, clock) = (over.clone(), ran.clone(), clock.clone());
-                drop(handle.spawn_alone(async move {
+                drop(handle.spawn_unique(async move {
                     while !over.load(Ordering::Relaxed) {
                         ran.lock().unwrap().push(BUSY);
                         clock.spend(nanos);
@@ -61,7 +61,7 @@ impl Bench {
     /// Spawns a task from this thread, which is no worker.
     fn spawn(&self, number: usize) {
         let ran = self.ran.clone();
-        drop(self.handle.spawn_alone(async move { ran.lock().unwrap().push(number) }));
+        drop(self.handle.spawn_unique(async move { ran.lock().unwrap().push(number) }));
     }
 
     fn close(mut self) {
@@ -92,12 +92,14 @@ fn lanes_from_outside_wait_for_each_lane_once(options: Options) {
     bench.close();
 }
 
+/// Shows G7.
 #[test]
 fn five_hundred_from_outside_wait_for_each_lane_once() {
     lanes_from_outside_wait_for_each_lane_once(Options::default());
 }
 
 /// Likewise by a policy that leaves lanes from outside where they are.
+/// Shows G7.
 #[test]
 fn five_hundred_from_outside_wait_for_each_lane_once_without_stealing() {
     for places in [
@@ -109,6 +111,7 @@ fn five_hundred_from_outside_wait_for_each_lane_once_without_stealing() {
 }
 
 /// A stream of lanes from outside does not keep the worker's own lanes from their turns.
+/// Shows G7.
 #[test]
 fn a_stream_from_outside_lets_the_others_run() {
     let mut bench = Bench::new(1, Options::default());
@@ -129,6 +132,7 @@ fn a_stream_from_outside_lets_the_others_run() {
 }
 
 /// The batch that an idle worker takes is older than the lanes that come from outside while it runs the batch.
+/// Shows G7.
 #[test]
 fn a_batch_from_outside_runs_before_later_lanes() {
     let mut bench = Bench::new(1, Options::default());
@@ -139,13 +143,14 @@ fn a_batch_from_outside_runs_before_later_lanes() {
 }
 
 /// Two tasks wake each other for ever through the `next` slot.
+/// Shows G7.
 #[test]
 fn three_of_the_next_slot_come_before_one_from_outside() {
     let mut bench = Bench::new(1, Options::default());
     let wakers: Arc<Mutex<[Option<Waker>; 2]>> = Arc::default();
     for own in [0, 1] {
         let (wakers, ran) = (wakers.clone(), bench.ran.clone());
-        drop(bench.handle.spawn_alone(poll_fn(move |cx| -> Poll<()> {
+        drop(bench.handle.spawn_unique(poll_fn(move |cx| -> Poll<()> {
             ran.lock().unwrap().push(BUSY);
             let mut wakers = wakers.lock().unwrap();
             wakers[own] = Some(cx.waker().clone());
@@ -174,7 +179,7 @@ fn waiting_lane(bench: &mut Bench) -> Waker {
     let (waker, ran) = (Arc::new(Mutex::new(None)), bench.ran.clone());
     let left = waker.clone();
     let mut polls = AtomicUsize::new(0);
-    drop(bench.handle.spawn_alone(poll_fn(move |cx| {
+    drop(bench.handle.spawn_unique(poll_fn(move |cx| {
         *polls.get_mut() += 1;
         if *polls.get_mut() > 1 {
             ran.lock().unwrap().push(0);
@@ -188,6 +193,7 @@ fn waiting_lane(bench: &mut Bench) -> Waker {
 }
 
 /// A lane that is sent home to a busy worker is behind the worker's lanes, and not behind a number of steps.
+/// Shows G7.
 #[test]
 fn a_lane_sent_home_waits_for_each_lane_once() {
     let mut bench = Bench::new(2, Options::default());
@@ -201,6 +207,7 @@ fn a_lane_sent_home_waits_for_each_lane_once() {
 }
 
 /// Lanes that were sent home before the first priority are as old as the lanes that were in the deque then.
+/// Shows G7.
 #[test]
 fn a_lane_sent_home_before_the_first_priority_has_its_turn() {
     let mut bench = Bench::new(2, Options::default());

@@ -39,7 +39,7 @@ fn count(handle: &SchedulerHandle, tasks: usize) -> Arc<AtomicUsize> {
     let ran = Arc::new(AtomicUsize::new(0));
     for _ in 0..tasks {
         let ran = Arc::clone(&ran);
-        drop(handle.spawn_alone(async move { _ = ran.fetch_add(1, Ordering::Relaxed) }));
+        drop(handle.spawn_unique(async move { _ = ran.fetch_add(1, Ordering::Relaxed) }));
     }
     ran
 }
@@ -85,7 +85,7 @@ fn the_time_of_an_absent_spare_is_no_run_time() {
         let worker = workers.pop().unwrap();
         handle.scheduler().want_spares(1);
         let time = clock.clone();
-        drop(handle.spawn_alone(async move { time.spend(3_000) }));
+        drop(handle.spawn_unique(async move { time.spend(3_000) }));
         assert_eq!(spare.step(), Step::Ran);
         handle.scheduler().want_spares(0);
         assert_eq!(spare.step(), Step::Park(None));
@@ -96,7 +96,7 @@ fn the_time_of_an_absent_spare_is_no_run_time() {
         assert!(metrics.parked >= Duration::from_millis(5), "{metrics:?}");
         handle.scheduler().want_spares(1);
         let time = clock.clone();
-        drop(handle.spawn_alone(async move { time.spend(3_000_000) }));
+        drop(handle.spawn_unique(async move { time.spend(3_000_000) }));
         assert_eq!(spare.step(), Step::Ran);
         let metrics = handle.scheduler().worker_metrics(1);
         assert!(metrics.run >= Duration::from_millis(3), "{metrics:?}");

@@ -38,7 +38,7 @@ struct Scene {
 }
 
 impl Scene {
-    fn goes_on(&self, task: usize) -> bool {
+    fn begin_round(&self, task: usize) -> bool {
         let rounds = self.rounds[task].fetch_add(1, Ordering::Relaxed);
         rounds < ENOUGH && !self.is_over.load(Ordering::Relaxed)
     }
@@ -59,7 +59,7 @@ where
     for task in 0..TASKS {
         let scene = Arc::clone(&scene);
         drop(handle.spawn_colored(KEPT, async move {
-            while scene.goes_on(task) {
+            while scene.begin_round(task) {
                 round(Arc::clone(&scene)).await;
             }
         }));
@@ -155,6 +155,7 @@ fn nothing() -> Ready<()> {
     ready(())
 }
 
+/// Shows G7.
 #[test]
 fn sections() {
     check("a section that waits", |_| exclusive(yield_now()));
@@ -177,6 +178,7 @@ fn sections() {
 }
 
 /// A combinator may poll its branch again in the same poll of the task.
+/// Shows G7.
 #[test]
 fn sections_in_a_branch_with_a_waker_of_its_own() {
     check("over at once", |_| eagerly(exclusive(nothing())));
@@ -190,6 +192,7 @@ fn sections_in_a_branch_with_a_waker_of_its_own() {
 }
 
 /// The section ends far from its task, which is then polled at the head of its line.
+/// Shows G7.
 #[test]
 fn sections_that_are_dropped_elsewhere() {
     check("dropped elsewhere", |scene| async move {
@@ -216,6 +219,7 @@ fn sections_that_are_dropped_elsewhere() {
 }
 
 /// A branch that takes the color again and again lets the other branch of its task begin.
+/// Shows G7.
 #[test]
 fn a_branch_does_not_starve_its_neighbour() {
     let (handle, mut workers) = Scheduler::with_workers(1, 1, Box::new(NeverParks));
@@ -245,6 +249,7 @@ fn a_branch_does_not_starve_its_neighbour() {
 }
 
 /// What is alone under its color need not wait for a turn: the second section begins in the poll of the first.
+/// Shows G7.
 #[test]
 fn a_color_without_other_work_is_taken_at_once() {
     let options = Options { slice_polls: 1, ..Options::default() };
@@ -259,6 +264,7 @@ fn a_color_without_other_work_is_taken_at_once() {
     stop(&handle, &mut workers);
 }
 
+/// Shows G7.
 #[test]
 fn sections_of_tasks_that_stay_on_a_thread() {
     let (handle, mut workers) = Scheduler::with_workers(1, 1, Box::new(NeverParks));
@@ -282,6 +288,7 @@ fn sections_of_tasks_that_stay_on_a_thread() {
     stop(&handle, &mut workers);
 }
 
+/// Shows G7.
 #[test]
 fn hops() {
     check("a hop there and back", |_| async {
@@ -298,6 +305,7 @@ fn hops() {
     });
 }
 
+/// Shows G7.
 #[test]
 fn accesses_to_cells() {
     check("calls of the own color", |scene| async move {
@@ -336,6 +344,7 @@ async fn here(future: impl Future<Output = ()> + Send + 'static) {
     task.await.unwrap();
 }
 
+/// Shows G7.
 #[test]
 fn tasks() {
     check("a task that is joined", |_| async {

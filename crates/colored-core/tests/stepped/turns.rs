@@ -65,6 +65,7 @@ fn without_a_theft_a_hot_color_goes_behind_all_others_after_each_slice() {
 
 /// The thief takes four of eight lanes, so each side has four free turns, and a round of either queue takes eight
 /// slices once more. After that all colors take turns as before.
+/// Shows G7.
 #[test]
 fn a_hot_color_has_the_turns_of_as_many_as_were_stolen() {
     let (handle, mut workers, trace) = two_workers();
@@ -92,6 +93,7 @@ fn free_turns_of_a_thief_that_has_run_out_of_lanes_are_forgotten() {
 }
 
 /// Thefts free 64 turns at most, however many lanes they take.
+/// Shows G7.
 #[test]
 fn a_hot_color_has_at_most_64_turns_of_others() {
     let (handle, mut workers, trace) = two_workers();

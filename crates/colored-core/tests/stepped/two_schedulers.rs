@@ -252,7 +252,7 @@ fn a_task_hops_in_its_own_scheduler_whatever_its_thread_is_meanwhile() {
     let inside = Arc::clone(&other);
     let task = one.spawn_colored(Color::new(1), async move {
         let local = spawn_local(async move {
-            let (home, kept) = (thread::current().id(), Rc::new(5));
+            let (here, kept) = (thread::current().id(), Rc::new(5));
             for entered in [false, true] {
                 let mut moves = pin!(hop(Color::new(9 + u64::from(entered))));
                 let mut has_begun = false;
@@ -273,7 +273,7 @@ fn a_task_hops_in_its_own_scheduler_whatever_its_thread_is_meanwhile() {
                 .await;
                 assert_eq!(Color::current(), Some(Color::new(9 + u64::from(entered))));
             }
-            assert_eq!(thread::current().id(), home, "a future with an `Rc` was polled elsewhere");
+            assert_eq!(thread::current().id(), here, "a future with an `Rc` was polled elsewhere");
             *kept
         });
         local.unwrap_or_else(|_| panic!("this is a worker")).await.unwrap()

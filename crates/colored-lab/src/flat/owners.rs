@@ -1,4 +1,5 @@
-//! The owners of colors: one word for each color, as in libasync-smp.
+//! The owners of colors: one word for each color. libasync-smp has 1,024 such entries, and a color has the entry of its
+//! remainder: colors that share one move together.
 //!
 //! A word holds the number of tasks and of events that wait or run, and the owner. The owner is valid as
 //! long as the count is not zero.

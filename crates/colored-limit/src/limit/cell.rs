@@ -214,7 +214,7 @@ impl<T: Send + 'static> LimitedCell<T> {
         let mut idle = Some((permit, f));
         let at_once = port::call_now(&self.cell, |value| {
             let (permit, f) = idle.take().expect("run once");
-            CountedCall::new(f, permit.begins_at_once()).run(value)
+            CountedCall::new(f, permit.record_immediate()).run(value)
         });
         match at_once {
             Ok(Ok(result)) => result,
@@ -241,7 +241,7 @@ impl<T: Send + 'static> LimitedCell<T> {
                 && let Some(key) = untold.take_if(|_| port::is_scheduled(&call))
             {
                 self.limit.inner.semaphore.items().set(key, true);
-                self.limit.inner.has_changed();
+                self.limit.inner.stir();
             }
             polled
         })

@@ -38,17 +38,17 @@ impl<'a> TryWait<'a> {
     }
 
     /// Records the wait of this task. Returns the task from the first section on.
-    fn waits(&self, wait: &mut RoomWait) -> Option<WaitingTask> {
+    fn record_wait(&self, wait: &mut RoomWait) -> Option<WaitingTask> {
         const HOW: &How = &How::new("waits for room in a limit of");
         let inner = &self.limit.inner;
-        wait.waits(HOW, self.site, inner);
+        wait.record_wait(HOW, self.site, inner);
         let is_known = inner.handle.scheduler().has_had_sections();
         is_known.then(WaitingTask::current).flatten()
     }
 
     fn give_up(&mut self) {
         if let Some(waiter) = self.waiter.take() {
-            self.limit.inner.has_left(|semaphore| semaphore.cancel(waiter));
+            self.limit.inner.release(|semaphore| semaphore.cancel(waiter));
         }
     }
 }
@@ -84,8 +84,8 @@ impl Future for TryWait<'_> {
             });
         }
         let waited = match this.waiter.take() {
-            None => inner.semaphore.enter_or_wait(cx.waker(), |wait| this.waits(wait)),
-            Some(waiter) => inner.semaphore.look(waiter, cx.waker(), |wait| this.waits(wait)),
+            None => inner.semaphore.enter_or_wait(cx.waker(), |wait| this.record_wait(wait)),
+            Some(waiter) => inner.semaphore.look(waiter, cx.waker(), |wait| this.record_wait(wait)),
         };
         match waited {
             Waited::Entered => Poll::Ready(Ok(Permit::of(inner))),

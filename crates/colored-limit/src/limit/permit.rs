@@ -45,24 +45,24 @@ impl Permit {
     pub(super) fn scheduled(self, surely: bool) -> Item {
         let scheduler = self.0.handle.scheduler();
         let since = scheduler.now();
-        self.0.delay.scheduled(since);
+        self.0.delay.record_scheduled(since);
         let key = scheduler.has_had_sections().then(|| self.0.semaphore.items().enter(surely));
         if surely && key.is_some() {
-            self.0.has_changed();
+            self.0.stir();
         }
         Item { since: Some(since), key, on_color: surely, permit: self }
     }
 
     /// The permit of an item that runs at once.
-    pub(super) fn begins_at_once(self) -> Item {
-        self.0.delay.begins_at_once();
+    pub(super) fn record_immediate(self) -> Item {
+        self.0.delay.record_immediate();
         Item { since: None, key: None, on_color: false, permit: self }
     }
 }
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        self.0.has_left(Semaphore::leave);
+        self.0.release(Semaphore::leave);
     }
 }
 
@@ -89,7 +89,7 @@ impl Item {
     pub(super) fn begin(&mut self) {
         if let Some(since) = self.since.take() {
             let inner = &self.permit.0;
-            inner.delay.begins(since, inner.handle.scheduler().now());
+            inner.delay.record_begin(since, inner.handle.scheduler().now());
         }
     }
 
@@ -100,21 +100,21 @@ impl Item {
 
     /// A task has been polled and is not ready.
     #[inline]
-    fn goes_on(&mut self) {
+    fn update(&mut self) {
         if let Some(key) = self.key {
-            self.looks_where_it_is(key);
+            self.update_place(key);
         }
     }
 
     #[cold]
-    fn looks_where_it_is(&mut self, key: Key) {
+    fn update_place(&mut self, key: Key) {
         let inner = &self.permit.0;
         let on_color = inner.address.is_next();
         if on_color != self.on_color {
             self.on_color = on_color;
             inner.semaphore.items().set(key, on_color);
             if on_color {
-                inner.has_changed();
+                inner.stir();
             }
         }
     }
@@ -124,7 +124,7 @@ impl Drop for Item {
     #[inline]
     fn drop(&mut self) {
         if self.since.is_some() {
-            self.permit.0.delay.goes(self.permit.0.handle.scheduler().now());
+            self.permit.0.delay.record_drop(self.permit.0.handle.scheduler().now());
         }
         if let Some(key) = self.key {
             self.permit.0.semaphore.items().leave(key);
@@ -170,7 +170,7 @@ impl<F: Future> Future for CountedTask<F> {
         this.item.begin();
         let polled = this.future.poll(cx);
         if polled.is_pending() {
-            this.item.goes_on();
+            this.item.update();
         }
         polled
     }

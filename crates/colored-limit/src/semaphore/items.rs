@@ -73,7 +73,7 @@ impl Items {
 
     /// The called waiter now holds its permit, or is about to release it. The caller drops the
     /// result after all locks.
-    pub(crate) fn notices(&self, waiter: u64) -> Option<WaitingTask> {
+    pub(crate) fn take_called(&self, waiter: u64) -> Option<WaitingTask> {
         self.0.lock().called.remove(&waiter)
     }
 

@@ -3,11 +3,10 @@
 use super::Driver;
 use crate::pool::{Class, Job};
 use crate::trace::{Snapshot, Trigger};
-use colored_core::{Scheduler, SchedulerHandle};
+use colored_core::Scheduler;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
-use std::sync::Arc;
 
 impl Driver {
     /// An event has happened: keeps the records, if the program wants that. Whether it did.
@@ -28,16 +27,6 @@ impl Driver {
             write_or_tell(&self.freezer.snapshot(scheduler), &path);
         }
     }
-}
-
-/// Work was refused or shed on this thread.
-#[cold]
-pub(crate) fn freeze_on_overload() {
-    SchedulerHandle::with_current(|handle| {
-        let scheduler = handle?.scheduler();
-        let driver = scheduler.shell()?.downcast_ref::<Arc<Driver>>()?;
-        Some(driver.freeze(Trigger::Overload, scheduler))
-    });
 }
 
 fn write_or_tell(snapshot: &Snapshot, path: &Path) {

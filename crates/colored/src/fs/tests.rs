@@ -59,6 +59,7 @@ fn pattern(len: usize) -> Vec<u8> {
     (0..len).map(|i| (i * 7 + i / 251) as u8).collect()
 }
 
+/// Shows G13.
 #[test]
 fn every_fault_of_a_read_gives_the_same_bytes() {
     for len in [0, 1, 4096, 300_000] {
@@ -89,6 +90,7 @@ fn every_fault_of_a_read_gives_the_same_bytes() {
     }
 }
 
+/// Shows G13.
 #[test]
 fn every_fault_of_a_write_gives_the_same_bytes() {
     for fault in FAULTS {
@@ -106,6 +108,7 @@ fn every_fault_of_a_write_gives_the_same_bytes() {
     }
 }
 
+/// Shows G13.
 #[test]
 fn an_attempt_that_would_block_is_one_deferred_operation() {
     let scratch = Scratch::new();
@@ -122,6 +125,7 @@ fn an_attempt_that_would_block_is_one_deferred_operation() {
     assert_eq!((of.deferred_bytes, of.hit_bytes), (100_000, 0));
 }
 
+/// Shows G13.
 #[test]
 fn an_error_of_an_attempt_names_the_operation_and_the_path() {
     const EIO: i32 = 5;
@@ -137,6 +141,7 @@ fn an_error_of_an_attempt_names_the_operation_and_the_path() {
     assert_eq!(source.downcast_ref::<std::io::Error>().unwrap().raw_os_error(), Some(EIO));
 }
 
+/// Shows G13.
 #[test]
 fn a_truncated_file_ends_where_it_ends() {
     for fault in [None, Some(Fault::Partial(1000)), Some(Fault::WouldBlock)] {
@@ -158,6 +163,7 @@ fn a_truncated_file_ends_where_it_ends() {
 }
 
 /// What io_uring fails is done again by a thread, whose error is told.
+/// Shows G13.
 #[test]
 fn an_error_of_the_ring_is_the_error_of_the_call() {
     let scratch = Scratch::new();
@@ -183,6 +189,7 @@ fn an_error_of_the_ring_is_the_error_of_the_call() {
     assert!(metrics[0].deferred >= 3);
 }
 
+/// Shows G13.
 #[test]
 fn slow_attempts_are_counted_of_those_that_are_timed() {
     let scratch = Scratch::new();

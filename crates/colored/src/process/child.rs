@@ -164,7 +164,7 @@ impl Drop for Child {
             let _ = process.child.kill();
         }
         let site = Location::caller();
-        drop(self.runtime.spawn_alone_from(site, async move { process.wait().await }));
+        drop(self.runtime.spawn_unique_from(site, async move { process.wait().await }));
     }
 }
 

@@ -43,7 +43,7 @@ use std::time::Duration;
 /// meanwhile: use [`EmbeddedRuntime::block_on`].
 ///
 /// Dropping the runtime drops its tasks, each under its color, and waits for blocking calls that have begun. Events that
-/// [stages](crate::stage) have accepted are dropped: close the stages before.
+/// stages have accepted are dropped: close the stages before.
 ///
 /// # Examples
 ///

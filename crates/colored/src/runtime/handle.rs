@@ -81,7 +81,7 @@ impl Handle {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        self.core.spawn_alone(future)
+        self.core.spawn_unique(future)
     }
 
     /// Changes the number of workers while the runtime runs: from the number that the runtime began with

@@ -4,6 +4,7 @@ use crate::driver::Driver;
 use crate::missing_tokio;
 use crate::trace::Trigger;
 use crate::wall;
+use colored_core::port::Part;
 use colored_core::{Park, Scheduler, TaskPanic};
 use std::any::Any;
 use std::sync::Arc;
@@ -54,6 +55,14 @@ impl Park for DriverPark {
 
     fn found_deadlock(&self, scheduler: &Scheduler) {
         self.driver.freeze(Trigger::Deadlock, scheduler);
+    }
+
+    fn overloaded(&self, scheduler: &Scheduler) {
+        self.driver.freeze(Trigger::Overload, scheduler);
+    }
+
+    fn finish_first(&self, part: Part) {
+        self.driver.finishers.add(part);
     }
 
     fn shell(&self) -> Option<&(dyn Any + Send + Sync)> {

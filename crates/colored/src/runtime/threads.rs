@@ -269,6 +269,6 @@ fn start_checks(worker: &Worker, driver: &Driver) {
 
 fn account_for_timers(worker: &mut Worker, driver: &Driver) {
     if let Some((fired, nanos)) = driver.timers.take_fired(worker.index()) {
-        worker.has_fired_timers(nanos, fired);
+        worker.record_timers(nanos, fired);
     }
 }

@@ -2,7 +2,7 @@
 //! from tokio compiles with them.
 //!
 //! The rest of tokio's names are those of the modules themselves. A table in the repository,
-//! `crates/colored/tests/tokio_paths.txt`, has all of them.
+//! `crates/colored/tests/tokio_paths/table.rs`, has all of them.
 
 use super::{Builder, Handle, Runtime};
 use crate::task::{AbortHandle, JoinSet, LocalSet};

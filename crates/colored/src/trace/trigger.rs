@@ -13,6 +13,6 @@ pub enum Trigger {
     LongPoll,
     /// A wait in a section could never end, and is about to become an error.
     Deadlock,
-    /// An [`Admission`](crate::admission::Admission) has refused or shed work, on a thread that works for the runtime.
+    /// An `Admission` (feature `stage`) has refused or shed work, on a thread that works for the runtime.
     Overload,
 }

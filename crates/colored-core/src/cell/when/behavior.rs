@@ -27,7 +27,7 @@ pub(super) fn schedule<F, R>(
     // SAFETY: the behavior is fresh, `allocate` gave it its claims, and its set keeps the lanes.
     let ran = unsafe { behavior::enqueue(&fresh.behavior) };
     if !ran {
-        fresh.waits(site);
+        fresh.record_wait(site);
     }
     (fresh, ran)
 }
@@ -61,18 +61,18 @@ impl<F, R> Scheduled<F, R> {
         waker: &Waker,
         site: &'static Location<'static>,
     ) -> Result<Option<Outcome<Result<R, InUse>>>, CallError> {
-        let told = self.wait.begins_poll();
+        let told = self.wait.begin_poll();
         match (self.slot().poll(waker), told) {
             (Some(outcome), _) => Ok(Some(outcome)),
             (None, Some(deadlock)) => Err(CallError::Deadlock(deadlock)),
             (None, None) => {
-                self.waits(site);
+                self.record_wait(site);
                 Ok(None)
             }
         }
     }
 
-    fn waits(&mut self, site: &'static Location<'static>) {
+    fn record_wait(&mut self, site: &'static Location<'static>) {
         let (what, beside) = (self.behavior.address().as_ptr(), self.slot.as_ptr());
         let cause = || Cause {
             how: HOW,
@@ -83,7 +83,7 @@ impl<F, R> Scheduled<F, R> {
         };
         // SAFETY: the future's reference keeps the behavior, and is given back after the record's
         // end.
-        unsafe { self.wait.waits(cause) };
+        unsafe { self.wait.record_wait(cause) };
     }
 
     /// The functions that find the target of a wait for a behavior.

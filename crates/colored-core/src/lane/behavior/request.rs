@@ -5,10 +5,10 @@
 //! neither be part of a cycle nor overtake another: a behavior that runs this way has found no other before it on any
 //! of its lanes.
 
-use crate::lane::alone::{try_alone, try_alone_soon};
 use crate::lane::at_once::AtOnce;
 use crate::lane::current::{self, Hold};
 use crate::lane::readers;
+use crate::lane::try_take::{try_take, try_take_soon};
 use crate::lane::{LanePtr, LaneRef, callback};
 use crate::meter;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -183,7 +183,7 @@ impl Request {
         // SAFETY: the caller promises that the lane is alive.
         let lane = unsafe { LaneRef::borrowed(self.lane) };
         match self.mode {
-            Mode::Exclusive => try_alone(&lane) || try_alone_soon(&lane),
+            Mode::Exclusive => try_take(&lane) || try_take_soon(&lane),
             Mode::Shared => readers::try_enter(&lane),
         }
     }

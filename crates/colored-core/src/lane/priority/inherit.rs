@@ -63,7 +63,7 @@ impl LanePtr {
         let lane = unsafe { self.get() };
         if meter::is_on() {
             // SAFETY: the caller promises that the node is in no chain yet, so this thread may read it.
-            lane.counts(unsafe { node.as_ref() });
+            lane.record_push(unsafe { node.as_ref() });
         }
         // SAFETY: the caller promises that the node is in no chain, and stays until it has run.
         let pushed = unsafe { lane.chain.push(node) };
@@ -108,9 +108,9 @@ impl Risen {
 }
 
 impl Lane {
-    /// An urgent node has been taken out by an admitter, not by a holder.
-    pub(in crate::lane) fn has_let_in(&self, node: &Node) {
-        self.is_let_in(node);
+    /// Settles a node that an admitter, not a holder, has taken out.
+    pub(in crate::lane) fn settle_admitted(&self, node: &Node) {
+        self.record_admitted(node);
         if node.urgent {
             self.priority.lower();
         }

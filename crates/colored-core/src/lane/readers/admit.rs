@@ -146,7 +146,7 @@ pub(in crate::lane) unsafe fn let_in(ready: ReadyLane, hold: &Hold, closing: boo
         // nothing else frees it.
         let vtable = unsafe { vtable(node) };
         // SAFETY: this thread has the node, out of its chain, and has not given it away yet.
-        lane.has_let_in(unsafe { node.as_ref() });
+        lane.settle_admitted(unsafe { node.as_ref() });
         // SAFETY: this thread holds the lane, and the node is out of its chain.
         if unsafe { (vtable.begin)(node, closing) } {
             group[wanted as usize] = Some(node);
@@ -166,7 +166,7 @@ pub(in crate::lane) unsafe fn let_in(ready: ReadyLane, hold: &Hold, closing: boo
     }
     // SAFETY: the hold is of this lane, which the readers in the group keep alive.
     unsafe { ptr.settle(hold) };
-    hold.has_ended();
+    hold.end();
     let _shared = ready.into_raw();
     lane.retain(1);
     // SAFETY: `retain` has just counted the reference.
@@ -311,7 +311,7 @@ impl Admitter {
                 return Next::Stalled;
             }
             // SAFETY: this thread took the node out of the chain, and has not admitted it yet.
-            self.lane.has_let_in(unsafe { node.as_ref() });
+            self.lane.settle_admitted(unsafe { node.as_ref() });
             self.lane.readers.count_beside();
             match vtable.admit {
                 // SAFETY: the node begins a claim, is out of the chain, and `count_beside` has counted it in.

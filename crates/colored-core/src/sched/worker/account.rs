@@ -40,23 +40,23 @@ impl Worker {
         }
     }
 
-    /// The thread is about to sleep.
-    pub(super) fn falls_asleep(&mut self) {
+    /// Begins the phase of a sleep.
+    pub(super) fn begin_sleep(&mut self) {
         self.asleep = true;
         probes::park(self.local.index());
         self.begin(Phase::Parked);
     }
 
-    /// The thread has slept.
-    pub(super) fn awakes(&mut self) {
+    /// Ends the phase of a sleep.
+    pub(super) fn end_sleep(&mut self) {
         probes::unpark(self.local.index());
         let recorded = self.level() != Level::Off;
         self.begin(if recorded { Phase::Io } else { Phase::Run });
     }
 
-    /// The worker is about to hand out events.
+    /// Counts events that the worker is about to hand out.
     #[inline]
-    pub(super) fn hands_out(&mut self, events: usize) {
+    pub(super) fn count_events(&mut self, events: usize) {
         if events > 0 && meter::is_on() {
             self.enter_recorded(Phase::Io);
             // Only the end of a phase empties it, and a phase has no end while another scheduler alone records.
@@ -69,36 +69,36 @@ impl Worker {
         self.look();
         let now = self.pace.now;
         self.local.note(now);
-        self.local.remote().tasks.have_completed(current::take_completed());
+        self.local.remote().tasks.add_completed(current::take_completed());
         let events = self.account.events;
         self.account = Account { phase, events: 0 };
         self.pace.charged = now;
         match self.local.remote().times.begin(phase, now) {
-            Some((Phase::Parked, slept)) => self.records(Event::Parked { slept }),
-            Some((Phase::Io, took)) => self.records(Event::Io { took, events }),
+            Some((Phase::Parked, slept)) => self.record(Event::Parked { slept }),
+            Some((Phase::Io, took)) => self.record(Event::Io { took, events }),
             _ => {}
         }
     }
 
-    /// So many timers have fired, which took some nanoseconds of the present phase.
-    pub fn has_fired_timers(&mut self, nanos: u64, fired: u32) {
+    /// Records that `fired` timers have fired, which took `nanos` of the present phase.
+    pub fn record_timers(&mut self, nanos: u64, fired: u32) {
         self.local.remote().times.spent(Phase::Timers, nanos);
         if meter::is_on() {
-            self.records(Event::Timers { took: nanos, fired });
+            self.record(Event::Timers { took: nanos, fired });
         }
     }
 
-    /// This worker has stolen the lane, and perhaps others, from the worker `from`.
+    /// Records that this worker has stolen the lane, and perhaps others, from the worker `from`.
     #[inline]
-    pub(super) fn records_steal(&self, lane: &ReadyLane, from: usize) {
+    pub(super) fn record_steal(&self, lane: &ReadyLane, from: usize) {
         if meter::is_on() {
             let (color, from) = (lane.lane().color(), u16::try_from(from).unwrap_or(u16::MAX));
-            self.records(Event::Steal { color, from });
+            self.record(Event::Steal { color, from });
         }
     }
 
     #[cold]
-    fn records(&self, event: Event) {
+    fn record(&self, event: Event) {
         if self.level() != Level::Off {
             self.local.remote().ring.push(Record { nanos: self.pace.now, event });
         }

@@ -15,11 +15,11 @@ impl Worker {
     /// Finds a lane when a priority has been set.
     #[cold]
     pub(super) fn find_ranked(&mut self) -> Option<ReadyLane> {
-        if self.lets_up() {
+        if self.check_behind() {
             self.local.scheduler().classes.let_up(self.index());
         }
         let lane = self.find_by_class()?;
-        self.bring_home(&lane);
+        self.set_home(&lane);
         Some(lane)
     }
 
@@ -88,7 +88,7 @@ impl Worker {
         let (lane, victim) =
             others.find_map(|victim| Some((classes.take(victim, class)?, victim)))?;
         self.local.remote().counters.steals.add(1);
-        self.records_steal(&lane, victim);
+        self.record_steal(&lane, victim);
         Some(lane)
     }
 }

@@ -43,11 +43,11 @@ impl Runner for SliceRunner<'_> {
     }
 
     #[inline]
-    fn goes_on(&mut self, turn: Turn) -> bool {
+    fn count_turn(&mut self, turn: Turn) -> bool {
         self.polls += 1;
         self.left -= turn.weight();
         if self.pace.tick(self.scheduler) {
-            self.has_looked(true);
+            self.charge_if_due(true);
         }
         self.left > 0 && self.pace.now - self.start < self.max_nanos
     }
@@ -59,9 +59,9 @@ impl Runner for SliceRunner<'_> {
 }
 
 impl SliceRunner<'_> {
-    /// The worker has looked at its clock, as it does every few turns.
-    fn has_looked(&mut self, by_color: bool) {
-        self.remote.tasks.have_completed(current::take_completed());
+    /// Called after each look at the clock: counts completed tasks, and charges the time if enough has passed.
+    fn charge_if_due(&mut self, by_color: bool) {
+        self.remote.tasks.add_completed(current::take_completed());
         if self.pace.now - self.pace.charged >= CHARGED_NANOS {
             self.charge(by_color);
         }
@@ -104,8 +104,8 @@ impl<'a> RecordedSlice<'a> {
         Self { slice, local, level, color, queued: 0, turn }
     }
 
-    /// The slice is over. Returns how many polls it had.
-    pub(super) fn ends(self) -> u32 {
+    /// Ends the slice, and returns how many polls it had.
+    pub(super) fn end(self) -> u32 {
         let ran = self.slice.pace.now.saturating_sub(self.slice.start);
         let (color, queued, polls) = (self.color, self.queued, self.slice.polls);
         self.record(Event::Slice { color, ran, queued, polls });
@@ -117,7 +117,7 @@ impl<'a> RecordedSlice<'a> {
     }
 
     /// A turn is over. The runner has looked at the clock at its end.
-    fn records_turn(&mut self) {
+    fn record_poll(&mut self) {
         let ran = self.slice.pace.now.saturating_sub(self.turn);
         self.turn = self.slice.pace.now;
         if let Some((task, _)) = self.slice.remote.running.task() {
@@ -141,13 +141,13 @@ impl Runner for RecordedSlice<'_> {
         self.slice.begin_turn(task);
     }
 
-    fn goes_on(&mut self, turn: Turn) -> bool {
+    fn count_turn(&mut self, turn: Turn) -> bool {
         let slice = &mut self.slice;
         slice.polls += 1;
         slice.left -= turn.weight();
         if slice.pace.tick(slice.scheduler) {
             self.local.note(slice.pace.now);
-            slice.has_looked(false);
+            slice.charge_if_due(false);
         }
         let slice = &self.slice;
         slice.left > 0 && slice.pace.now - slice.start < slice.max_nanos
@@ -179,18 +179,18 @@ impl Recorder for RecordedSlice<'_> {
         self.slice.pin
     }
 
-    fn has_waited(&mut self, nanos: u64) {
+    fn record_wait(&mut self, nanos: u64) {
         self.queued = nanos;
         self.turn = self.slice.pace.now;
     }
 
-    fn has_turned(&mut self) {
+    fn record_turn(&mut self) {
         if self.level >= Level::Tasks {
-            self.records_turn();
+            self.record_poll();
         }
     }
 
-    fn has_left(&mut self, task: Id, to: Option<Color>) {
+    fn record_leave(&mut self, task: Id, to: Option<Color>) {
         if self.level >= Level::Tasks {
             self.record(to.map_or(Event::End { task }, |to| Event::Hop { task, to }));
         }

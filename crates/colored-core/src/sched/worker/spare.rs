@@ -105,7 +105,7 @@ impl Worker {
                 if scheduler.is_told() {
                     scheduler.park.unpark(0);
                 }
-                self.falls_asleep();
+                self.begin_sleep();
                 Next::Return(Step::Park(None))
             }
         }

@@ -63,7 +63,7 @@ impl<T> Drop for MutexGuard<'_, T> {
         if self.inner.is_some() {
             tell(|watcher| watcher.access(self.address, Access::Exchange, self.place));
             drop(self.inner.take());
-            tell(|watcher| watcher.has_unlocked(self.address, self.place));
+            tell(|watcher| watcher.record_unlock(self.address, self.place));
         }
     }
 }

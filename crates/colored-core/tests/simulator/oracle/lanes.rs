@@ -279,7 +279,7 @@ impl Lanes {
     }
 
     /// A task is dropped that came then, and has waited up to the shutdown; true if one that came later has gone before.
-    pub(super) fn has_ended(&mut self, hue: Hue, came: u64) -> bool {
+    pub(super) fn note_end(&mut self, hue: Hue, came: u64) -> bool {
         let ended = &mut self.get_mut(hue).ended;
         let is_late = *ended > came;
         *ended = (*ended).max(came);

@@ -141,7 +141,7 @@ impl Slices {
     }
 
     /// A worker goes to sleep.
-    pub(crate) fn sleeps(&mut self, worker: u32) {
+    pub(crate) fn begin_sleep(&mut self, worker: u32) {
         self.last[worker as usize] = None;
     }
 

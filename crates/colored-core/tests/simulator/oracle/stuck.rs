@@ -30,7 +30,7 @@ impl Oracle {
     }
 
     /// The scheduler has told a wait.
-    pub(crate) fn has_told(&mut self) {
+    pub(crate) fn note_told(&mut self) {
         self.told = self.fair;
     }
 

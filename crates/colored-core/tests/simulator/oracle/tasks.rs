@@ -164,7 +164,7 @@ impl Oracle {
     pub(super) fn wake_behind(&mut self, key: Key) {
         self.wake(key);
         if let Some(hue) = self.hue_of(key) {
-            self.comes_behind(hue);
+            self.put_behind(hue);
         }
     }
 
@@ -321,7 +321,7 @@ impl Oracle {
                     self.kept_turn(hue);
                 } else {
                     self.turn_begins(hue, Entry::Task(key), by_end);
-                    if by_end && self.lanes.has_ended(hue, came) {
+                    if by_end && self.lanes.note_end(hue, came) {
                         let what = format!("task {} is dropped behind a younger one", key.slot);
                         self.violated("G8", what);
                     }

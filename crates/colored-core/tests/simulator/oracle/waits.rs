@@ -18,7 +18,7 @@ pub(crate) enum Over {
 
 impl Oracle {
     /// A task waits for this from now on, or for nothing.
-    pub(crate) fn waits_over(&mut self, key: Key, over: Option<Over>) {
+    pub(crate) fn set_wait(&mut self, key: Key, over: Option<Over>) {
         if let Some(task) = self.tasks.get_mut(key) {
             task.over = over;
         }

@@ -249,7 +249,7 @@ pub(super) fn begin(world: &World) -> Option<Admission> {
 }
 
 /// Polls a wait in line. False if it is over.
-pub(super) fn waits(
+pub(super) fn poll(
     task: &mut Task,
     mut admission: Admission,
     world: &World,
@@ -269,7 +269,7 @@ pub(super) fn waits(
             Some((cell, RemoteCall::Call(slot))) => {
                 let call = limited::called(world, *cell, task.key);
                 seal(slot, CallToken::inside(call, Some(key)));
-                return goes_on_as_call(task, (call, *cell), admission, world, cx);
+                return continue_as_call(task, (call, *cell), admission, world, cx);
             }
             None => {}
         }
@@ -303,7 +303,7 @@ pub(super) fn waits(
 }
 
 /// A task that is let in to call has the permit as long as the closure, and waits as every caller does.
-fn goes_on_as_call(
+fn continue_as_call(
     task: &mut Task,
     (call, cell): (CallKey, CellKey),
     admission: Admission,
@@ -318,7 +318,7 @@ fn goes_on_as_call(
             World::with(|world| world.oracle(|oracle| oracle.violated("limit", what)));
         }
     });
-    moves::calls(task, PendingCall::new(call, cell, future), world, cx)
+    moves::poll_call(task, PendingCall::new(call, cell, future), world, cx)
 }
 
 /// Gives up a place in the line.

@@ -84,19 +84,19 @@ pub(super) fn look(
     cx: &mut Context<'_>,
 ) -> Option<Pending> {
     let still = match pending {
-        Pending::Join(child, handle) => joins(task, child, handle, world, cx),
-        Pending::Call(call) => calls(task, call, world, cx),
-        Pending::Hop(to, hop) => hops(task, to, hop, world, cx),
+        Pending::Join(child, handle) => poll_join(task, child, handle, world, cx),
+        Pending::Call(call) => poll_call(task, call, world, cx),
+        Pending::Hop(to, hop) => poll_hop(task, to, hop, world, cx),
         Pending::Behind(mut hop) => {
             if hop.as_mut().poll(cx).is_pending() {
                 world.oracle(|oracle| oracle.violated("G2", "a hop has had its turn, and waits"));
             }
             None
         }
-        Pending::Behavior(behavior) => behaves(task, behavior, world, cx),
+        Pending::Behavior(behavior) => poll_behavior(task, behavior, world, cx),
     };
     let (pending, over) = still.unzip();
-    world.oracle(|oracle| oracle.waits_over(task, over.flatten()));
+    world.oracle(|oracle| oracle.set_wait(task, over.flatten()));
     pending
 }
 
@@ -118,7 +118,7 @@ fn judge(world: &World, task: Key, over: Over, refused: bool) {
     world.oracle(|oracle| {
         if refused {
             oracle.tally.refused += 1;
-            oracle.has_told();
+            oracle.note_told();
         }
         if refused && !oracle.may_be_told(task, over) {
             oracle.violated("G12", format!("task {} cannot wait for {over:?}", task.slot));
@@ -128,7 +128,7 @@ fn judge(world: &World, task: Key, over: Over, refused: bool) {
 
 type Still = Option<(Pending, Option<Over>)>;
 
-fn joins(
+fn poll_join(
     task: Key,
     child: Key,
     mut handle: JoinHandle<Output>,
@@ -161,7 +161,7 @@ fn joins(
     Some((Pending::Join(child, handle), Some(over)))
 }
 
-fn calls(task: Key, mut call: TryCall, world: &World, cx: &mut Context<'_>) -> Still {
+fn poll_call(task: Key, mut call: TryCall, world: &World, cx: &mut Context<'_>) -> Still {
     let over = Over::Call(call.key);
     let polled = catch_unwind(AssertUnwindSafe(|| call.future.as_mut().poll(cx)));
     let refused = matches!(&polled, Ok(Poll::Ready(Err(CallError::Deadlock(_)))));
@@ -180,7 +180,13 @@ fn calls(task: Key, mut call: TryCall, world: &World, cx: &mut Context<'_>) -> S
     None
 }
 
-fn hops(task: Key, to: Hue, mut hop: Pin<Box<Hop>>, world: &World, cx: &mut Context<'_>) -> Still {
+fn poll_hop(
+    task: Key,
+    to: Hue,
+    mut hop: Pin<Box<Hop>>,
+    world: &World,
+    cx: &mut Context<'_>,
+) -> Still {
     let over = Over::Color(to);
     let own = world.oracle(|oracle| oracle.hue_of(task));
     let polled = catch_unwind(AssertUnwindSafe(|| hop.as_mut().poll(cx)));
@@ -196,7 +202,7 @@ fn hops(task: Key, to: Hue, mut hop: Pin<Box<Hop>>, world: &World, cx: &mut Cont
     None
 }
 
-fn behaves(task: Key, behavior: Behavior, world: &World, cx: &mut Context<'_>) -> Still {
+fn poll_behavior(task: Key, behavior: Behavior, world: &World, cx: &mut Context<'_>) -> Still {
     let over = Over::Behavior(behavior.key);
     let (behavior, refused) = several::try_poll(behavior, world, cx);
     judge(world, task, over, refused);
@@ -211,7 +217,7 @@ fn give_up_call(world: &World, call: TryCall) {
 
 /// Gives up a wait.
 pub(super) fn give_up(task: Key, pending: Pending, world: &World) {
-    world.oracle(|oracle| oracle.waits_over(task, None));
+    world.oracle(|oracle| oracle.set_wait(task, None));
     match pending {
         Pending::Join(child, handle) => deeds::detach(world, child, handle),
         Pending::Call(call) => give_up_call(world, call),

@@ -142,7 +142,7 @@ fn spawn_unique(world: &World) {
         oracle.spawn(hue, None)
     });
     world.note(What::Spawn, u32::MAX, key.slot);
-    keep(world, key, world.handle.spawn_alone(Task::new(world, key)));
+    keep(world, key, world.handle.spawn_unique(Task::new(world, key)));
 }
 
 fn local(world: &World, here: Option<Hue>) {

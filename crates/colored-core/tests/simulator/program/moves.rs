@@ -63,13 +63,13 @@ pub(super) fn number(end: End) -> u32 {
 pub(super) fn still_waits(task: &mut Task, world: &World, cx: &mut Context<'_>) -> bool {
     match std::mem::replace(&mut task.wait, Wait::Nothing) {
         Wait::Nothing | Wait::Wake => false,
-        Wait::Join(child, handle) => joins(task, child, handle, world, cx),
-        Wait::Call(call) => calls(task, call, world, cx),
-        Wait::Behavior(behavior) => several::waits(task, behavior, world, cx),
-        Wait::Section(section) => several::stays(task, section, world, cx),
-        Wait::Admission(line) => admission::waits(task, line, world, cx),
-        Wait::Pending(pending) => crosses(task, pending, world, cx).is_some(),
-        Wait::Rally(seat) => rally::plays(task, seat, world, cx),
+        Wait::Join(child, handle) => poll_join(task, child, handle, world, cx),
+        Wait::Call(call) => poll_call(task, call, world, cx),
+        Wait::Behavior(behavior) => several::poll_behavior(task, behavior, world, cx),
+        Wait::Section(section) => several::poll_section(task, section, world, cx),
+        Wait::Admission(line) => admission::poll(task, line, world, cx),
+        Wait::Pending(pending) => cross(task, pending, world, cx).is_some(),
+        Wait::Rally(seat) => rally::play(task, seat, world, cx),
     }
 }
 
@@ -106,11 +106,11 @@ pub(super) fn make(task: &mut Task, next: Move, world: &World, cx: &mut Context<
             task.spins = world.chance.below(world.profile.spins);
             return yield_here(cx);
         }
-        Move::Hop => return hops(task.key, world, cx),
+        Move::Hop => return ask_to_hop(task.key, world, cx),
         Move::HopTwice => {
             // The later hop counts, unless it leads to the color under which the task is.
-            let first = hops(task.key, world, cx);
-            let second = hops(task.key, world, cx);
+            let first = ask_to_hop(task.key, world, cx);
+            let second = ask_to_hop(task.key, world, cx);
             return if let End::Hops(_) = second { second } else { first };
         }
         Move::Signal => {
@@ -126,13 +126,13 @@ pub(super) fn make(task: &mut Task, next: Move, world: &World, cx: &mut Context<
             let Some((child, handle)) = world.stock.take_handle(&world.chance) else {
                 return yield_here(cx);
             };
-            if !joins(task, child, handle, world, cx) {
+            if !poll_join(task, child, handle, world, cx) {
                 return yield_here(cx);
             }
         }
         Move::Call | Move::GiveUpCall => {
             let Some(call) = begin_call(task.key, world) else { return yield_here(cx) };
-            if !calls(task, call, world, cx) {
+            if !poll_call(task, call, world, cx) {
                 return again_or_yield(task, world, cx);
             }
             if next == Move::GiveUpCall {
@@ -144,7 +144,7 @@ pub(super) fn make(task: &mut Task, next: Move, world: &World, cx: &mut Context<
             let Some(behavior) = several::begin(task.key, next, world) else {
                 return yield_here(cx);
             };
-            if !several::waits(task, behavior, world, cx) {
+            if !several::poll_behavior(task, behavior, world, cx) {
                 return again_or_yield(task, world, cx);
             }
             if next == Move::GiveUpWhen {
@@ -156,7 +156,7 @@ pub(super) fn make(task: &mut Task, next: Move, world: &World, cx: &mut Context<
             if !several::may_enter(task.key, world) {
                 return yield_here(cx);
             }
-            if !several::stays(task, several::section(task.key, world), world, cx) {
+            if !several::poll_section(task, several::section(task.key, world), world, cx) {
                 return again_or_yield(task, world, cx);
             }
         }
@@ -168,18 +168,18 @@ pub(super) fn make(task: &mut Task, next: Move, world: &World, cx: &mut Context<
         }
         Move::Admission => {
             let Some(line) = admission::begin(world) else { return yield_here(cx) };
-            if !admission::waits(task, line, world, cx) {
+            if !admission::poll(task, line, world, cx) {
                 return yield_here(cx);
             }
         }
         Move::Cross => {
             let pending = crossing::begin(task.key, world, false);
-            let end = pending.and_then(|pending| crosses(task, pending, world, cx));
+            let end = pending.and_then(|pending| cross(task, pending, world, cx));
             return end.unwrap_or_else(|| yield_here(cx));
         }
         Move::Rally => {
             let Some(seat) = rally::join(world) else { return yield_here(cx) };
-            if !rally::plays(task, seat, world, cx) {
+            if !rally::play(task, seat, world, cx) {
                 return yield_here(cx);
             }
         }
@@ -200,7 +200,7 @@ fn again_or_yield(task: &mut Task, world: &World, cx: &mut Context<'_>) -> End {
 }
 
 /// Polls a wait. Returns the end of the poll if the wait goes on.
-fn crosses(task: &mut Task, pending: Pending, world: &World, cx: &mut Context<'_>) -> Option<End> {
+fn cross(task: &mut Task, pending: Pending, world: &World, cx: &mut Context<'_>) -> Option<End> {
     let pending = crossing::look(pending, task.key, world, cx)?;
     let end = crossing::end_of(&pending);
     task.wait = Wait::Pending(pending);
@@ -208,7 +208,7 @@ fn crosses(task: &mut Task, pending: Pending, world: &World, cx: &mut Context<'_
 }
 
 /// Asks to go on under a random color.
-fn hops(key: Key, world: &World, cx: &mut Context<'_>) -> End {
+fn ask_to_hop(key: Key, world: &World, cx: &mut Context<'_>) -> End {
     let to = world.some_hue();
     let (color, from) = world.oracle(|oracle| (oracle.lanes.get(to).color, oracle.hue_of(key)));
     let free = world.oracle(|oracle| oracle.is_free_here(key, to));
@@ -229,7 +229,7 @@ fn hops(key: Key, world: &World, cx: &mut Context<'_>) -> End {
     End::Hops(to)
 }
 
-fn joins(
+fn poll_join(
     task: &mut Task,
     child: Key,
     mut handle: JoinHandle<Output>,
@@ -308,7 +308,7 @@ fn begin_limited(waiter: Key, world: &World) -> Option<PendingCall> {
 }
 
 /// Polls a call. False if it is over.
-pub(super) fn calls(
+pub(super) fn poll_call(
     task: &mut Task,
     mut call: PendingCall,
     world: &World,

@@ -31,7 +31,7 @@ pub(super) fn join(world: &World) -> Option<Seat> {
 }
 
 /// Wakes the player that has waited longest, and waits. False when the rally is over.
-pub(super) fn plays(task: &mut Task, seat: Seat, world: &World, cx: &Context<'_>) -> bool {
+pub(super) fn play(task: &mut Task, seat: Seat, world: &World, cx: &Context<'_>) -> bool {
     if world.phase.get() == Phase::Winding {
         leave(task.key, seat, world);
         return false;

@@ -164,7 +164,7 @@ pub(super) fn of_all(cells: &[(Key, Cell)], mut token: Token) -> Wanted {
 }
 
 /// Polls a `when` or a `read`. False if it is over.
-pub(super) fn waits(
+pub(super) fn poll_behavior(
     task: &mut Task,
     behavior: Behavior,
     world: &World,
@@ -308,7 +308,7 @@ pub(super) fn section(task: Key, world: &World) -> Section {
 }
 
 /// Polls a section. False if it is over.
-pub(super) fn stays(
+pub(super) fn poll_section(
     task: &mut Task,
     mut section: Section,
     world: &World,

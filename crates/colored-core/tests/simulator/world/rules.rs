@@ -31,7 +31,7 @@ impl World {
 
     /// G6, at once: when every worker sleeps or is in the middle of a step, each worker in a step may have one lane
     /// that it will run next, and there is no other lane. Where lanes stay with their workers, a worker in a step
-    /// may have any number, and a worker that sleeps none. A worker that rests comes by itself, in time for
+    /// may have any number, and a worker that sleeps none. A worker that pauses comes by itself, in time for
     /// `rescue`.
     fn keep_working(&self) {
         let (ready, in_step) =

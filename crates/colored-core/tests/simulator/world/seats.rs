@@ -10,7 +10,7 @@ use colored_core::{Step, Worker};
 use std::cell::{Cell, RefCell};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rest {
+enum Seated {
     /// The worker's next step is on the agenda.
     Awake,
     /// The worker is on the stack.
@@ -25,35 +25,35 @@ enum Rest {
 /// A worker, and its state.
 pub(super) struct Seat {
     worker: RefCell<Worker>,
-    rest: Cell<Rest>,
+    seated: Cell<Seated>,
     /// Whether the worker's next park returns at once.
     token: Cell<bool>,
     /// How often the worker has parked. A time limit belongs to one park.
     parks: Cell<u32>,
-    /// Whether its sleep is a rest. For the scheduler it is not parked then.
-    rests: Cell<bool>,
+    /// Whether its sleep is a pause. For the scheduler it is not parked then.
+    pauses: Cell<bool>,
 }
 
 impl Seat {
     pub(super) fn new(worker: Worker) -> Self {
         Self {
             worker: RefCell::new(worker),
-            rest: Cell::new(Rest::Awake),
+            seated: Cell::new(Seated::Awake),
             token: Cell::new(false),
             parks: Cell::new(0),
-            rests: Cell::new(false),
+            pauses: Cell::new(false),
         }
     }
 }
 
 impl World {
-    fn set_rest(&self, worker: u32, rest: Rest) {
-        let before = self.seats[worker as usize].rest.replace(rest);
-        let change = |count: &Cell<u32>, of: fn(Rest) -> bool| {
-            count.set(count.get() + u32::from(of(rest)) - u32::from(of(before)));
+    fn set_seated(&self, worker: u32, seated: Seated) {
+        let before = self.seats[worker as usize].seated.replace(seated);
+        let change = |count: &Cell<u32>, of: fn(Seated) -> bool| {
+            count.set(count.get() + u32::from(of(seated)) - u32::from(of(before)));
         };
-        change(&self.awake, |rest| rest == Rest::Awake);
-        change(&self.parked, |rest| matches!(rest, Rest::Parked(_)));
+        change(&self.awake, |seated| seated == Seated::Awake);
+        change(&self.parked, |seated| matches!(seated, Seated::Parked(_)));
     }
 
     /// How long a worker takes from its wake-up to its first step.
@@ -63,7 +63,7 @@ impl World {
 
     pub(super) fn step(&self, worker: u32) {
         let seat = &self.seats[worker as usize];
-        self.set_rest(worker, Rest::InStep);
+        self.set_seated(worker, Seated::InStep);
         self.oracle(|oracle| oracle.slices.enter(Actor::Worker(worker), now()));
         self.note(What::Step, worker, 0);
         let mut step = seat.worker.borrow_mut().step();
@@ -73,14 +73,14 @@ impl World {
             }
         }
         self.oracle(|oracle| oracle.slices.leave(now()));
-        self.set_rest(worker, Rest::Awake);
+        self.set_seated(worker, Seated::Awake);
         match step {
             Step::Ran => self.put(50 + u64::from(self.chance.below(200)), Event::Step(worker)),
-            Step::Park(_) if seat.worker.borrow().is_absent() => self.is_absent(worker),
+            Step::Park(_) if seat.worker.borrow().is_absent() => self.leave(worker),
             Step::Park(limit) => self.park(worker, limit),
             Step::Stopped => {
                 self.note(What::Stops, worker, 0);
-                self.set_rest(worker, Rest::Stopped);
+                self.set_seated(worker, Seated::Stopped);
             }
         }
     }
@@ -88,26 +88,26 @@ impl World {
     fn park(&self, worker: u32, limit: Option<u64>) {
         let seat = &self.seats[worker as usize];
         self.note(What::Parks, worker, limit.unwrap_or(0) as u32 / 1000);
-        self.oracle(|oracle| oracle.slices.sleeps(worker));
+        self.oracle(|oracle| oracle.slices.begin_sleep(worker));
         seat.parks.set(seat.parks.get() + 1);
-        seat.rests.set(!self.handle.scheduler().is_parked(worker as usize));
+        seat.pauses.set(!self.handle.scheduler().is_parked(worker as usize));
         if seat.token.take() {
             self.put(100, Event::Step(worker));
             return;
         }
-        self.set_rest(worker, Rest::Parked(self.fair()));
+        self.set_seated(worker, Seated::Parked(self.fair()));
         if let Some(limit) = limit {
             self.put(limit, Event::Limit(worker, seat.parks.get()));
         }
     }
 
-    fn is_absent(&self, worker: u32) {
+    fn leave(&self, worker: u32) {
         let seat = &self.seats[worker as usize];
-        self.oracle(|oracle| oracle.slices.sleeps(worker));
+        self.oracle(|oracle| oracle.slices.begin_sleep(worker));
         if seat.token.take() {
             self.put(100, Event::Step(worker));
         } else {
-            self.set_rest(worker, Rest::Absent);
+            self.set_seated(worker, Seated::Absent);
         }
     }
 
@@ -125,29 +125,29 @@ impl World {
             return;
         }
         let seat = &self.seats[worker as usize];
-        match seat.rest.get() {
-            Rest::Parked(_) | Rest::Absent => self.wake_up(worker),
-            Rest::Awake | Rest::InStep => seat.token.set(true),
-            Rest::Stopped => {}
+        match seat.seated.get() {
+            Seated::Parked(_) | Seated::Absent => self.wake_up(worker),
+            Seated::Awake | Seated::InStep => seat.token.set(true),
+            Seated::Stopped => {}
         }
     }
 
     fn wake_up(&self, worker: u32) {
         self.note(What::Wakes, worker, 0);
-        self.set_rest(worker, Rest::Awake);
+        self.set_seated(worker, Seated::Awake);
         self.put(self.latency(), Event::Step(worker));
     }
 
     pub(super) fn limit(&self, worker: u32, park: u32) {
         let seat = &self.seats[worker as usize];
-        if seat.parks.get() == park && matches!(seat.rest.get(), Rest::Parked(_)) {
+        if seat.parks.get() == park && matches!(seat.seated.get(), Seated::Parked(_)) {
             self.wake_up(worker);
         }
     }
 
     pub(super) fn wake_for_no_reason(&self) {
         let worker = self.chance.below(self.profile.policy.seats());
-        if matches!(self.seats[worker as usize].rest.get(), Rest::Parked(_) | Rest::Absent) {
+        if matches!(self.seats[worker as usize].seated.get(), Seated::Parked(_) | Seated::Absent) {
             self.wake_up(worker);
         }
         self.put(u64::from(self.chance.below(1 << 22)), Event::Spurious);
@@ -161,9 +161,9 @@ impl World {
         self.stock.due.borrow_mut().extend(due);
         let worker = self.chance.below(self.profile.policy.seats());
         let seat = &self.seats[worker as usize];
-        match seat.rest.get() {
-            Rest::Awake | Rest::Parked(_) if !seat.worker.borrow().is_absent() => {
-                if let Rest::Parked(_) = seat.rest.get() {
+        match seat.seated.get() {
+            Seated::Awake | Seated::Parked(_) if !seat.worker.borrow().is_absent() => {
+                if let Seated::Parked(_) = seat.seated.get() {
                     self.wake_up(worker);
                 }
                 self.oracle(|oracle| oracle.slices.enter_events(Actor::Worker(worker), now()));
@@ -178,28 +178,30 @@ impl World {
     }
 
     pub(crate) fn all_stopped(&self) -> bool {
-        self.seats.iter().all(|seat| seat.rest.get() == Rest::Stopped)
+        self.seats.iter().all(|seat| seat.seated.get() == Seated::Stopped)
     }
 
     pub(crate) fn all_parked(&self) -> bool {
-        let sleeps = |seat: &Seat| matches!(seat.rest.get(), Rest::Parked(_) | Rest::Absent);
+        let sleeps = |seat: &Seat| matches!(seat.seated.get(), Seated::Parked(_) | Seated::Absent);
         self.seats.iter().all(sleeps)
     }
 
     pub(super) fn is_parked(&self, worker: u32) -> bool {
-        matches!(self.seats[worker as usize].rest.get(), Rest::Parked(_))
+        matches!(self.seats[worker as usize].seated.get(), Seated::Parked(_))
     }
 
     /// Whether a worker sleeps that will look for work by itself.
     pub(super) fn some_rest(&self) -> bool {
-        self.seats.iter().any(|seat| matches!(seat.rest.get(), Rest::Parked(_)) && seat.rests.get())
+        self.seats
+            .iter()
+            .any(|seat| matches!(seat.seated.get(), Seated::Parked(_)) && seat.pauses.get())
     }
 
     /// Whether a worker has slept since before `then`.
     pub(super) fn some_sleep_since(&self, then: u64) -> bool {
-        let sleeps = |seat: &Seat| match seat.rest.get() {
-            Rest::Parked(since) => since < then,
-            Rest::Awake | Rest::InStep | Rest::Absent | Rest::Stopped => false,
+        let sleeps = |seat: &Seat| match seat.seated.get() {
+            Seated::Parked(since) => since < then,
+            Seated::Awake | Seated::InStep | Seated::Absent | Seated::Stopped => false,
         };
         self.seats.iter().any(sleeps)
     }

@@ -31,7 +31,7 @@ impl Oracle {
     }
 
     /// The lane of a woken task comes behind the lanes that are runnable on its worker.
-    pub(in crate::oracle) fn comes_behind(&mut self, hue: Hue) {
+    pub(in crate::oracle) fn put_behind(&mut self, hue: Hue) {
         let ready = &mut self.lanes.get_mut(hue).ready;
         ready.behind = true;
     }

@@ -1,0 +1,162 @@
+//! The wake path: a node is pushed on its lane, and a lane that was idle is dispatched to a thread.
+
+use crate::lane::{Dispatch, Held, Lane, LanePtr, Owner, ReadyLane, current};
+use crate::meter;
+use crate::queue::{Node, Pushed};
+use crate::sync::Arc;
+use crate::task::{self, Schedule, TaskPanic, TaskRef};
+use std::any::Any;
+use std::ptr::NonNull;
+use std::task::RawWakerVTable;
+
+impl LanePtr {
+    /// Adds a node and sees to it that it runs.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Chain::push`](crate::queue::Chain::push), and the node owns a reference to this lane or is
+    /// [`Kind::Uncounted`](crate::queue::Kind::Uncounted).
+    #[inline(always)]
+    pub(crate) unsafe fn push(self, node: NonNull<Node>) {
+        // SAFETY: the caller promises that the node is in no chain, stays until it has run, and owns a reference or
+        // needs none.
+        unsafe { self.push_with(node, ReadyLane::dispatch_recorded) };
+    }
+
+    /// As [`push`](Self::push), for a caller that keeps the scheduler alive: so a thread that is no worker need not
+    /// retain it, by a count that all threads share.
+    ///
+    /// # Safety
+    ///
+    /// As for `push`, and `port` is the lane's.
+    #[inline(always)]
+    pub(crate) unsafe fn push_in(self, node: NonNull<Node>, port: &impl Dispatch) {
+        let dispatch = |ready: ReadyLane, pin| {
+            if let Err(ready) = port.accept(ready, pin, Owner::Worker) {
+                accept_from_outside(port, ready, pin);
+            }
+        };
+        // SAFETY: the caller promises that the node is in no chain, stays until it has run, and owns a reference or
+        // needs none.
+        unsafe { self.push_with(node, dispatch) };
+    }
+
+    /// # Safety
+    ///
+    /// As for [`push`](Self::push).
+    #[inline(always)]
+    unsafe fn push_with(self, node: NonNull<Node>, dispatch: impl FnOnce(ReadyLane, u32)) {
+        // SAFETY: the node's reference, or the caller's, keeps the lane alive.
+        let lane = unsafe { self.get() };
+        // SAFETY: the node is in no chain yet, so this thread may read it.
+        let Node { pin, urgent, .. } = *unsafe { node.as_ref() };
+        if urgent {
+            // SAFETY: the caller promises that the node is in no chain, stays, and owns a reference or needs none;
+            // `pin` is the node's.
+            return unsafe { self.push_urgent(node, pin) };
+        }
+        let pushed = if meter::is_on() {
+            // SAFETY: the caller promises that the node is in no chain, and stays until it has run.
+            unsafe { lane.push_recorded(node) }
+        } else {
+            // SAFETY: the caller promises that the node is in no chain, and stays until it has run.
+            unsafe { lane.chain.push(node) }
+        };
+        if let Pushed::Claimed = pushed {
+            dispatch(ReadyLane(self), pin);
+        }
+    }
+}
+
+/// A function of its own, out of the workers' hot path.
+#[inline(never)]
+fn accept_from_outside(port: &(impl Dispatch + ?Sized), lane: ReadyLane, pin: u32) {
+    let taken = port.accept(lane, pin, Owner::Caller);
+    debug_assert!(taken.is_ok(), "the caller keeps the scheduler");
+}
+
+impl ReadyLane {
+    /// Hands the lane to a thread that may run tasks that are pinned to `pin`. That thread may free the lane before
+    /// this returns, so no argument of this, or of what it calls, is a reference into the lane.
+    #[inline(always)]
+    pub(super) fn dispatch(self, pin: u32) {
+        if meter::is_on() {
+            self.lane().record_queued();
+        }
+        self.dispatch_recorded(pin);
+    }
+
+    /// As `dispatch`, where it has been recorded that the lane is queued.
+    #[inline(always)]
+    fn dispatch_recorded(self, pin: u32) {
+        // SAFETY: the chain has a node, which keeps the lane, up to the hand-over of the right to run it.
+        let lane = unsafe { self.0.get() };
+        // The reference is to the scheduler, not into the lane: a worker that takes the lane keeps its scheduler, and
+        // otherwise the right to run comes back.
+        let port: &dyn Dispatch = &*lane.port;
+        if let Err(ready) = port.accept(self, pin, Owner::Worker) {
+            let port = Arc::clone(&ready.lane().port);
+            accept_from_outside(&*port, ready, pin);
+        }
+    }
+}
+
+impl Schedule for LanePtr {
+    type Target = Lane;
+
+    #[inline]
+    fn into_raw(self) -> NonNull<Lane> {
+        self.0
+    }
+
+    #[inline]
+    fn from_raw(raw: NonNull<Lane>) -> Self {
+        Self(raw)
+    }
+
+    #[inline]
+    fn waker_table() -> &'static RawWakerVTable {
+        static TABLE: RawWakerVTable = task::waker_table::<LanePtr>();
+        &TABLE
+    }
+
+    #[inline]
+    fn mark_yielded(task: TaskRef<Self>) -> bool {
+        current::mark_yielded(task)
+    }
+
+    #[cold]
+    fn panicked(task: TaskRef<Self>, payload: &(dyn Any + Send)) {
+        // A blocking call is on no lane.
+        if current::task() != Some(task) {
+            return;
+        }
+        Held::with_current(|lane| {
+            if let Some(lane) = lane {
+                lane.port().panicked(&TaskPanic::new(task, lane.color(), payload));
+            }
+        });
+    }
+
+    #[inline]
+    unsafe fn schedule(self, node: NonNull<Node>) {
+        if meter::is_on() {
+            // SAFETY: the node is a task's, which is not complete, and so alive.
+            self.record_wake(unsafe { TaskRef::from_node(node) });
+        }
+        // SAFETY: the caller may move the task, so the node is in no chain; a task that is not complete owns a
+        // reference to its lane.
+        unsafe { self.push(node) };
+    }
+
+    unsafe fn resume(self, node: NonNull<Node>) {
+        // SAFETY: the task has kept its lane, so the node is at the head; the caller has the right to run the lane, so
+        // the node stays.
+        let node = unsafe { node.as_ref() };
+        if meter::is_on() {
+            // SAFETY: the caller has the right to run the lane, so the lane is alive.
+            unsafe { self.get() }.record_push(node);
+        }
+        ReadyLane(self).dispatch(node.pin);
+    }
+}

@@ -1,0 +1,178 @@
+//! The pause of a thief after thefts that were not worth it.
+//!
+//! A lane that is stolen may stop at once: its task wants colors that another worker has in use all the
+//! time, and waits ([`when`](crate::when())). Then nothing has run in parallel, and both workers have
+//! paid: the worker that had the colors in its cache now finds a line behind each of them. A thief that
+//! runs dry after such a theft would steal again at once.
+//!
+//! So the thief judges its last theft. The theft was **bad** if, until the thief had run dry,
+//!
+//! * there was a `when` that had to wait for each four polls or less, and
+//! * a poll took less than two microseconds on average: a task that works before it waits, or between two
+//!   waits, does that work in parallel.
+//!
+//! After the second bad theft in a row, and each that follows, the thief **pauses**: it takes nothing from
+//! other workers' queues for the length of one slice, then of two, up to eight. A good theft ends the
+//! row.
+//!
+//! # Why a pause loses no wake-up (G6)
+//!
+//! For the other workers a pausing worker is not parked. It counts as busy: its pause ends by itself after
+//! a bounded time, as a slice does, and then it looks at all queues. So no thread wakes it, and no
+//! wake-up can be lost. Meanwhile it sleeps, and runs only its own events and timers, its pinned lanes,
+//! and lanes that other threads have left in the injector. If it was searching when its pause began, a
+//! producer may have relied on that. So it then acts as a searcher that has found a lane (`idle.rs`): the
+//! last searcher wakes another worker.
+//!
+//! With priorities, and with a [`Policy`](crate::Policy), no worker pauses.
+
+use super::Worker;
+
+/// Polls for each `when` that had to wait, at most, of a bad theft. A client that does nothing else
+/// has two: its own, and the turn that ends its wait. Of 2, 4 and 8 none was better than another.
+const POLLS_PER_WAIT: u64 = 4;
+
+/// Nanoseconds of a poll, on average, from which on a theft is good. To wait in a line costs some 400. Of
+/// 1, 2 and 4 µs none was better than another for transfers that cost nothing.
+const WORTH_NANOS: u64 = 2_000;
+
+/// How many bad thefts in a row cause no pause. With three more, a transfer between two of 10 accounts
+/// takes a tenth longer; with none there is no difference.
+const PATIENCE: u32 = 1;
+
+/// Nanoseconds of the first pause: a slice. 1 ms is the same for two workers.
+const FIRST_PAUSE: u64 = 200_000;
+
+/// How often the pause doubles: the more workers there are, the more come back.
+const DOUBLINGS: u32 = 3;
+
+/// A worker's record of its thefts.
+#[derive(Debug, Default)]
+pub(super) struct StealPause {
+    /// The last theft, until the worker has run dry.
+    theft: Option<Spent>,
+    /// Bad thefts in a row.
+    bad: u32,
+    /// When the pause is over; 0 if there is none.
+    until: u64,
+}
+
+/// The counters of a worker at one moment.
+#[derive(Clone, Copy, Debug)]
+struct Spent {
+    polls: u64,
+    waits: u64,
+    nanos: u64,
+}
+
+impl Spent {
+    /// Whether there were many waits since `theft`, so that the time decides.
+    fn may_be_bad(self, theft: Self) -> bool {
+        (self.waits - theft.waits) * POLLS_PER_WAIT >= self.polls - theft.polls
+    }
+
+    fn is_bad(self, theft: Self) -> bool {
+        self.may_be_bad(theft)
+            && self.nanos - theft.nanos < (self.polls - theft.polls) * WORTH_NANOS
+    }
+}
+
+impl StealPause {
+    /// The worker has run dry after a theft.
+    fn judge(&mut self, bad: bool, now: u64) {
+        self.bad = if bad { self.bad.saturating_add(1) } else { 0 };
+        if let Some(over) = self.bad.checked_sub(PATIENCE + 1) {
+            self.until = now + (FIRST_PAUSE << over.min(DOUBLINGS));
+        }
+    }
+}
+
+impl Worker {
+    /// Notes that the worker has just taken lanes from another worker.
+    pub(super) fn record_theft(&mut self) {
+        if !self.local.remote().is_unusual() {
+            self.look();
+            self.steal_pause.theft = Some(self.spent());
+        }
+    }
+
+    /// Judges the last theft of this worker, which has run dry. True while the worker pauses: it takes nothing from others.
+    #[inline]
+    pub(super) fn check_pause(&mut self) -> bool {
+        (self.steal_pause.theft.is_some() || self.steal_pause.until != 0) && self.judge_theft()
+    }
+
+    fn judge_theft(&mut self) -> bool {
+        let polls = self.spent().polls;
+        // If the stolen lanes were only granted to behaviors, the theft is not judged.
+        if let Some(theft) = self.steal_pause.theft.take()
+            && polls > theft.polls
+        {
+            let bad = self.spent().may_be_bad(theft) && {
+                self.look();
+                self.spent().is_bad(theft)
+            };
+            self.steal_pause.judge(bad, self.now());
+        }
+        if self.steal_pause.until == 0 {
+            return false;
+        }
+        self.look();
+        let pauses = self.pause_left().is_some();
+        if !pauses {
+            self.steal_pause.until = 0;
+        }
+        pauses
+    }
+
+    /// The nanoseconds that are left of a pause, by the worker's last look at the clock.
+    pub(super) fn pause_left(&self) -> Option<u64> {
+        let left = self.steal_pause.until.saturating_sub(self.now());
+        (left > 0 && !self.local.remote().is_unusual()).then_some(left)
+    }
+
+    fn spent(&self) -> Spent {
+        let polls = self.local.remote().counters.polls.get();
+        Spent { polls, waits: self.local.waits.get(), nanos: self.now() }
+    }
+}
+
+#[cfg(all(test, colored_loom))]
+impl Worker {
+    /// Sets the time at which the worker's pause ends; a past time means no pause.
+    pub(crate) fn pause_until(&mut self, nanos: u64) {
+        self.steal_pause.until = nanos;
+    }
+}
+
+#[cfg(all(test, not(colored_loom)))]
+mod tests {
+    use super::{Spent, StealPause};
+
+    fn is_bad(polls: u64, waits: u64, nanos: u64) -> bool {
+        let theft = Spent { polls: 10, waits: 5, nanos: 1_000 };
+        Spent { polls: 10 + polls, waits: 5 + waits, nanos: 1_000 + nanos }.is_bad(theft)
+    }
+
+    #[test]
+    fn a_theft_is_bad_if_it_brought_little_but_waits() {
+        assert!(is_bad(40, 10, 79_999));
+        assert!(!is_bad(41, 10, 79_999), "there is other work");
+        assert!(!is_bad(40, 10, 80_000), "the polls are worth it");
+        assert!(!is_bad(40, 0, 1), "nobody had to wait");
+    }
+
+    #[test]
+    fn rests_begin_with_the_second_and_double_three_times() {
+        let mut pause = StealPause::default();
+        let mut pause = |bad| {
+            pause.until = 0;
+            pause.judge(bad, 1);
+            pause.until.saturating_sub(1) / 1_000
+        };
+        let pauses = [true; 7].map(&mut pause);
+        assert_eq!(pauses, [0, 200, 400, 800, 1_600, 1_600, 1_600]);
+        // A good theft ends the row.
+        assert_eq!([false, true, true].map(pause), [0, 0, 200]);
+    }
+}

@@ -1,6 +1,0 @@
-use std::process::ExitCode;
-
-#[colored::main]
-async fn main() -> ExitCode {
-    ExitCode::SUCCESS
-}

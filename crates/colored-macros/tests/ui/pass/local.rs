@@ -1,9 +1,0 @@
-use std::rc::Rc;
-
-#[colored::main(local)]
-async fn main() -> Result<(), Rc<str>> {
-    let shared = Rc::new(4);
-    std::future::ready(()).await;
-    assert_eq!(*shared, 4);
-    Ok(())
-}

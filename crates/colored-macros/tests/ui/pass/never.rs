@@ -1,4 +1,0 @@
-#[colored::main]
-async fn main() -> ! {
-    std::process::exit(0)
-}

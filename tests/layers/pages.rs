@@ -1,0 +1,164 @@
+//! What the pages say beside what the code has: files, features, figures.
+
+use super::{assert_none, links, root, sources};
+use std::collections::BTreeSet;
+use std::fs;
+
+fn page(name: &str) -> String {
+    fs::read_to_string(root().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// What stands in backticks.
+fn names(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
+}
+
+/// The part of a page from one text up to another.
+fn part<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
+    let (_, rest) = text.split_once(from).unwrap_or_else(|| panic!("there is no {from:?}"));
+    rest.split_once(to).map_or(rest, |(part, _)| part)
+}
+
+#[test]
+fn files_that_the_pages_name_exist() {
+    let folders = ["benches", "crates", "examples", "tests"];
+    let below =
+        |folder| sources(folder).into_iter().map(move |(file, _)| format!("/{folder}/{file}"));
+    let files: Vec<_> = folders.into_iter().flat_map(below).collect();
+    let exists = |name: &str| match name.split_once('*') {
+        Some((before, after)) => {
+            let before = format!("/{before}");
+            files.iter().any(|file| file.ends_with(after) && file.contains(&before))
+        }
+        None => files.iter().any(|file| file.ends_with(&format!("/{name}"))),
+    };
+    let (mut faults, mut count) = (Vec::new(), 0);
+    for page in links::pages() {
+        let text = fs::read_to_string(&page).expect("the page can be read");
+        let is_file = |name: &&str| name.ends_with(".rs") && name.contains('/');
+        for name in names(&text).filter(is_file).filter(|name| !name.contains([' ', '{'])) {
+            count += 1;
+            if !exists(name) {
+                faults.push(format!("{}: there is no `{name}`", page.display()));
+            }
+        }
+    }
+    assert!(count > 100, "{count} files: the pages have another form now");
+    assert_none(faults);
+}
+
+/// The page of what is there names the files of its tests.
+#[test]
+fn the_tests_that_the_page_of_coverage_names_exist() {
+    let text = page("docs/coverage.md");
+    let names = names(&text).filter(|name| name.ends_with(".rs"));
+    let (mut faults, mut named) = (Vec::new(), 0);
+    for file in names {
+        named += 1;
+        let source = fs::read_to_string(root().join(file)).unwrap_or_default();
+        if !source.contains("#[test]") && !source.contains("#[colored::test") {
+            faults.push(format!("there is no test in `{file}`"));
+        }
+    }
+    assert!(named > 30, "{named} names: the page has another form now");
+    assert_none(faults);
+}
+
+#[test]
+fn the_page_of_the_package_lists_its_features() {
+    let manifest = page("crates/colored/Cargo.toml");
+    let features = part(&manifest, "[features]\n", "\n[");
+    let features = features.lines().filter(|line| !line.starts_with('#'));
+    let features = features.filter_map(|line| line.split_once(" = ")).map(|(name, _)| name);
+    let text = page("crates/colored/README.md");
+    let is_missing = |name: &&str| *name != "default" && !text.contains(&format!("\n| `{name}` |"));
+    let missing: Vec<_> = features.filter(is_missing).collect();
+    assert!(missing.is_empty(), "crates/colored/README.md lacks the features {missing:?}");
+}
+
+/// The table of invariants on the core's front page has their models in its last column.
+#[test]
+fn the_models_of_the_front_page_exist() {
+    let text = page("crates/colored-core/src/lib.rs");
+    let rows = text.lines().filter(|line| line.starts_with("//! | **G"));
+    let column = |row: &str| row.rsplit(" | ").next().unwrap_or_default().to_owned();
+    let models: BTreeSet<_> =
+        rows.flat_map(|row| names(&column(row)).map(str::to_owned).collect::<Vec<_>>()).collect();
+    assert!(models.len() > 10, "{models:?}: the table has another form now");
+    let file = |model: &str| model.split("::").next().unwrap_or_default().to_owned();
+    let exists = |model: &&String| {
+        root().join(format!("crates/colored-core/src/model/{}.rs", file(model))).exists()
+    };
+    let missing: Vec<_> = models.iter().filter(|model| !exists(model)).collect();
+    assert!(missing.is_empty(), "there are no models {missing:?}");
+}
+
+/// The core's front page names the files in which a total order is needed.
+#[test]
+fn the_front_page_names_the_fences() {
+    let text = page("crates/colored-core/src/lib.rs");
+    let named: BTreeSet<_> = names(part(&text, "need a total order", "Reference counts"))
+        .filter(|name| name.ends_with(".rs"))
+        .collect();
+    let folder = "crates/colored-core/src";
+    let has_fence =
+        |file: &str| page(&format!("{folder}/{file}")).contains("fence(Ordering::SeqCst)");
+    let fences: BTreeSet<_> = sources(folder)
+        .into_iter()
+        .map(|(file, _)| file)
+        .filter(|file| !file.starts_with("model") && !file.starts_with("sync") && has_fence(file))
+        .collect();
+    assert_eq!(named, fences, "files with `fence(SeqCst)`: on the page, in the code");
+}
+
+/// Figures that are said to be of a table stand in the table.
+#[test]
+fn figures_are_those_of_their_tables() {
+    let benchmarks = page("docs/benchmarks.md");
+    let beside_tokio = part(&benchmarks, "\n## Beside tokio\n", "\n## ");
+    let peers = part(&benchmarks, "<!-- measured: peers -->", "<!-- end -->");
+    let mut claims = Vec::new();
+    for row in page("docs/costs.md").lines().filter(|line| line.starts_with("| ")) {
+        for (mark, table) in [("(R", beside_tokio), ("(P", peers)] {
+            for (before, _) in row.match_indices(mark).map(|(at, _)| row.split_at(at)) {
+                // The figures between the mark and the one before it, or the begin of the cell.
+                let cell = before.rsplit(['|', ')']).next().unwrap_or_default();
+                claims.extend(figures(cell).into_iter().map(|figure| ("costs.md", figure, table)));
+            }
+        }
+    }
+    let readme = page("README.md");
+    let rows = part(&readme, "\n## How fast\n", "\n\n`colored`");
+    claims.extend(figures(rows).into_iter().map(|figure| ("README.md", figure, beside_tokio)));
+    assert!(claims.len() > 25, "{} figures: the pages have another form now", claims.len());
+    let is_false = |(_, figure, table): &(&str, String, &str)| !has(table, figure);
+    let wrong = claims.into_iter().filter(is_false);
+    assert_none(wrong.map(|(page, figure, _)| format!("{page}: no table has {figure}")).collect());
+}
+
+/// The numbers with units in a text, such as `5.9 µs`.
+fn figures(text: &str) -> Vec<String> {
+    let words: Vec<_> =
+        text.split_whitespace().map(|word| word.trim_matches([',', ';', ':'])).collect();
+    let is_number = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
+    let unit = |word| match word {
+        "bytes" | "B" => Some("B"),
+        "ns" | "µs" => Some(word),
+        _ => None,
+    };
+    let pairs = words.windows(2).filter(|pair| is_number(pair[0]));
+    pairs.filter_map(|pair| Some(format!("{} {}", pair[0], unit(pair[1])?))).collect()
+}
+
+/// Whether a text has the figure, and not as the end of a longer number.
+fn has(text: &str, figure: &str) -> bool {
+    text.match_indices(figure)
+        .any(|(at, _)| !text[..at].ends_with(|c: char| c.is_ascii_digit() || c == '.' || c == ','))
+}
+
+#[test]
+fn figures_are_found() {
+    assert_eq!(figures("128 bytes, 243 bytes (R)"), ["128 B", "243 B"]);
+    assert_eq!(figures("| 17 ns on one core, 6.6 ns over two"), ["17 ns", "6.6 ns"]);
+    assert!(has("| 5.9 µs |", "5.9 µs") && !has("| 15.9 µs |", "5.9 µs"));
+}

@@ -1,0 +1,26 @@
+//! The attributes write code that the strictest programs accept.
+
+#![deny(warnings)]
+#![deny(missing_docs, unreachable_pub, unused_qualifications, unused, rust_2018_idioms)]
+#![forbid(unsafe_code)]
+
+use std::process::ExitCode;
+
+#[colored::main(workers = 1)]
+async fn main() -> Result<ExitCode, std::io::Error> {
+    Ok(ExitCode::SUCCESS)
+}
+
+#[colored::main]
+async fn answer() -> u32 {
+    42
+}
+
+#[colored::test]
+async fn test() {}
+
+#[test]
+fn the_strictest_programs_accept_it() {
+    super::succeeds(main());
+    assert_eq!(answer(), 42);
+}
