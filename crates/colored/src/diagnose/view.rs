@@ -52,12 +52,12 @@ impl Subject for View {
     }
 
     fn timers(&self) -> Timers {
-        let (pending, fired, turns) = self.driver.timers();
+        let (pending, fired, turns) = self.driver.timers.counts();
         Timers { pending, fired, turns }
     }
 
     fn wakes(&self) -> u64 {
-        self.driver.wakes()
+        self.driver.parkers.wakes()
     }
 
     fn active_workers(&self) -> usize {

@@ -36,7 +36,6 @@ use super::observer::Look;
 use super::{Driver, current, entered, polled};
 use colored_core::{SchedulerHandle, contain};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::task::Waker;
 use std::time::Duration;
 
@@ -142,8 +141,7 @@ impl Watch {
         let more = self.driver.size.more();
         let stuck = self.held.check(self.handle.scheduler(), &self.driver, more);
         let (mut depends, mut watched) = (false, true);
-        // Ordering: as for a worker: the lock of a turn, or of a wheel, hands it over.
-        self.driver.reactor_events.store(true, Ordering::Relaxed);
+        self.driver.parkers.begin_monitor_events();
         for shard in 0..self.driver.shards.len() {
             let care = self.check_shard(shard);
             depends |= care != Care::Taken;
@@ -155,8 +153,7 @@ impl Watch {
         self.fast = if stuck && depends { FAST_TICKS } else { self.fast.saturating_sub(1) };
         // A waker may be foreign code; the thread must outlive its panic.
         self.wakers.drain(..).for_each(|waker| contain(|| waker.wake()));
-        // Ordering: Release, so that a thread that sees this finds the tasks in their queues.
-        self.driver.reactor_events.store(false, Ordering::Release);
+        self.driver.parkers.finish_monitor_events();
         let deadlock_search = self.deadlock_search.check(self.handle.scheduler());
         let dues =
             [deadlock_search, (self.observer)(&self.handle, &self.driver), self.held.retries_in()];
@@ -165,7 +162,7 @@ impl Watch {
     }
 
     fn check_shard(&mut self, index: usize) -> Care {
-        let shard = &self.driver.shards[index];
+        let shard = self.driver.shards.get(index);
         let polls = shard.polls();
         let looked_after = polls != self.polls[index] || shard.is_polled();
         self.polls[index] = polls;
@@ -173,7 +170,7 @@ impl Watch {
             return Care::Taken;
         }
         let scheduler = self.handle.scheduler();
-        let workers = self.driver.wheels.len();
+        let workers = self.driver.timers.wheels();
         let mut of_shard = (index..workers).step_by(self.driver.shards.len());
         match of_shard.find(|worker| scheduler.is_parked(*worker)) {
             // It finds nothing to run, and the turn free.
@@ -195,17 +192,7 @@ impl Watch {
     /// Advances the overdue wheels. True if some wheel was, or may be before the next slow tick.
     fn check_wheels(&mut self) -> bool {
         let now = self.driver.clock.now_tick();
-        let mut near = false;
-        for (wheel, fired) in self.driver.wheels.iter().zip(&self.driver.fired) {
-            let overdue = wheel.next_deadline().saturating_add(self.driver.overdue);
-            if overdue < now {
-                let others = self.wakers.len();
-                wheel.advance(now, &mut self.wakers);
-                fired.add((self.wakers.len() - others) as u64, None);
-            }
-            near |= overdue < now + SLOW_TICKS;
-        }
-        near
+        self.driver.timers.advance_late(now, now + SLOW_TICKS, &mut self.wakers)
     }
 }
 

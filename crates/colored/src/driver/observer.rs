@@ -49,6 +49,8 @@ pub(crate) trait Observer: Any + Send + Sync {
 pub(crate) type Look = Box<dyn FnMut(&SchedulerHandle, &Arc<Driver>) -> Option<Duration>>;
 
 /// No diagnosis is attached.
+#[cfg(any(test, not(feature = "diagnose")))]
 pub(crate) struct Unobserved;
 
+#[cfg(any(test, not(feature = "diagnose")))]
 impl Observer for Unobserved {}

@@ -23,34 +23,32 @@ impl Driver {
     /// The descriptor that becomes readable when the worker has something to do.
     #[cfg(unix)]
     pub(crate) fn descriptor(&self, worker: usize) -> BorrowedFd<'_> {
-        self.shards[worker % self.shards.len()].descriptor()
+        self.shards.of_worker(worker).descriptor()
     }
 
-    /// The worker has nothing to run: its thread goes to wait outside, for `limit` at most.
+    /// Prepares a wait of the thread outside, for `limit` at most: the worker has nothing to run.
     pub(crate) fn rest_outside(&self, worker: usize, limit: Option<Duration>) -> Rest {
-        let tick = self.wheels[worker].next_deadline();
-        let end = || self.clock.system_at(self.coalescing[worker].end(tick));
-        let timer = if tick == u64::MAX { None } else { end() };
+        let end = self.timers.end_of_sleep(worker);
+        let timer = end.and_then(|tick| self.clock.system_at(tick));
         let limit = limit.and_then(|limit| wall::now().checked_add(limit));
-        if !self.parkers[worker].wait_elsewhere() {
+        if !self.parkers.of_worker(worker).wait_elsewhere() {
             return Rest::None;
         }
         let Some(deadline) = timer.into_iter().chain(limit).min() else { return Rest::For(None) };
-        let shard = &self.shards[worker % self.shards.len()];
-        if let Some(mut turn) = shard.try_turn() {
+        if let Some(mut turn) = self.shards.of_worker(worker).try_turn() {
             polled(turn.arm(deadline));
         }
         let left = deadline.saturating_duration_since(wall::now());
         if left.is_zero() { Rest::None } else { Rest::For(Some(left)) }
     }
 
-    /// The thread of the worker is back. True if the worker was unparked meanwhile.
-    pub(crate) fn is_back(&self, worker: usize) -> bool {
-        self.parkers[worker].take_token()
+    /// Ends a wait outside. True if the worker was unparked meanwhile.
+    pub(crate) fn end_rest(&self, worker: usize) -> bool {
+        self.parkers.of_worker(worker).take_token()
     }
 
-    /// The worker leaves with something runnable: the descriptor becomes readable.
+    /// Makes the descriptor readable: the worker leaves with something runnable.
     pub(crate) fn come_back_soon(&self, worker: usize) {
-        self.shards[worker % self.shards.len()].wake();
+        self.shards.of_worker(worker).wake();
     }
 }

@@ -103,7 +103,7 @@ impl Driver {
 
     /// All workers, which may sleep until a time that comes no more, come and park anew.
     fn wake_workers(&self) {
-        (0..self.wheels.len()).for_each(|worker| self.unpark(worker));
+        (0..self.timers.wheels()).for_each(|worker| self.unpark(worker));
         self.check_timer.check_soon();
     }
 
@@ -118,8 +118,8 @@ impl Driver {
         wheel_timer::drop_last();
         match self.find(scheduler, worker, wakers) {
             Found::Work => {}
-            Found::Rest(turn) => self.parkers[worker].poll(turn, limit, None, wakers),
-            Found::Others => self.parkers[worker].wait(limit),
+            Found::Rest(turn) => self.parkers.of_worker(worker).poll(turn, limit, None, wakers),
+            Found::Others => self.parkers.of_worker(worker).wait(limit),
         }
     }
 
@@ -134,16 +134,15 @@ impl Driver {
     }
 
     fn find(&self, scheduler: &Scheduler, worker: usize, wakers: &mut Vec<Waker>) -> Found<'_> {
-        let home = worker % self.shards.len();
-        if let Some(mut turn) = self.shards[home].try_turn() {
+        if let Some(mut turn) = self.shards.of_worker(worker).try_turn() {
             self.poll_now(worker, &mut turn, wakers);
         }
-        self.parkers[worker].begin_events();
-        self.advance(worker % self.wheels.len(), wakers);
+        self.parkers.of_worker(worker).begin_events();
+        self.advance(self.timers.index_of(worker), wakers);
         if !wakers.is_empty() {
             return Found::Work;
         }
-        self.parkers[worker].finish_events();
+        self.parkers.of_worker(worker).finish_events();
         let mut advances = self.pause.lock();
         if !scheduler.all_parked() {
             return Found::Others;
@@ -152,10 +151,10 @@ impl Driver {
         let rest = scheduler.rest();
         let may_move = rest.is_some() && self.may_move(&advances);
         let mut turns = Vec::with_capacity(self.shards.len());
-        for shard in &self.shards {
+        for shard in self.shards.iter() {
             let Some(mut turn) = shard.try_turn() else {
                 shard.wake();
-                self.check_again_if(self.reactor_has_events());
+                self.check_again_if(self.parkers.monitor_has_events());
                 // Events of the shards before this one are this worker's to hand out.
                 return if wakers.is_empty() { Found::Others } else { Found::Work };
             };
@@ -179,31 +178,31 @@ impl Driver {
             }
         }
         if wakers.is_empty() {
-            return Found::Rest(turns.swap_remove(home));
+            return Found::Rest(turns.swap_remove(self.shards.index_of(worker)));
         }
         // Before the lock is released: the next worker that looks must not find this one parked with nothing in hand.
-        self.parkers[worker].begin_events();
+        self.parkers.of_worker(worker).begin_events();
         Found::Work
     }
 
     fn poll_now(&self, worker: usize, turn: &mut PollTurn<'_>, wakers: &mut Vec<Waker>) {
         polled(turn.poll_all(wakers));
         if !wakers.is_empty() {
-            self.parkers[worker].begin_events();
+            self.parkers.of_worker(worker).begin_events();
         }
     }
 
     /// Takes all timers that are due, wheel by wheel.
     fn fire_all(&self, wakers: &mut Vec<Waker>) {
-        (0..self.wheels.len()).for_each(|wheel| {
+        (0..self.timers.wheels()).for_each(|wheel| {
             self.advance(wheel, wakers);
         });
     }
 
     /// The next time at which something is due, in nanoseconds.
     fn next_time(&self, advances: &Advances) -> Option<u64> {
-        let timers = self.wheels.iter().filter_map(|wheel| wheel.first());
-        timers.map(|tick| tick.saturating_mul(TICK)).chain(advances.first()).min()
+        let timer = self.timers.first().map(|tick| tick.saturating_mul(TICK));
+        timer.into_iter().chain(advances.first()).min()
     }
 
     /// Whether time may move once the tasks and sockets are at rest.
@@ -215,17 +214,16 @@ impl Driver {
         if self.pause.mains.load(Ordering::Relaxed) == 0 {
             return false;
         }
-        let held = self.pool.has_work() || self.rings.iter().any(|ring| ring.is_busy());
+        let held = self.pool.has_work() || self.shards.has_reads();
         self.check_again_if(held);
         !held
     }
 
     /// Whether another thread has events or timers in hand. A worker among them comes here after this one.
     fn others_have_events(&self, worker: usize) -> bool {
-        let mut others = self.parkers.iter().enumerate().filter(|(other, _)| *other != worker);
-        let held = self.reactor_has_events();
+        let held = self.parkers.monitor_has_events();
         self.check_again_if(held);
-        held || others.any(|(_, parker)| parker.has_events())
+        held || self.parkers.others_have_events(worker)
     }
 
     fn check_again_if(&self, held: bool) {

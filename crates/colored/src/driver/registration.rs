@@ -174,8 +174,8 @@ impl<S: Socket> Registered<S> {
         room: WritableEvents,
     ) -> Result<Registered<S>, (S, io::Error)> {
         let driver = Arc::clone(&context.driver);
-        let shard = driver.shard_of(context.worker);
-        match driver.shards[shard].register(&mut socket, ready, watched) {
+        let shard = driver.shards.choose(context.worker);
+        match driver.shards.get(shard).register(&mut socket, ready, watched) {
             Ok((key, entry)) => {
                 Ok(Registered { socket: Some(socket), entry, key, shard, driver, room })
             }
@@ -361,7 +361,7 @@ impl<S: Socket> Registered<S> {
     }
 
     fn shard(&self) -> &Shard {
-        &self.driver.shards[self.shard]
+        self.driver.shards.get(self.shard)
     }
 
     /// How many tasks wait in the list.

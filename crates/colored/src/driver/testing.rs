@@ -19,7 +19,7 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new() -> World {
-        let driver = Arc::new(Driver::with_shards(Box::new([Shard::new().unwrap()])));
+        let driver = Arc::new(Driver::with_shard(Shard::new().unwrap()));
         let over = Arc::new(AtomicBool::new(false));
         let poller = thread::spawn({
             let (driver, over) = (driver.clone(), over.clone());

@@ -38,7 +38,7 @@ impl WheelTimer {
 
 impl Drop for WheelTimer {
     fn drop(&mut self) {
-        self.context.driver.wheels[self.wheel].cancel(self.key);
+        self.context.driver.timers.wheel(self.wheel).cancel(self.key);
     }
 }
 

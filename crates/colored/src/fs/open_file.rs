@@ -6,7 +6,7 @@ use super::offload::failed;
 use super::positional;
 use super::system::{self, Attempt, FileType, Identity, Residency};
 use crate::blocking::{self, Deferred};
-use crate::device::{Device, Event, Kind, Outcome, slow};
+use crate::device::{Device, Event, Kind, Outcome, Tries, slow};
 use crate::driver::Driver;
 use crate::driver::current::Context;
 use crate::driver::registration::Registered;
@@ -209,6 +209,19 @@ impl OpenFile {
         self.residency.get_or_init(|| Residency::of(&self.file)).as_ref()
     }
 
+    /// How to attempt an operation without waiting for the device, if there is a way.
+    fn how(&self, direction: Direction, tries: &Tries, kind: Option<Kind>) -> Option<How> {
+        match kind {
+            _ if !tries.is_unsupported() => Some(How::NoWait),
+            Some(Kind::Memory) => Some(How::Plain),
+            Some(Kind::Local) => {
+                let is_known = direction == Direction::Read && self.residency().is_some();
+                is_known.then_some(How::Resident)
+            }
+            _ => None,
+        }
+    }
+
     fn attempt(
         &self,
         direction: Direction,
@@ -224,16 +237,7 @@ impl OpenFile {
             Direction::Read => &device.reads,
             Direction::Write => &device.writes,
         };
-        let how = match (tries.is_unsupported(), device.kind()) {
-            (false, _) => How::NoWait,
-            (true, Some(Kind::Memory)) => How::Plain,
-            (true, Some(Kind::Local))
-                if direction == Direction::Read && self.residency().is_some() =>
-            {
-                How::Resident
-            }
-            (true, _) => return Ok(None),
-        };
+        let Some(how) = self.how(direction, tries, device.kind()) else { return Ok(None) };
         let is_first_asked = direction == Direction::Read && tries.should_ask_first();
         if !tries.should_try() || is_first_asked && self.is_absent(offset) {
             device.counts.add(Event::Skipped);

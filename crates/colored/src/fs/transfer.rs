@@ -173,7 +173,7 @@ impl OpenFile {
         };
         let of = Arc::clone(self) as Arc<dyn Opened>;
         let begun = ring::Read { of, len, offset, done: Box::new(done) };
-        self.driver().read(self.context().worker, begun).ok()?;
+        self.driver().shards.read(self.context().worker, begun).ok()?;
         Some(read)
     }
 

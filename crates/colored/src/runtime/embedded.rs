@@ -129,7 +129,7 @@ impl EmbeddedRuntime {
         let driver = Arc::clone(self.driver());
         let _entered = enter(&driver);
         let _tokio = driver.enter_tokio();
-        driver.is_back(ONLY);
+        driver.end_rest(ONLY);
         self.look();
         let mut last_poll = self.worker.now();
         loop {
@@ -150,7 +150,7 @@ impl EmbeddedRuntime {
                         Rest::For(time) => return time,
                         Rest::None if is_over() => break,
                         Rest::None => {
-                            driver.is_back(ONLY);
+                            driver.end_rest(ONLY);
                             self.look();
                         }
                     }
@@ -177,7 +177,7 @@ impl EmbeddedRuntime {
         let driver = Arc::clone(self.driver());
         let _entered = enter(&driver);
         let limit = timeout.into_iter().chain(self.rest).min();
-        let limit = if driver.is_back(ONLY) { Some(Duration::ZERO) } else { limit };
+        let limit = if driver.end_rest(ONLY) { Some(Duration::ZERO) } else { limit };
         driver.park(ONLY, limit, &mut self.wakers);
         wake_all(&mut self.worker, &mut self.wakers);
         // Whatever has come: the next turn finds it, and the descriptor still says so.
@@ -271,7 +271,7 @@ impl Drop for EmbeddedRuntime {
         {
             let _entered = enter(&driver);
             let _tokio = driver.enter_tokio();
-            driver.is_back(ONLY);
+            driver.end_rest(ONLY);
             loop {
                 match self.worker.step() {
                     Step::Ran => {}

@@ -40,7 +40,7 @@ pub struct Metrics {
 
 impl Metrics {
     pub(super) fn of(scheduler: &Scheduler, driver: &Driver) -> Self {
-        let (timers, timers_fired, _) = driver.timers();
+        let (timers, timers_fired, _) = driver.timers.counts();
         Self {
             workers: (0..scheduler.workers()).map(|i| scheduler.worker_metrics(i)).collect(),
             colors: scheduler.lanes(),
@@ -48,7 +48,7 @@ impl Metrics {
             blocking: driver.pool.stats(Class::Work).into(),
             file_threads: driver.pool.stats(Class::File).into(),
             long_polls: driver.long_polls.metrics(),
-            wakes: driver.wakes(),
+            wakes: driver.parkers.wakes(),
             timers,
             timers_fired,
             files: driver.devices.metrics(),

@@ -195,7 +195,7 @@ fn run_worker(worker: Box<Worker>, driver: Arc<Driver>, hooks: &WorkerHooks) {
 fn live(mut worker: Box<Worker>, driver: Arc<Driver>, hooks: &WorkerHooks) {
     let index = worker.index();
     driver.observer.on_worker_start(index);
-    let context = if index < driver.wheels.len() {
+    let context = if index < driver.timers.wheels() {
         current::Context::new(Arc::clone(&driver), Some(index))
     } else {
         current::Context::of_spare(Arc::clone(&driver))
@@ -252,7 +252,7 @@ fn start_checks(worker: &Worker, driver: &Driver) {
 }
 
 fn account_for_timers(worker: &mut Worker, driver: &Driver) {
-    if let Some((fired, nanos)) = driver.take_fired(worker.index()) {
+    if let Some((fired, nanos)) = driver.timers.take_fired(worker.index()) {
         worker.record_timers(nanos, fired);
     }
 }

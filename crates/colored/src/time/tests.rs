@@ -70,7 +70,7 @@ impl World {
     fn forward(&self, by: Duration) -> usize {
         self.driver.clock.forward(by);
         let before = self.wakes.0.load(SeqCst);
-        for wheel in &self.driver.wheels {
+        for wheel in (0..self.driver.timers.wheels()).map(|index| self.driver.timers.wheel(index)) {
             let mut wakers = Vec::new();
             while wheel.advance(self.driver.clock.now_tick(), &mut wakers) {}
             wakers.into_iter().for_each(Waker::wake);
@@ -79,7 +79,7 @@ impl World {
     }
 
     fn timers(&self) -> [usize; 2] {
-        [self.driver.wheels[0].len(), self.driver.wheels[1].len()]
+        [self.driver.timers.wheel(0).len(), self.driver.timers.wheel(1).len()]
     }
 }
 
@@ -133,7 +133,7 @@ fn a_sleep_that_is_over_touches_no_wheel() {
     let mut past = sleep_until(world.driver.clock.now());
     world.driver.clock.forward(ms(5));
     assert!(world.poll(&mut past).is_ready());
-    assert_eq!(world.driver.wheels[0].next_deadline(), u64::MAX);
+    assert_eq!(world.driver.timers.wheel(0).next_deadline(), u64::MAX);
 }
 
 #[test]
@@ -250,7 +250,7 @@ fn a_timer_left_by_a_runtime_is_loud_when_polled_and_quiet_when_dropped() {
     let [mut polled, mut dropped] = [hour; 2].map(|hour| world.on(Some(0), || sleep(hour)));
     assert!(world.poll(&mut polled).is_pending());
     assert!(world.poll(&mut dropped).is_pending());
-    for wheel in &world.driver.wheels {
+    for wheel in (0..world.driver.timers.wheels()).map(|index| world.driver.timers.wheel(index)) {
         wheel.close().into_iter().for_each(Waker::wake);
     }
     assert_eq!(world.wakes.0.load(SeqCst), 2, "whoever waits learns of the end");
@@ -285,10 +285,10 @@ fn on_the_real_clock_no_sleep_is_early() {
     };
     let mut left = (0..50).filter(|index| poll(*index).is_pending()).count();
     while left > 0 {
-        let next = driver.clock.system_at(driver.wheels[0].next_deadline()).expect("soon");
+        let next = driver.clock.system_at(driver.timers.wheel(0).next_deadline()).expect("soon");
         std::thread::sleep(next.saturating_duration_since(wall::now()));
         let mut wakers = Vec::new();
-        driver.wheels[0].advance(driver.clock.now_tick(), &mut wakers);
+        driver.timers.wheel(0).advance(driver.clock.now_tick(), &mut wakers);
         wakers.into_iter().for_each(Waker::wake);
         for index in wakes.try_iter() {
             assert!(poll(index).is_ready(), "sleep {index} was woken early");
@@ -317,7 +317,7 @@ fn a_parked_worker_rests_between_the_timers_for_which_it_wakes_up() {
         if fired.len() > before {
             let now = driver.clock.now_tick();
             assert!(last.is_none_or(|last| last + REST <= now + 1), "{last:?} and {now}");
-            last = Some(driver.wheels[0].present());
+            last = Some(driver.timers.wheel(0).present());
         }
     }
     fired.into_iter().for_each(Waker::wake);

@@ -38,7 +38,7 @@ impl Timer {
         let last = wheel_timer::take_last();
         let found = current::with(|context| {
             let driver = &context.driver;
-            let wheel = driver.wheel_of(context.worker);
+            let wheel = driver.timers.choose(context.worker);
             let tick = driver.clock.deadline_tick(deadline);
             if is_due(driver, wheel, tick, deadline) {
                 return Found::Due;
@@ -46,7 +46,7 @@ impl Timer {
             match &last {
                 Some(last)
                     if Arc::ptr_eq(&last.context, context)
-                        && driver.wheels[wheel].renew(last.key, tick, waker).is_some() =>
+                        && driver.timers.wheel(wheel).renew(last.key, tick, waker).is_some() =>
                 {
                     Found::Last(tick)
                 }
@@ -59,7 +59,7 @@ impl Timer {
             Found::Wheel(context, wheel, tick) => (context, wheel, tick),
         };
         drop(last);
-        let Inserted { key, earliest } = context.driver.wheels[wheel].insert(tick, waker)?;
+        let Inserted { key, earliest } = context.driver.timers.wheel(wheel).insert(tick, waker)?;
         // A worker looks at its own wheel before it parks.
         if earliest && context.worker != Some(wheel) {
             context.driver.wake_for_earlier_timer(wheel);
@@ -78,7 +78,7 @@ impl Timer {
         let driver = &self.0.context.driver;
         let tick = driver.clock.deadline_tick(deadline);
         let waits = !is_due(driver, self.0.wheel, tick, deadline)
-            && driver.wheels[self.0.wheel].update_waker(self.0.key, waker);
+            && driver.timers.wheel(self.0.wheel).update_waker(self.0.key, waker);
         waits.then_some(tick)
     }
 
@@ -91,7 +91,7 @@ impl Timer {
     /// The tick up to which the timer's wheel has been told the time.
     #[inline]
     pub(super) fn present(&self) -> u64 {
-        self.0.context.driver.wheels[self.0.wheel].present()
+        self.0.context.driver.timers.wheel(self.0.wheel).present()
     }
 
     /// Whether that time has come, by the clock that the timer goes by.
@@ -102,7 +102,7 @@ impl Timer {
     /// Moves the timer. False when it has fired.
     pub(super) fn reset(&self, deadline: Instant) -> bool {
         let deadline = self.0.context.driver.clock.deadline_tick(deadline);
-        match self.0.context.driver.wheels[self.0.wheel].reset(self.0.key, deadline) {
+        match self.0.context.driver.timers.wheel(self.0.wheel).reset(self.0.key, deadline) {
             Reset::Moved { earliest } => {
                 if earliest && !self.is_on_own_thread() {
                     self.0.context.driver.wake_for_earlier_timer(self.0.wheel);
@@ -130,6 +130,6 @@ impl Timer {
 /// may miss that a deadline has just passed; it learns of it when it does.
 fn is_due(driver: &Driver, wheel: usize, tick: u64, deadline: Instant) -> bool {
     const NEAR: u64 = 16_000_000 / TICK;
-    tick <= driver.wheels[wheel].present().saturating_add(NEAR)
+    tick <= driver.timers.wheel(wheel).present().saturating_add(NEAR)
         && driver.clock.has_reached(deadline)
 }

@@ -109,7 +109,7 @@ impl TcpListener {
 /// What a thread knows that is this worker, for each worker of the runtime.
 fn each_worker(context: &Arc<Context>) -> Vec<Context> {
     let of = |worker| Context::new(Arc::clone(&context.driver), Some(worker));
-    (0..context.driver.wheels.len()).map(of).collect()
+    (0..context.driver.timers.wheels()).map(of).collect()
 }
 
 /// Has the system spread the connections over the sockets that ask for it.

@@ -3,8 +3,8 @@
 use super::Builder;
 use super::tuning::RESOLUTION;
 use crate::device::Devices;
-use crate::driver::Driver;
 use crate::driver::size::Size;
+use crate::driver::{self, Driver};
 use crate::environment;
 use crate::pool::{Limits, Pool};
 use crate::runtime::handle::Handle;
@@ -181,15 +181,15 @@ impl Builder {
         let mut options = Options { spares, ..tuning.options(self.options) };
         self.diagnose.add_to(&mut options);
         let (observer, diagnosis) = self.diagnose.prepare(&self.thread_name, workers + spares)?;
-        let driver = Driver::new(
+        let driver = Driver::new(driver::Settings {
             size,
-            tuning.resolution(),
-            self.deadlock_after,
-            after,
-            Devices::new(lazy_files, has_rings),
-            pool,
+            timer_rest: tuning.resolution(),
+            deadlock_after: self.deadlock_after,
+            long_poll_after: after,
             observer,
-        )?;
+            pool,
+            devices: Devices::new(lazy_files, has_rings),
+        })?;
         if self.start_paused {
             driver.pause();
         }

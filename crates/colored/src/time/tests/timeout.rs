@@ -22,7 +22,7 @@ fn a_ready_future_needs_no_timer() {
     let mut over = world.on(Some(0), || timeout(Duration::ZERO, ready(5)));
     world.driver.clock.forward(ms(1));
     assert_eq!(world.poll(&mut over), Poll::Ready(Ok(5)), "the future comes first");
-    assert_eq!(world.driver.wheels[0].next_deadline(), u64::MAX);
+    assert_eq!(world.driver.timers.wheel(0).next_deadline(), u64::MAX);
 }
 
 #[test]

@@ -13,7 +13,7 @@ fn waiting_ends_with_an_error_and_dropping_is_fine() {
     let (mut client, mut server) = world.block_on(pair());
     let end = async {
         let mut wakers = Vec::new();
-        world.driver.shards[0].shut_down(&mut wakers);
+        world.driver.shards.get(0).shut_down(&mut wakers);
         wakers.into_iter().for_each(Waker::wake);
     };
     let mut byte = [0];
