@@ -77,9 +77,6 @@ pub(crate) trait Observe {
     /// Records an event of this thread, if the scheduler records events of that level.
     fn record(&self, level: Level, event: Event);
 
-    /// A task is about to be spawned, by this thread.
-    fn count_spawn(&self);
-
     /// A task has panicked, on this thread.
     fn panicked(&self, panic: &TaskPanic<'_>);
 }

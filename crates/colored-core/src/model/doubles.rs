@@ -123,8 +123,6 @@ impl Observe for Port {
 
     fn record(&self, _level: Level, _event: Event) {}
 
-    fn count_spawn(&self) {}
-
     fn panicked(&self, _panic: &TaskPanic<'_>) {}
 }
 

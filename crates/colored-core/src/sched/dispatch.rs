@@ -118,10 +118,6 @@ impl Observe for Scheduler {
         self.record_at(level, nanos, event);
     }
 
-    fn count_spawn(&self) {
-        Self::count_spawn(self);
-    }
-
     fn panicked(&self, panic: &TaskPanic<'_>) {
         contain(|| self.park.panicked(self, panic));
     }

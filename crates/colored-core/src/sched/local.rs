@@ -12,7 +12,6 @@ use crate::lane::{Lane, LaneRef, ReadyLane};
 use crate::memory;
 use crate::queue::Deque;
 use crate::sync::{ThreadId, this_thread, thread_slot};
-use std::any::Any;
 use std::cell::Cell;
 use std::ptr;
 
@@ -71,8 +70,7 @@ pub(crate) fn count_wait(lane: &LaneRef) {
     with(|local| match local {
         Some(local) => local.waits.set(local.waits.get() + 1),
         None => {
-            let port: &dyn Any = &**lane.port();
-            if let Some(scheduler) = port.downcast_ref::<Scheduler>() {
+            if let Some(scheduler) = Scheduler::of(lane) {
                 scheduler.stir();
             }
         }
