@@ -58,10 +58,10 @@ pub use self::running::{InPlace, RunningSlice};
 pub use self::times::Phase;
 pub use self::worker::{Step, Worker};
 
-pub use self::enter::Entered;
+pub use self::enter::{Entered, spawn_here};
 pub use self::finish::{Finish, Part, report_overload};
 pub use self::guest::{Nested, spawn_local};
-pub use self::handle::{SchedulerHandle, spawn_here};
+pub use self::handle::SchedulerHandle;
 
 pub(crate) use self::enter::with_handle_of_task;
 

@@ -61,9 +61,6 @@ pub(crate) trait Observe {
     /// A lane that the table does not have has used so much.
     fn keep_usage(&self, color: Color, usage: Usage);
 
-    /// A task is about to be spawned, by this thread.
-    fn count_spawn(&self);
-
     /// A behavior that this thread polls has to wait, and not as a call does.
     fn count_wait(&self);
 

@@ -111,8 +111,6 @@ impl Observe for Port {
 
     fn record(&self, _level: Level, _event: Event) {}
 
-    fn count_spawn(&self) {}
-
     fn count_wait(&self) {}
 
     fn panicked(&self, _panic: &TaskPanic<'_>) {}

@@ -1,9 +1,10 @@
 //! The colors of a scheduler, as [`Address`]es.
 
-use super::{SchedulerHandle, guest, handle};
+use super::{Scheduler, SchedulerHandle, guest};
 use crate::color::Color;
 use crate::join::JoinHandle;
 use crate::lane::Address;
+use std::panic::Location;
 
 impl Address {
     /// A color in the runtime of `handle`.
@@ -25,6 +26,8 @@ impl Address {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        handle::spawn_on_lane(self.lane(), future)
+        let (lane, origin) = (self.lane(), Location::caller().into());
+        let scheduler = Scheduler::of(lane).expect("its lane is of a scheduler");
+        scheduler.spawn(lane.for_node(), future, origin, false)
     }
 }

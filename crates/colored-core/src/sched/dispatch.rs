@@ -96,10 +96,6 @@ impl Observe for Scheduler {
         self.record_at(level, nanos, event);
     }
 
-    fn count_spawn(&self) {
-        Self::count_spawn(self);
-    }
-
     fn count_wait(&self) {
         local::with(|local| match local {
             Some(local) => local.count_wait(),

@@ -7,8 +7,10 @@
 use super::local::{self, Local};
 use super::{SchedulerHandle, guest};
 use crate::entries::Entries;
-use crate::lane::{LanePtr, current};
+use crate::join::JoinHandle;
+use crate::lane::{LanePtr, LaneRef, current};
 use std::marker::PhantomData;
+use std::panic::Location;
 
 std::thread_local!(static ENTERED: Entries<Entry> = const { Entries::new() });
 
@@ -98,6 +100,25 @@ fn last_entry(is_meant: impl FnOnce(&Entry) -> bool) -> Option<SchedulerHandle> 
         Some(entry.handle.clone())
     };
     ENTERED.with(|entered| entered.innermost(last))
+}
+
+/// Spawns a task under the color that this thread runs under.
+///
+/// # Errors
+///
+/// The future, if this thread runs under no color.
+#[track_caller]
+pub fn spawn_here<F>(future: F) -> Result<JoinHandle<F::Output>, F>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    let origin = Location::caller().into();
+    with_handle_of_task(|handle| {
+        let Some(handle) = handle else { return Err(future) };
+        let Some(lane) = LaneRef::of_holder() else { return Err(future) };
+        Ok(handle.scheduler().spawn(lane, future, origin, false))
+    })
 }
 
 impl SchedulerHandle {

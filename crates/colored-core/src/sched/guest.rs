@@ -6,7 +6,6 @@
 //! main future needs neither `Send` nor `'static`.
 
 use super::guests::Guest;
-use super::handle::spawn_on;
 use super::local_tasks::{LocalTask, Settled};
 use super::pace::Pace;
 use super::{Scheduler, SchedulerHandle, local};
@@ -290,7 +289,9 @@ impl SchedulerHandle {
         let (site, default) = (Location::caller(), self.lane(Color::DEFAULT));
         // SAFETY: pinned to this guest, so the future is polled and dropped on this thread only; and
         // this frame does not end before the task is complete, for an unwind would hit the bomb.
-        let mut root = unsafe { spawn_on(default, future, stay.guest.pin, site) };
+        let mut root = unsafe {
+            self.scheduler().spawn_on(default, future, stay.guest.pin, false, site.into())
+        };
         stay.run_until(|| root.is_finished());
         std::mem::forget(bomb);
         let output = root.try_take().expect("the task is complete");
@@ -318,7 +319,8 @@ pub fn spawn_local<F: Future + 'static>(future: F) -> Result<JoinHandle<F::Outpu
     let future = Settled::new(future, local_task);
     let lane = here_or_default(&handle);
     // SAFETY: the task is pinned to this thread, and borrows nothing.
-    let join = unsafe { spawn_on(lane, future, pin, Location::caller()) };
+    let join =
+        unsafe { handle.scheduler().spawn_on(lane, future, pin, false, Location::caller().into()) };
     Stay::current(|stay| {
         let Some(stay) = stay.filter(|_| is_guest) else { return };
         let mut locals = stay.locals.borrow_mut();

@@ -102,7 +102,7 @@ impl SchedulerHandle {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        self.spawn_as(self.lane_for_task(color), future, origin.into(), false)
+        self.scheduler().spawn(self.lane_for_task(color), future, origin.into(), false)
     }
 
     /// As [`SchedulerHandle::spawn_colored`], for a caller at `origin`; while the task is scheduled there, the
@@ -118,7 +118,7 @@ impl SchedulerHandle {
         F::Output: Send + 'static,
     {
         self.scheduler().use_classes();
-        self.spawn_as(self.lane_for_task(color), future, origin.into(), true)
+        self.scheduler().spawn(self.lane_for_task(color), future, origin.into(), true)
     }
 
     /// Spawns a task under a color of its own that equals no other.
@@ -141,7 +141,7 @@ impl SchedulerHandle {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        self.spawn_as(self.unique_lane(), future, site.into(), false)
+        self.scheduler().spawn(self.unique_lane(), future, site.into(), false)
     }
 
     /// Runs `f` once under a color, on the thread of a worker, behind all work that is already
@@ -161,10 +161,26 @@ impl SchedulerHandle {
         callback::post_pinned(&self.lane(color), pin_of(worker), f);
         Ok(())
     }
+}
 
-    /// The lane is one of this scheduler.
+fn lane_of(scheduler: &Arc<Scheduler>, color: Color) -> LaneRef {
+    scheduler.table.get_or_insert(color, || {
+        let port = arc_dyn!(Arc::clone(scheduler) => dyn Dispatch);
+        Box::new(Lane::new(color, port, Tenure::Published))
+    })
+}
+
+impl Scheduler {
+    /// The scheduler of a lane; `None` for a port that is no scheduler.
     #[inline]
-    fn spawn_as<F>(
+    pub(super) fn of(lane: &LaneRef) -> Option<&Self> {
+        let port: &dyn Any = &**lane.port();
+        port.downcast_ref()
+    }
+
+    /// Spawns a task on a lane of this scheduler, where any worker may run it.
+    #[inline]
+    pub(super) fn spawn<F>(
         &self,
         lane: LaneRef,
         future: F,
@@ -175,122 +191,62 @@ impl SchedulerHandle {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
+        // SAFETY: the future and its output are `Send` and borrow nothing, so they may be used anywhere.
+        unsafe { self.spawn_on(lane, future, 0, urgent, origin) }
+    }
+
+    /// Spawns a task on a lane of this scheduler, on the thread of `pin`.
+    ///
+    /// # Safety
+    ///
+    /// As for [`task::Cell::allocate`].
+    #[inline]
+    pub(super) unsafe fn spawn_on<F: Future>(
+        &self,
+        lane: LaneRef,
+        future: F,
+        pin: u32,
+        urgent: bool,
+        origin: Origin<'_>,
+    ) -> JoinHandle<F::Output> {
         match TaskSpan::of_task(lane.color(), origin) {
-            None => self.push_task(lane, future, origin.site, urgent, |_| ()),
+            // SAFETY: the caller promises it.
+            None => unsafe { self.push_task(lane, future, pin, urgent, origin.site, |_| ()) },
             Some(span) => {
                 let future = span.around(future);
-                self.push_task(lane, future, origin.site, urgent, |id| span.set_id(id))
+                let tell = |id| span.set_id(id);
+                // SAFETY: the caller promises it of the future, and the span may be used anywhere.
+                unsafe { self.push_task(lane, future, pin, urgent, origin.site, tell) }
             }
         }
     }
 
-    /// The lane is one of this scheduler. `tell` hears the id before the task can run.
+    /// `tell` hears the id before the task can run.
+    ///
+    /// # Safety
+    ///
+    /// As for [`task::Cell::allocate`].
     #[inline]
-    fn push_task<F>(
+    unsafe fn push_task<F: Future>(
         &self,
         lane: LaneRef,
         future: F,
-        site: &'static Location<'static>,
+        pin: u32,
         urgent: bool,
+        site: &'static Location<'static>,
         tell: impl FnOnce(Id),
-    ) -> JoinHandle<F::Output>
-    where
-        F: Future + Send + 'static,
-        F::Output: Send + 'static,
-    {
+    ) -> JoinHandle<F::Output> {
         let lane = lane.into_counted();
-        // SAFETY: the future and its output are `Send` and borrow nothing, so they may be used anywhere.
-        let (task, join) = unsafe { task::Cell::allocate(future, lane, 0, urgent, site) };
-        self.scheduler().count_spawn();
+        // SAFETY: the caller promises to use the task and its output only where `F` may be used.
+        let (task, join) = unsafe { task::Cell::allocate(future, lane, pin, urgent, site) };
+        self.count_spawn();
         tell(join.id());
         // SAFETY: the task is fresh, so it is alive, and no other thread knows it.
         let fresh = unsafe { TaskRef::new(task) };
         // SAFETY: the task owns a reference to the lane.
         unsafe { lane.get() }.record_spawn(fresh);
         // SAFETY: the task is fresh, and owns the reference to the lane, which is of this scheduler.
-        unsafe { lane.push_in(task.cast(), self.scheduler()) };
+        unsafe { lane.push_in(task.cast(), self) };
         JoinHandle::new(join)
     }
-}
-
-fn lane_of(scheduler: &Arc<Scheduler>, color: Color) -> LaneRef {
-    scheduler.table.get_or_insert(color, || {
-        let port = arc_dyn!(Arc::clone(scheduler) => dyn Dispatch);
-        Box::new(Lane::new(color, port, Tenure::Published))
-    })
-}
-
-/// Spawns a task under the color that this thread runs under.
-///
-/// # Errors
-///
-/// The future, if this thread runs under no color.
-#[track_caller]
-pub fn spawn_here<F>(future: F) -> Result<JoinHandle<F::Output>, F>
-where
-    F: Future + Send + 'static,
-    F::Output: Send + 'static,
-{
-    let Some(lane) = LaneRef::of_holder() else { return Err(future) };
-    // SAFETY: the future is `Send` and borrows nothing.
-    Ok(unsafe { spawn_on(lane, future, 0, Location::caller()) })
-}
-
-/// Spawns a task on a lane to which the caller has a reference.
-#[track_caller]
-pub(super) fn spawn_on_lane<F>(lane: &LaneRef, future: F) -> JoinHandle<F::Output>
-where
-    F: Future + Send + 'static,
-    F::Output: Send + 'static,
-{
-    // SAFETY: the future is `Send` and borrows nothing.
-    unsafe { spawn_on(lane.for_node(), future, 0, Location::caller()) }
-}
-
-/// # Safety
-///
-/// As for [`task::Cell::allocate`].
-#[inline]
-pub(super) unsafe fn spawn_on<F: Future>(
-    lane: LaneRef,
-    future: F,
-    pin: u32,
-    site: &'static Location<'static>,
-) -> JoinHandle<F::Output> {
-    match TaskSpan::of_task(lane.color(), site.into()) {
-        // SAFETY: the caller promises it.
-        None => unsafe { push_on(lane, future, pin, site, |_| ()) },
-        Some(span) => {
-            let future = span.around(future);
-            // SAFETY: the caller promises it of the future, and the span may be used anywhere.
-            unsafe { push_on(lane, future, pin, site, |id| span.set_id(id)) }
-        }
-    }
-}
-
-/// `tell` hears the id before the task can run.
-///
-/// # Safety
-///
-/// As for [`task::Cell::allocate`].
-#[inline]
-unsafe fn push_on<F: Future>(
-    lane: LaneRef,
-    future: F,
-    pin: u32,
-    site: &'static Location<'static>,
-    tell: impl FnOnce(Id),
-) -> JoinHandle<F::Output> {
-    let lane = lane.into_counted();
-    // SAFETY: the caller promises to use the task and its output only where `F` may be used.
-    let (task, join) = unsafe { task::Cell::allocate(future, lane, pin, false, site) };
-    // SAFETY: the task, which is fresh, owns a reference to the lane.
-    let owner = unsafe { lane.get() };
-    owner.port().count_spawn();
-    tell(join.id());
-    // SAFETY: the task is fresh, and no other thread knows it.
-    owner.record_spawn(unsafe { TaskRef::new(task) });
-    // SAFETY: the task is fresh, and owns the reference to the lane.
-    unsafe { lane.push(task.cast()) };
-    JoinHandle::new(join)
 }

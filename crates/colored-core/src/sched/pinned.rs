@@ -8,7 +8,6 @@
 //! because no other thread may drop it. It has a box of its own, so that the task's memory is freed even
 //! then.
 
-use super::handle::spawn_on;
 use super::local_tasks::LocalTask;
 use super::remote::{CANCELLED_ANYWHERE, pin_of};
 use super::{SchedulerHandle, local};
@@ -47,7 +46,7 @@ impl SchedulerHandle {
         let pinned = PinnedFuture { make: Some(make), made: None };
         // SAFETY: nothing is borrowed, and `make` is `Send`. Its future is made and polled by the worker that
         // the task is pinned to, which promises to stay on its thread, and dropped on that thread only.
-        Ok(unsafe { spawn_on(lane, pinned, pin, site) })
+        Ok(unsafe { self.scheduler().spawn_on(lane, pinned, pin, false, site.into()) })
     }
 }
 
