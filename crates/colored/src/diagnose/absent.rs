@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// There are none.
 #[derive(Clone, Default)]
-pub(crate) struct Options;
+pub(crate) struct Options {}
 
 impl Options {
     #[expect(clippy::unused_self, reason = "as with the feature")]

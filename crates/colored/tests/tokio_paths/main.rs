@@ -1,6 +1,6 @@
 //! tokio's public paths against ours: the table in `table.rs`.
 
-#![cfg(unix)]
+#![cfg(all(unix, feature = "macros"))]
 
 /// Imports a path of ours that the table says is there.
 macro_rules! import {
