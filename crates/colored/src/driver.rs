@@ -6,7 +6,6 @@
 //! | [`Shards`] | the reactor: some selectors, with the sockets that are registered there, and io_uring for files |
 //! | [`Timers`] | one wheel for each worker that stays |
 //! | [`Parkers`] | where each worker sleeps |
-//! | [`WorkerThreads`] | what the system knows about the threads of the workers |
 //! | [`CheckTimer`] | when the [`monitor`] thread checks all of these |
 //!
 //! A worker with nothing to run takes the turn of its shard and sleeps inside the poll. If another worker has the turn, it

@@ -1,5 +1,5 @@
 //! The events of a lane that go into its meter and into the trace, while its scheduler records. See
-//! [`meter`](crate::meter).
+//! [`meter`].
 //!
 //! A function that a caller may call at any time first asks [`is_on`](crate::meter::is_on), once, and is out of line
 //! behind that. The others are for a slice that is recorded: a [`Recorder`] is their argument, or a time from one.

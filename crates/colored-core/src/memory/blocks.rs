@@ -43,15 +43,18 @@ fn free(class: usize, blocks: Vec<Block>) {
 
 /// The free blocks that the workers of a runtime share.
 pub(crate) struct SharedBlocks {
-    classes: [SharedList<Block>; CLASSES],
+    classes: Box<[SharedList<Block>]>,
     chunks: SharedList<Chunk>,
 }
 
 impl SharedBlocks {
     /// No blocks.
     pub(crate) fn new() -> Self {
-        let classes = array::from_fn(|class| SharedList::new(SHARED_BYTES / ((class + 1) * GRAIN)));
-        Self { classes, chunks: SharedList::new(SHARED_BYTES / chunk::SIZE) }
+        let list = |class| SharedList::new(SHARED_BYTES / ((class + 1) * GRAIN));
+        Self {
+            classes: (0..CLASSES).map(list).collect(),
+            chunks: SharedList::new(SHARED_BYTES / chunk::SIZE),
+        }
     }
 }
 

@@ -38,7 +38,7 @@ pub struct Window {
     /// Whether waits were measured for the whole of it.
     pub measures_waits: bool,
     /// How many workers were inside a poll and blocked, on average. Snapshots do not say that: an
-    /// [observation] looks every 5 ms, on Linux.
+    /// observation looks every 5 ms, on Linux.
     pub blocked: Option<f64>,
     /// What the tasks waited for, at some moments of the window. Snapshots do not say that either: an observation looks
     /// some times a second.

@@ -26,7 +26,7 @@ impl Builder {
 impl Handle {
     /// Observes the runtime for so long, a second or two, and reports what limits it.
     ///
-    /// Meanwhile the runtime records at [`Level::Slices`](crate::diagnose::usage::Level::Slices), or the higher level that it is set to; afterwards it has the
+    /// Meanwhile the runtime records at [`Level::Slices`], or the higher level that it is set to; afterwards it has the
     /// level that it had. That costs what the level costs, and ten times some 50 ns for each color in use. Up to fifty times a
     /// second it also looks at what the tasks wait for, as a dump does: some 0.7 µs a task, and a twentieth of the time at
     /// most; not, if there are more than 300,000 tasks.
@@ -92,7 +92,7 @@ impl Handle {
         self.core.scheduler().set_level(level)
     }
 
-    /// The records that the flight recorder has at the moment, of all threads: see [`trace`](crate::diagnose::trace). Any thread may
+    /// The records that the flight recorder has at the moment, of all threads: see [`trace`]. Any thread may
     /// call it, and delays no other. Some 2 ms for each full ring of 1 MiB.
     ///
     /// The rings are copied one after another, the one of the threads outside last: records of the last microseconds may
