@@ -72,6 +72,8 @@ fn a_dump_of_many_tasks_polls_none_and_delays_others_little() {
         assert_eq!(polls.load(Ordering::Relaxed), tasks, "a dump has polled");
         let (least, p99) = (*took.iter().min().unwrap(), percentile(late, 99));
         println!("{tasks} tasks: {took:?}; sleeps of 0.2 ms beside the dumps took {p99:?} at p99");
-        assert!(least < Duration::from_secs(1), "{least:?}");
+        // Without optimization, and beside other programs, it takes several times as long.
+        let limit = Duration::from_secs(if cfg!(debug_assertions) { 5 } else { 1 });
+        assert!(least < limit, "{least:?}");
     });
 }

@@ -179,9 +179,7 @@ mod tests {
         );
         assert!(body.contains("| 1.50 | 1.50 to 1.50 | 3 µs/sleep | tokio 2 |  |"), "{body}");
         assert!(
-            body.contains(
-                "least in 1 of 2 rows. It is more than that of tokio in `sleeps_cpu`.\n"
-            ),
+            body.contains("least in 1 of 2 rows. It is more than that of tokio in `sleeps_cpu`.\n"),
             "{body}"
         );
         assert_eq!(plots.len(), 2, "of all rows, and of the messages");

@@ -181,12 +181,13 @@ pub(super) const ROWS: &[Row] = &[
         },
     },
     Row {
-        name: "40 links to a file",
+        // The kernel follows 40. It begins a path again if something is mounted meanwhile, and counts on.
+        name: "20 links to a file",
         how: Replaced,
         set_up: |dir| {
             old(dir.join("0"))?;
-            (1..=40).try_for_each(|n| symlink((n - 1).to_string(), dir.join(n.to_string())))?;
-            Ok(Set::at(dir.join("40")))
+            (1..=20).try_for_each(|n| symlink((n - 1).to_string(), dir.join(n.to_string())))?;
+            Ok(Set::at(dir.join("20")))
         },
     },
     Row {

@@ -1,9 +1,9 @@
 //! Tasks that sleep for short, random times: the CPU time of the whole process, and the lateness.
 
-use colored::runtime::Tuning;
 use crate::executors::{Smol, Timed};
 use crate::foreign::{self, Tool};
 use crate::setup::{Setup, workers};
+use colored::runtime::Tuning;
 use colored_benches::measure::{Case, Entry, Sample, Unit};
 use colored_benches::random::Random;
 use colored_benches::rivals::{Serial, Unique};

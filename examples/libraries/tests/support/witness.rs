@@ -48,7 +48,7 @@ pub(crate) async fn in_colors<F>(
 where
     F: Future<Output = ()> + Send + 'static,
 {
-    let witness = |color| Arc::new(Witness::new(Color::of(&color)));
+    let witness = |color| Arc::new(Witness::new(Color::of(color)));
     let witnesses: Vec<_> = (0..colors).map(witness).collect();
     let mut set = JoinSet::new();
     for n in 0..colors * tasks {

@@ -1,5 +1,6 @@
 //! Names of new files: what is left by others, and what is in the way.
 
+use super::target::Target;
 use super::{Outcome, Start, attempt, replace};
 use crate::fs::replace::{Refusal, temporary_name};
 use std::fs::{self, File};
@@ -147,6 +148,18 @@ fn calls_at_the_same_time_leave_one_whole_file() {
         assert!(whole(fs::read(&path).unwrap()), "{name}");
         assert_eq!(place.entries(), 1, "{name}");
     }
+}
+
+#[test]
+fn as_many_links_are_followed_as_the_kernel_follows() {
+    let place = Place::new();
+    fs::write(place.0.join("0"), "old").unwrap();
+    for n in 1..=41 {
+        symlink((n - 1).to_string(), place.0.join(n.to_string())).unwrap();
+    }
+    let find = |n: u32| Target::find(&place.0.join(n.to_string()));
+    assert!(matches!(find(40), Ok(Some(target)) if target.name.as_bytes() == b"0"));
+    assert!(matches!(find(41), Err(Refusal::InPlace)));
 }
 
 #[test]
