@@ -57,8 +57,8 @@ pub fn run(plan: &Plan) -> Report {
     report.table(&HEAD, &rows);
     let late = figures.iter().flatten().map(|one| one.late).fold(0.0, f64::max);
     report.text(&format!(
-        "Shares are of what came. Delays are those of the requests that were done. The generator offered \
-         99 of 100 requests within {} ms of when they were due, at the load at which it was latest.",
+        "A share is the part of the requests that arrived. A delay is measured for each request that the server answered. \
+         The generator offered 99 of 100 requests within {} ms of when they were due, at the load at which it was latest.",
         number(late * 1e3)
     ));
     goals(&mut report, &figures, capacity);

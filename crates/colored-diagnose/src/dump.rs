@@ -83,7 +83,7 @@ pub struct Dump {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct WorkerDump {
-    /// The index of the worker, counted from 0. Spare workers have the indices after those of the workers.
+    /// The index of the worker. Workers count from 0, and spare workers come after them.
     pub worker: usize,
     /// What it does.
     pub state: WorkerState,
@@ -133,8 +133,8 @@ pub struct CallDump {
 }
 
 impl Dump {
-    /// The tasks, by color: the default one, those of numbers, then the unique ones. Tasks that only their workers tell of come
-    /// last.
+    /// The tasks, in the order of their colors: the default color comes first, then numbered ones, then unique ones. A task
+    /// that only its worker shows comes last.
     pub fn tasks(&self) -> impl ExactSizeIterator<Item = TaskDump<'_>> {
         self.seen.sheet.tasks().iter().map(|task| TaskDump::new(self, task))
     }

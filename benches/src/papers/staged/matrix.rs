@@ -87,9 +87,9 @@ pub(super) fn run(plan: &Plan, report: &mut Report) {
         }
     }
     report.text(
-        "Who hands work to whom: the time over the best policy's, and the polls of the busiest \
-         worker over the mean of all, the median over the samples. Everything is spawned by one task, so that it begins on one \
-         worker.",
+        "The table compares the policies by which workers hand work over: the time over the best policy's, and the polls of \
+         the busiest worker over the mean of all workers, each the median of the samples. Everything is spawned by one task, \
+         so that it begins on one worker.",
     );
     let mut head = vec!["load"];
     head.extend(POLICIES.map(|(name, ..)| name));

@@ -10,7 +10,7 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LongPoll {
-    /// The index of the worker, counted from 0. Spare workers have the indices after those of the workers.
+    /// The index of the worker. Workers count from 0, and spare workers come after them.
     pub worker: usize,
     /// How long the worker had been in the poll when the monitor thread looked, at most the length of a slice too long.
     pub time: Duration,

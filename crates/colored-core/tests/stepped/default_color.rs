@@ -6,7 +6,7 @@ use colored_core::{Color, Scheduler, Step, exclusive, spawn_here};
 use std::future::pending;
 use std::sync::{Arc, Mutex};
 
-/// A section holds one of the two colors: tasks of that color wait, those of the other run.
+/// A section holds one of the two colors: a task of that color waits, and a task of the other color runs.
 ///
 /// Shows G5.
 #[test]

@@ -1,4 +1,4 @@
-//! Public paths of tokio 1.54, with the features `full` and `test-util`, against those of colored, sorted.
+//! This table compares the public paths of tokio 1.54, with the features `full` and `test-util`, with those of colored.
 //!
 //!   same      the path leads to what means the same
 //!   differs   the path leads to something, of which the rest of the line says what is different

@@ -64,7 +64,7 @@ impl UnixStream {
     }
 }
 
-/// Who is at the other end of a connection.
+/// Reads the credentials of the process at the other end of a connection.
 pub(crate) fn of_peer(socket: BorrowedFd<'_>) -> io::Result<UCred> {
     system::of_peer(socket)
 }
