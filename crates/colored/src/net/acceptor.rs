@@ -4,11 +4,11 @@ use std::io::{self, ErrorKind};
 use std::task::{Context, Poll, ready};
 
 use super::accept_backoff::AcceptBackoff;
-use crate::driver::current;
 use crate::driver::reactor::Socket;
-use crate::driver::registration::Registered;
 use crate::error_context::with_context;
 use crate::io::{Interest, Ready};
+use crate::registration::Registered;
+use crate::services::current;
 use crate::wait_reason::{Kind, labeled};
 
 /// A listening socket of mio.

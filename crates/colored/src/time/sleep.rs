@@ -10,7 +10,7 @@ use std::{
 
 use super::{has_come, instant::Instant, later, present, timer::Timer};
 use crate::budget;
-use crate::driver::current::on_worker;
+use crate::services::current::on_worker;
 use crate::wait_reason::TimerLeaf;
 
 /// Waits for `duration`, counted from this call.
