@@ -1,11 +1,10 @@
 //! [`RuntimePark`]: how the scheduler parks, wakes and times its workers, and what it reports: to the services.
 
 use crate::missing_tokio;
-use crate::services::Services;
+use crate::services::{Services, current};
 use crate::wall;
 use colored_core::port::Part;
 use colored_core::{Park, Scheduler, TaskPanic};
-use std::any::Any;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -64,7 +63,7 @@ impl Park for RuntimePark {
         self.services.finishers.add(part);
     }
 
-    fn shell(&self) -> Option<&(dyn Any + Send + Sync)> {
-        Some(&self.services)
+    fn show_shell(&self) {
+        current::show(&self.services);
     }
 }

@@ -3,6 +3,8 @@
 use super::Services;
 use crate::driver::Driver;
 use colored_core::{Entries, SchedulerHandle};
+use std::cell::Cell;
+use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
 /// A thread's place in a runtime, as far as I/O is concerned.
@@ -47,9 +49,18 @@ pub(crate) fn try_with<R>(f: impl FnOnce(&Arc<Context>) -> R) -> Option<R> {
     on_thread(f)
 }
 
-/// The services of a runtime.
+// Full only inside `of`. Not dropped, so that the destructors of other thread-locals can use it.
+thread_local!(static SHOWN: Cell<Option<ManuallyDrop<Arc<Services>>>> = const { Cell::new(None) });
+
+/// The services of a runtime. `None` if its scheduler is of another shell.
 pub(crate) fn of(core: &SchedulerHandle) -> Option<Arc<Services>> {
-    core.scheduler().shell()?.downcast_ref::<Arc<Services>>().cloned()
+    core.scheduler().show_shell();
+    SHOWN.take().map(ManuallyDrop::into_inner)
+}
+
+/// The answer to [`of`].
+pub(crate) fn show(services: &Arc<Services>) {
+    SHOWN.set(Some(ManuallyDrop::new(Arc::clone(services))));
 }
 
 /// Calls `f` with this thread's own place, whatever it is inside of.
