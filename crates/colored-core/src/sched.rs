@@ -267,6 +267,17 @@ impl Scheduler {
         self.remotes[worker].metrics(self.now())
     }
 
+    /// About how many lanes wait for that worker, without those that only it may run.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such worker.
+    #[must_use]
+    pub fn queued(&self, worker: usize) -> usize {
+        let remote = &self.remotes[worker];
+        remote.stealer.len() + remote.home_queue.len() + usize::from(remote.has_next())
+    }
+
     /// Whether all workers wait for something to do, and all spare ones that have joined.
     #[must_use]
     pub fn all_parked(&self) -> bool {

@@ -11,6 +11,8 @@
 //! | [`Replay`] | these choices as a text |
 //! | [`search`] | runs by seed, until one fails; then the failure is confirmed and shrunk |
 
+#![forbid(unsafe_code)]
+
 mod choices;
 mod replay;
 mod search;
@@ -19,5 +21,5 @@ mod strategy;
 
 pub use self::choices::Choices;
 pub use self::replay::{Replay, ReplayError};
-pub use self::search::{Failure, Found, Outcome, Plan, search};
+pub use self::search::{Failure, Found, Outcome, Plan, run_again, search};
 pub use self::strategy::Strategy;

@@ -56,17 +56,17 @@ const REPEATED: u64 = 64;
 /// The length of a run before the first one has ended. A guess.
 const TURNS: u64 = 200;
 
-/// Runs the program for each seed, until one fails.
-pub fn search(plan: &Plan, mut run: impl FnMut(&Replay, &mut Choices) -> Outcome) -> Found {
+/// Runs the program for each seed, until one fails. `run` makes the choices of a run, and gives them back with its outcome.
+pub fn search(plan: &Plan, mut run: impl FnMut(&Replay, Choices) -> (Outcome, Choices)) -> Found {
     let mut schedules = HashSet::new();
     let mut turns = TURNS;
     let mut seeds = 0;
     for seed in plan.seeds.clone() {
         seeds += 1;
         let workers = Rng::with_seed(!seed).usize(plan.workers.clone());
-        let mut choices = Choices::by(plan.strategy.begin(seed, turns));
+        let choices = Choices::by(plan.strategy.begin(seed, turns));
         let mut replay = Replay { seed, workers, deviations: Deviations::new() };
-        let outcome = run(&replay, &mut choices);
+        let (outcome, choices) = run(&replay, choices);
         turns = choices.made();
         let trail = choices.trail();
         schedules.insert(trail);
@@ -91,15 +91,22 @@ pub fn search(plan: &Plan, mut run: impl FnMut(&Replay, &mut Choices) -> Outcome
     Found { seeds, schedules: schedules.len(), failure: None }
 }
 
+/// Runs one run again.
+pub fn run_again(
+    replay: &Replay,
+    run: impl FnOnce(&Replay, Choices) -> (Outcome, Choices),
+) -> Outcome {
+    run(replay, Choices::replay(replay.deviations.clone())).0
+}
+
 /// What a second run does otherwise, if it does.
 fn differs(
     replay: &Replay,
     trail: u64,
     outcome: &Outcome,
-    run: &mut impl FnMut(&Replay, &mut Choices) -> Outcome,
+    run: &mut impl FnMut(&Replay, Choices) -> (Outcome, Choices),
 ) -> Option<String> {
-    let mut choices = Choices::replay(replay.deviations.clone());
-    let again = run(replay, &mut choices);
+    let (again, choices) = run(replay, Choices::replay(replay.deviations.clone()));
     match again {
         Err(message) if outcome.as_ref().err() != Some(&message) => Some(message),
         Ok(()) if outcome.is_err() => Some("it ends without a failure".to_owned()),
@@ -114,7 +121,7 @@ fn confirm(
     mut replay: Replay,
     trail: u64,
     message: String,
-    run: &mut impl FnMut(&Replay, &mut Choices) -> Outcome,
+    run: &mut impl FnMut(&Replay, Choices) -> (Outcome, Choices),
 ) -> Failure {
     let choices = replay.choices();
     if let Some(differs) = differs(&replay, trail, &Err(message.clone()), run) {
@@ -125,8 +132,7 @@ fn confirm(
     replay.deviations = shrink(replay.deviations.clone(), plan.shrink_runs, |deviations| {
         runs += 1;
         attempt.deviations.clone_from(deviations);
-        let mut choices = Choices::replay(deviations.clone());
-        run(&attempt, &mut choices).err().as_ref() == Some(&message)
+        run(&attempt, Choices::replay(deviations.clone())).0.err().as_ref() == Some(&message)
     });
     Failure { message, replay, choices, runs, differs: None }
 }
@@ -143,7 +149,7 @@ mod tests {
     /// Two actors read, and then write, a number: one increment may be lost.
     #[test]
     fn a_lost_update_is_found_and_shrunk_to_one_choice() {
-        let found = search(&plan(), |_, choices| {
+        let found = search(&plan(), |_, mut choices| {
             let (mut number, mut read, mut steps) = (0, [0; 2], [0; 2]);
             loop {
                 let runnable: Vec<usize> = (0..2).filter(|actor| steps[*actor] < 20).collect();
@@ -156,7 +162,8 @@ mod tests {
                 }
                 steps[actor] += 1;
             }
-            if number == 2 { Ok(()) } else { Err(format!("the number is {number}")) }
+            let outcome = if number == 2 { Ok(()) } else { Err(format!("the number is {number}")) };
+            (outcome, choices)
         });
         let failure = found.failure.expect("half of the random schedules lose an update");
         assert_eq!(failure.message, "the number is 1");
@@ -167,10 +174,10 @@ mod tests {
     #[test]
     fn a_run_that_something_else_decides_is_reported() {
         let mut runs = 0;
-        let found = search(&plan(), |_, choices| {
+        let found = search(&plan(), |_, mut choices| {
             runs += 1;
             choices.note(runs);
-            Ok(())
+            (Ok(()), choices)
         });
         let failure = found.failure.unwrap();
         assert_eq!(found.seeds, 1);
@@ -180,9 +187,9 @@ mod tests {
     #[test]
     fn a_failure_that_does_not_come_again_is_reported() {
         let mut runs = 0;
-        let found = search(&plan(), |_, _| {
+        let found = search(&plan(), |_, choices| {
             runs += 1;
-            if runs == 5 { Err("once".to_owned()) } else { Ok(()) }
+            (if runs == 5 { Err("once".to_owned()) } else { Ok(()) }, choices)
         });
         let failure = found.failure.unwrap();
         assert_eq!(failure.message, "once");
@@ -191,9 +198,9 @@ mod tests {
 
     #[test]
     fn a_program_that_does_not_fail_is_run_for_each_seed() {
-        let found = search(&plan(), |_, choices| {
+        let found = search(&plan(), |_, mut choices| {
             (0..10).for_each(|_| drop(choices.choose(&[0, 1])));
-            Ok(())
+            (Ok(()), choices)
         });
         assert!(found.failure.is_none());
         assert_eq!(found.seeds, 1000);

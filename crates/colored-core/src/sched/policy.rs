@@ -101,8 +101,7 @@ impl Runnable<'_> {
     /// If there is no such worker.
     #[must_use]
     pub fn load(&self, worker: usize) -> usize {
-        let remote = &self.scheduler.remotes[worker];
-        remote.stealer.len() + remote.home_queue.len() + usize::from(remote.has_next())
+        self.scheduler.queued(worker)
     }
 }
 
