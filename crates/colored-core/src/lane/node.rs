@@ -40,7 +40,7 @@ impl Turn<'_> {
         self.hold.lane()
     }
 
-    #[inline]
+    #[inline(always)]
     pub(in crate::lane) fn run(&self) -> Then {
         let node = self.head.node;
         match self.head.kind {
@@ -62,7 +62,7 @@ impl Turn<'_> {
 /// # Safety
 ///
 /// The node was the head of the lane of `hold`, has had its turn, and is in no chain.
-#[inline]
+#[inline(always)]
 pub(in crate::lane) unsafe fn finish(head: Head, hold: &Hold) {
     let node = head.node;
     match head.kind {

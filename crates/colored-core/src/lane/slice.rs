@@ -87,7 +87,7 @@ impl ReadyLane {
 }
 
 /// One turn of `head`, which this thread may run.
-#[inline]
+#[inline(always)]
 fn turn(hold: &Hold, head: Head, runner: &mut impl Runner) -> Then {
     runner.begin_turn(head.task().map(TaskRef::named));
     hold.lane().record_turn_begin(&head, runner.recorder());

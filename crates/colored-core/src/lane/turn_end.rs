@@ -62,23 +62,22 @@ impl Hold {
             lane.priority.lower();
         }
         let unlinked = lane.chain.unlink_head();
-        match unlinked {
-            // SAFETY: the head, which has had its turn, is out of the chain.
-            Unlinked::More => unsafe { node::finish(head, self) },
-            Unlinked::Idle => {
-                // `finish` may drop a foreign waker, whose code must not see the color.
-                self.end();
-                // SAFETY: the head, which has had its turn, was the last node, and is out of the chain.
-                unsafe { node::finish(head, self) };
-                self.settle();
-            }
+        if unlinked == Unlinked::Stalled {
             // The head is still in the chain, so this thread still holds the lane.
-            Unlinked::Stalled => {
-                if head.urgent {
-                    lane.priority.restore();
-                }
-                lane.set_stalled(Then::Done);
+            if head.urgent {
+                lane.priority.restore();
             }
+            lane.set_stalled(Then::Done);
+            return unlinked;
+        }
+        if unlinked == Unlinked::Idle {
+            // `finish` may drop a foreign waker, whose code must not see the color.
+            self.end();
+        }
+        // SAFETY: the head, which has had its turn, is out of the chain.
+        unsafe { node::finish(head, self) };
+        if unlinked == Unlinked::Idle {
+            self.settle();
         }
         unlinked
     }
