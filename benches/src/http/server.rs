@@ -231,7 +231,7 @@ fn serve_file(
         (Kind::FloorFile, None) => floor_tcp(workers, FILE, port),
         (Kind::FloorFile, Some(path)) => {
             let listener = unix::net::UnixListener::bind(path)?;
-            let loops = Loops::start(workers, &floor::response(FILE))?;
+            let loops = Loops::start(workers, &floor::with_body(FILE))?;
             port.send(0).expect("main waits");
             loops.serve(|| Wire::unix(listener.accept()?.0))
         }
@@ -264,7 +264,7 @@ fn serve_flat(
 
 fn floor_tcp(workers: usize, body: &[u8], port: &Sender<u16>) -> io::Result<()> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-    let loops = Loops::start(workers, &floor::response(body))?;
+    let loops = Loops::start(workers, &floor::with_body(body))?;
     port.send(listener.local_addr()?.port()).expect("main waits");
     loops.serve(|| Wire::tcp(listener.accept()?.0))
 }
