@@ -7,11 +7,13 @@
 //! | `Callbacks` | an entry of a poll loop of `mio`; a loop for each core |
 //! | `Threads` | a thread with a small stack, which blocks |
 //! | `Tokio` | a task of tokio, multi-thread |
+//! | `Watched`, `Home` | as `Futures`; the server counts where its requests ran ([`home`]) |
 //!
 //! The handler allocates nothing: a connection has one buffer. A server has as many workers as its process has
 //! cores. It speaks to its parent as [`server`](super::server) does.
 
 mod exchange;
+mod home;
 mod load;
 
 pub(crate) use load::OF_ADDRESS;
@@ -19,8 +21,9 @@ pub use load::{Load, Outcome};
 
 use self::exchange::Exchange;
 use super::floor::{Callback, Loops};
-use super::server::answer;
+use super::server::answer_with;
 use super::wire::Wire;
+use colored::Builder;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::str::FromStr;
@@ -46,11 +49,22 @@ pub enum Model {
     Threads,
     /// On tokio.
     Tokio,
+    /// On `colored`, counted.
+    Watched,
+    /// The same without stealing: each color stays on the worker that has run it first.
+    Home,
 }
 
 impl Model {
     /// All of them.
-    pub const ALL: [Self; 4] = [Model::Futures, Model::Callbacks, Model::Threads, Model::Tokio];
+    pub const ALL: [Self; 6] = [
+        Model::Futures,
+        Model::Callbacks,
+        Model::Threads,
+        Model::Tokio,
+        Model::Watched,
+        Model::Home,
+    ];
 
     /// The name on a command line.
     #[must_use]
@@ -60,6 +74,8 @@ impl Model {
             Model::Callbacks => "numbered:callbacks",
             Model::Threads => "numbered:threads",
             Model::Tokio => "numbered:tokio",
+            Model::Watched => "numbered:watched",
+            Model::Home => "numbered:home",
         }
     }
 }
@@ -87,17 +103,22 @@ pub fn main(model: Model) -> io::Result<()> {
     let workers = thread::available_parallelism()?.get();
     let (send, port) = channel();
     thread::spawn(move || match model {
-        Model::Futures => futures(workers, send),
+        Model::Futures => futures(Builder::new().workers(workers), send, answer_async),
+        Model::Watched => futures(Builder::new().workers(workers), send, home::answer_watched),
+        Model::Home => futures(home::stays(workers), send, home::answer_watched),
         Model::Callbacks => callbacks(workers, &send).expect("the loops start"),
         Model::Threads => threads(&send),
         Model::Tokio => on_tokio(workers, send),
     });
-    answer(port.recv().expect("the server listens"))
+    answer_with(port.recv().expect("the server listens"), home::number)
 }
 
-fn futures(workers: usize, port: Sender<u16>) {
-    let runtime = colored::Runtime::builder().workers(workers).build().expect("colored starts");
-    runtime.run(async move {
+fn futures<F: Future<Output = ()> + Send + 'static>(
+    builder: Builder,
+    port: Sender<u16>,
+    serve: fn(colored::net::TcpStream) -> F,
+) {
+    builder.build().expect("colored starts").run(async move {
         let listener = colored::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;
         let listener = listener.expect("a port is free");
         port.send(listener.local_addr().expect("it is bound").port()).expect("main waits");
@@ -105,7 +126,7 @@ fn futures(workers: usize, port: Sender<u16>) {
             // After an error the listener itself waits.
             let Ok((stream, _)) = listener.accept().await else { continue };
             stream.set_nodelay(true).expect("it is a TCP socket");
-            drop(colored::spawn_unique(answer_async(stream)));
+            drop(colored::spawn_unique(serve(stream)));
         }
     })
 }

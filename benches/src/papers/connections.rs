@@ -4,6 +4,7 @@
 //! cores, so that the clients are never the limit. Each request carries a number that its response repeats; a response
 //! that is lost, wrong or comes twice ends the experiment.
 
+mod home;
 mod idle;
 mod limits;
 mod quota;
@@ -87,6 +88,7 @@ pub fn run(plan: &Plan) -> Report {
     tables(&mut report, &points);
     goals(&mut report, &points, steps[steps.len() - 1]);
     plots(&mut report, &points);
+    home::run(plan, &mut report);
     idle::run(plan, &mut report);
     report
 }
@@ -235,7 +237,7 @@ fn goals(report: &mut Report, points: &[Point], most: usize) {
         let what = "clients of one server: least requests a second over the most, 1,000 to 16,000 clients (paper: about constant)";
         report.goal(what, least / peak, Goal::AtLeast(0.9));
         let over_tokio = rates(OURS).zip(rates(TOKIO)).map(|(ours, tokio)| ours / tokio);
-        let what = "requests a second over tokio's; the least of all numbers of clients";
+        let what = "clients of one server: requests a second over tokio's; the least of all numbers of clients";
         report.goal(what, over_tokio.fold(f64::INFINITY, f64::min), Goal::AtLeast(0.95));
         let mean = |server: usize| {
             let point = of(server).find(|one| one.cores == cores && one.clients == most);
@@ -244,11 +246,11 @@ fn goals(report: &mut Report, points: &[Point], most: usize) {
         let means = [OURS, TOKIO, CALLBACKS, THREADS].map(|server| mean(server).expect("all ran"));
         let [ours, tokio, callbacks, threads] = means;
         report.ratio(&format!("connections_{cores}"), ours * 1e3, "tokio", tokio * 1e3, "ms, mean");
-        let what = "16,000 clients: mean delay over tokio's";
+        let what = "the most clients: mean delay over tokio's";
         report.goal(what, ours / tokio, Goal::AtMost(1.1));
-        let what = "16,000 clients: mean delay over that of callbacks (paper: somewhat above 1)";
+        let what = "the most clients: mean delay over that of callbacks (paper: somewhat above 1)";
         report.goal(what, ours / callbacks, Goal::AtMost(1.5));
-        let what = "16,000 clients: mean delay over that of threads (paper: 0.2)";
+        let what = "the most clients: mean delay over that of threads (paper: 0.2)";
         report.goal(what, ours / threads, Goal::AtMost(0.5));
     }
     let long = of(OURS).map(|point| point.outcome.over(LONG)).fold(0.0, f64::max);
