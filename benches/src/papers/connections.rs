@@ -176,7 +176,7 @@ fn measure(
         load.open(clients)?;
         limit(Some(SHARE * cores as f64))?;
         // A response takes longer the more clients wait; each shall have several.
-        let full = 2_500 + clients as u64 / 4;
+        let full = 2_000 + clients as u64 / 5;
         let time = Duration::from_millis(plan.pick(full, 250, 20));
         let before = server.cpu_time()?;
         let outcome = load.run(time)?;

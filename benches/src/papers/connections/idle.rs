@@ -71,7 +71,7 @@ fn alternate(plan: &Plan, commands: [Command; 2], idle: usize) -> io::Result<[Fi
     silent.open(idle)?;
     let time = Duration::from_millis(plan.pick(200, 60, 20));
     let mut found = [const { Vec::new() }; 2];
-    for round in 0..plan.pick(21, 3, 1) {
+    for round in 0..plan.pick(11, 3, 1) {
         for turn in 0..2 {
             let of = (round + turn) % 2;
             let (server, load, _) = &mut servers[of];
