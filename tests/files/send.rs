@@ -119,7 +119,7 @@ fn a_peer_that_has_gone_is_an_error_and_keeps_the_rest_of_the_range() {
     });
 }
 
-/// Shows G13, as far as the system tells what is in memory.
+/// Shows G13.
 #[test]
 #[cfg(target_os = "linux")]
 fn what_is_in_memory_is_sent_at_once_as_far_as_there_is_room() {

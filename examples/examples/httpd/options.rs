@@ -6,9 +6,9 @@ use colored::time::Duration;
 use colored_examples::{Args, Failure};
 
 const USAGE: &str = "httpd [--root DIR|/PREFIX=DIR]... [--addr HOST:PORT] [--workers N] [--copies N] \
-    [--coloring colored|serial] [--fs lazy|blocking|pool|amped] [--sendfile on|off] [--keepalive on|off] \
-    [--helpers N] [--shards N] [--cache-mib N] [--open-files N] [--recheck-ms N] \
-    [--steps on|off]";
+    [--listeners one|each] [--coloring colored|serial] [--fs lazy|blocking|pool|amped] \
+    [--sendfile on|off] [--keepalive on|off] [--helpers N] [--shards N] [--cache-mib N] \
+    [--open-files N] [--recheck-ms N] [--steps on|off]";
 
 /// How the server reaches its files.
 #[derive(Clone, Copy)]
@@ -48,6 +48,8 @@ pub(crate) struct Options {
     pub(crate) workers: Option<usize>,
     /// Servers that share nothing but the address.
     pub(crate) copies: usize,
+    /// Whether each worker of a copy has a listener.
+    pub(crate) listeners_each: bool,
     pub(crate) coloring: Coloring,
     pub(crate) mode: Mode,
     /// Whether the connection sends what is in the system's memory without reading it, if the mode is lazy.
@@ -81,6 +83,9 @@ impl Options {
             roots,
             workers: args.value("--workers", "a number of threads, such as 2")?,
             copies: args.number("--copies", 1..=64)?.unwrap_or(1),
+            listeners_each: args
+                .choice("--listeners", &[("one", false), ("each", true)])?
+                .unwrap_or(false),
             coloring: args.choice("--coloring", &COLORINGS)?.unwrap_or(Coloring::Colored),
             mode: args.choice("--fs", &MODES)?.unwrap_or(Mode::Lazy),
             sendfile: args.choice("--sendfile", &SWITCH)?.unwrap_or(true),

@@ -8,6 +8,7 @@ use crate::options::{Coloring, Mode, Options};
 use crate::serving::serve_site;
 use crate::steps;
 use colored::net::{ListenOptions, TcpListener};
+use colored::task::JoinSet;
 use colored::{Color, Runtime};
 use colored_examples::{Failure, asked_to_stop};
 use std::net::{self, SocketAddr};
@@ -43,7 +44,7 @@ pub(crate) fn main() -> Result<(), Failure> {
 
 /// The listeners of all copies, at one address, between which the system spreads the connections.
 async fn listen(options: Options) -> Result<(SocketAddr, Vec<net::TcpListener>), Failure> {
-    let listen = ListenOptions::new().reuse_port(options.copies > 1);
+    let listen = ListenOptions::new().reuse_port(options.copies > 1 || options.listeners_each);
     let first = listen.listen(options.addr).await?;
     let addr = first.local_addr()?;
     let mut listeners = vec![first.into_std()?];
@@ -73,15 +74,24 @@ async fn serve(
     addr: Option<SocketAddr>,
 ) -> Result<Counts, Failure> {
     let site = Arc::new(site(&options).await?);
-    let listener = TcpListener::from_std(listener)?;
-    let stop = asked_to_stop()?;
+    let first = TcpListener::from_std(listener)?;
+    let mut listeners = vec![first];
+    if options.listeners_each {
+        // The first one has kept the address for them.
+        listeners = TcpListener::bind_per_worker(listeners[0].local_addr()?).await?;
+    }
+    let mut servers = JoinSet::new();
+    for listener in listeners {
+        let (site, options, stop) = (Arc::clone(&site), options.clone(), asked_to_stop()?);
+        servers.spawn(async move { serve_site(listener, &site, &options, stop).await });
+    }
     if let Some(addr) = addr {
         println!("listening on http://{addr}");
     }
-    let served = serve_site(listener, &site, &options, stop).await;
-    let counts = site.cache.counts().await;
-    served?;
-    Ok(counts)
+    while let Some(served) = servers.join_next().await {
+        served.unwrap_or_else(|error| resume_unwind(error.into_panic()))?;
+    }
+    Ok(site.cache.counts().await)
 }
 
 async fn site(options: &Options) -> io::Result<Site> {

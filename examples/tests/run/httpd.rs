@@ -91,6 +91,7 @@ fn every_mode_sends_the_same_bytes() {
             " --sendfile off",
             " --coloring serial",
             " --copies 2 --workers 1",
+            " --listeners each",
             " --cache-mib 0 --open-files 0",
             " --workers 1 --shards 1 --recheck-ms 0",
         ] {
