@@ -189,7 +189,7 @@ impl OpenFile {
     /// Sends what is in memory at the start of a part to a socket, at most [`INLINE`] bytes, without a copy. 0 if the system
     /// does not say that the first byte is in memory, or the file system may wait for more than a disk.
     pub(super) fn send(&self, socket: &Socket, part: &Range<u64>) -> io::Result<usize> {
-        if !self.has_attempts() || !self.driver().devices.tries() {
+        if !self.has_attempts() || !self.services().devices.tries() {
             return Ok(0);
         }
         let Some(Facts { device, is_anonymous, .. }) = self.facts() else { return Ok(0) };
