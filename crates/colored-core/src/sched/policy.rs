@@ -15,15 +15,6 @@ use crate::color::Color;
 use crate::lane::{Lane, ReadyLane};
 use std::fmt;
 
-/// How a ticket goes into the queue of its class.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TicketPlace {
-    /// To the end.
-    Last,
-    /// Behind all tickets that are there or come, until the worker looks at them.
-    Behind,
-}
-
 /// Decides where runnable lanes go, in place of the scheduler: for comparisons with other schedulers.
 ///
 /// All guarantees hold under any policy, except that a policy that does not [steal](Policy::steals) gives up work
