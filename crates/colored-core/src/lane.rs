@@ -41,15 +41,21 @@
 //! (`count.rs`); the priority word counts urgent nodes and says whether the queue is one by class (`priority.rs`); `home`,
 //! `wished` and `asked` are hints.
 //!
+//! # A turn
+//!
+//! [`ReadyLane::run`] gives one turn after the other to the node at the head. The turn of a node is code of the node's
+//! own kind (`lane/node.rs`): it answers what becomes of the node ([`Then`]), and does what remains when the node is out
+//! of the chain.
+//!
 //! # Order (G2)
 //!
 //! The chain is first-in first-out in the order of the swaps on its tail, and it belongs to the
 //! lane, not to a worker: stealing the lane moves it unchanged.
 
-mod abort_waiting;
 mod at_once;
 pub(crate) mod behavior;
 pub(crate) mod callback;
+mod close;
 mod color_address;
 pub(crate) mod common;
 mod count;
@@ -57,6 +63,8 @@ pub(crate) mod current;
 mod dispatch;
 pub(crate) mod held;
 pub(crate) mod locals;
+mod node;
+mod poll;
 pub(crate) mod priority;
 pub(crate) mod readers;
 mod record;
@@ -76,16 +84,16 @@ pub(crate) use self::dispatch::{Dispatch, Observe, Owner};
 pub(crate) use self::record::Recorder;
 pub(crate) use self::refs::LaneRef;
 pub(crate) use self::section::parked::SectionKey;
-pub(crate) use self::slice::{Runner, Slice, Turn};
+pub(crate) use self::slice::{POLL_WEIGHT, Runner, Slice};
 
 pub use self::color_address::Address;
 pub use self::priority::Priority;
 
 use self::count::Count;
 use self::held::Held;
+use self::node::Then;
 use self::priority::PriorityWord;
 use self::readers::count::ReaderCount;
-use self::turn_end::after::After;
 use crate::color::{Color, ColorKind};
 use crate::meter::Place;
 use crate::queue::{Chain, Kind, Node};
@@ -101,8 +109,8 @@ pub(crate) struct Lane {
     /// Holder only.
     inner: UnsafeCell<Inner>,
     port: Arc<dyn Dispatch>,
-    /// The head has run, but could not be unlinked yet. Holder only.
-    stalled: UnsafeCell<Option<After>>,
+    /// What becomes of the head, which has had its turn: a producer behind it was half done. Holder only.
+    stalled: UnsafeCell<Option<Then>>,
     /// With `number` the color.
     kind: ColorKind,
     /// The worker on which it last ran, from 1; 0 if it has not run. Holder only.

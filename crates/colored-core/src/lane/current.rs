@@ -39,6 +39,7 @@ thread_slot!(static CURRENT: Current = Current {
 
 /// The time in which this thread holds a lane.
 pub(super) struct Hold {
+    lane: LanePtr,
     outer: Option<LanePtr>,
     outer_task: Option<TaskRef<LanePtr>>,
     outer_owed: isize,
@@ -47,14 +48,23 @@ pub(super) struct Hold {
 }
 
 impl Hold {
-    pub(super) fn begin(lane: LanePtr) -> Self {
+    /// # Safety
+    ///
+    /// This thread holds the lane, which is alive, up to [`end`](Self::end), or until this value is dropped.
+    pub(super) unsafe fn begin(lane: LanePtr) -> Self {
         CURRENT.with(|current| Self {
+            lane,
             outer: current.lane.replace(Some(lane)),
             outer_task: current.task.replace(None),
             outer_owed: current.owed.replace(0),
             outer_hop: current.hop.replace(None),
             outer_yielded: current.yielded.replace(false),
         })
+    }
+
+    #[inline]
+    pub(super) fn ptr(&self) -> LanePtr {
+        self.lane
     }
 
     /// References taken and not counted yet; the caller counts them.

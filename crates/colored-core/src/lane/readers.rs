@@ -41,7 +41,6 @@ pub(in crate::lane) mod count;
 pub(crate) mod queued;
 use crate::lane::current::Hold;
 use crate::lane::try_take::{READERS_LOOKS, give_way};
-use crate::lane::turn_end::after::After;
 use crate::lane::{LanePtr, LaneRef};
 use crate::sync::spin_loop;
 use std::ptr::NonNull;
@@ -112,10 +111,12 @@ pub(in crate::lane) unsafe fn leave(ptr: LanePtr) {
     // SAFETY: the caller keeps the lane alive up to the end of this call.
     let lane = unsafe { ptr.get() };
     if lane.readers.leave() {
-        let closing = lane.is_closing();
-        // SAFETY: no reader is inside any more, so the lane is this thread's, with its own node at the head. The caller
-        // keeps it alive.
-        unsafe { ptr.end_hold(After::Inline, Hold::begin(ptr), Some(closing)) };
+        // SAFETY: no reader is inside any more, so the lane is this thread's. The caller keeps it alive.
+        let hold = unsafe { Hold::begin(ptr) };
+        lane.record_idle();
+        hold.lane().ensure_found(lane.is_closing());
+        // SAFETY: the own node is at the head, the waiting tasks are known, and the caller keeps the lane alive.
+        unsafe { hold.end_inline() };
     }
 }
 

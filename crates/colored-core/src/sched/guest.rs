@@ -11,7 +11,7 @@ use super::pace::Pace;
 use super::{Scheduler, SchedulerHandle, local};
 use crate::color::Color;
 use crate::join::{AbortHandle, JoinHandle};
-use crate::lane::{LanePtr, LaneRef, Recorder, Runner, Slice, Turn, current};
+use crate::lane::{LanePtr, LaneRef, Recorder, Runner, Slice, current};
 use crate::meter::{At, Level};
 use crate::sync::{Arc, thread_slot};
 use crate::task::{Id, JoinError, Named};
@@ -68,7 +68,7 @@ impl Stay {
             };
             scheduler.tasks_outside.add_completed_outside(current::take_completed());
             match slice {
-                Slice::Idle | Slice::Taken => {}
+                Slice::Over => {}
                 Slice::More(lane) | Slice::Elsewhere(lane, 0) => scheduler.inject(lane),
                 Slice::Elsewhere(lane, pin) => {
                     scheduler.send(pin, lane);
@@ -173,9 +173,9 @@ impl Runner for GuestRunner<'_> {
         self.scheduler.is_closing()
     }
 
-    fn count_turn(&mut self, turn: Turn) -> bool {
+    fn count_turn(&mut self, weight: i64) -> bool {
         let is_first = self.weight == 0;
-        self.weight += turn.weight();
+        self.weight += weight;
         if is_first {
             self.pace.look(self.scheduler);
             self.start = self.pace.now;
@@ -200,8 +200,8 @@ impl Runner for RecordedGuest<'_> {
         self.log.task.set(task.map(|task| task.id));
     }
 
-    fn count_turn(&mut self, turn: Turn) -> bool {
-        self.turn.count_turn(turn)
+    fn count_turn(&mut self, weight: i64) -> bool {
+        self.turn.count_turn(weight)
     }
 
     fn recorder(&mut self) -> Option<&mut dyn Recorder> {

@@ -1,7 +1,7 @@
 //! The settings of one scheduler.
 
 use super::policy::Policy;
-use crate::lane::Turn;
+use crate::lane::POLL_WEIGHT;
 use std::fmt;
 
 /// The settings of one scheduler.
@@ -65,7 +65,7 @@ const NANOS: std::ops::RangeInclusive<u64> = 1_000..=1_000_000_000;
 impl Options {
     /// How much the turns of a slice weigh together.
     pub(super) fn slice_weight(&self) -> i64 {
-        i64::from(self.slice_polls) * Turn::Poll.weight()
+        i64::from(self.slice_polls) * POLL_WEIGHT
     }
 
     /// Checks that all settings are in range.

@@ -33,10 +33,10 @@
 //! The closure of a reader that was abandoned in the line is dropped under the lane, and so not while others are
 //! inside. The reader's node stays where it is, and the readers behind it are admitted past it.
 
-use crate::lane::current::Hold;
+use crate::lane::node::{Then, Turn};
 use crate::lane::readers;
 use crate::lane::readers::batch::{Admitted, Read, ReadBatch};
-use crate::lane::{LanePtr, LaneRef, ReadyLane, callback};
+use crate::lane::{LanePtr, LaneRef, callback};
 use crate::queue::{Kind, Node};
 use crate::sync::{Ordering, fence};
 use std::mem;
@@ -113,31 +113,18 @@ pub(in crate::lane) unsafe fn is_claim(node: NonNull<Node>) -> bool {
     matches!(unsafe { vtable(node) }.admit, Admit::Claim(_))
 }
 
-/// The result of the turn of a reader at the head.
-pub(in crate::lane) enum LetIn {
-    /// The gate is open; the thread does not hold the lane any more.
-    Open,
-    /// No reader was admitted: the lane's own node is at the head, has had its turn, and owns a reference.
-    None(ReadyLane),
-    /// A producer behind the reader is half done.
-    Stalled(ReadyLane),
-}
-
-/// Opens the gate for the reader at the head, and for the readers right behind it.
-///
-/// # Safety
-///
-/// A node of [`Kind::Read`] is at the head of the lane, which `hold` is of.
+/// The turn of a reader at the head: opens the gate for it, and for the readers right behind it. If no reader was
+/// admitted, the lane's own node is at the head afterwards, has had its turn, and owns a reference.
 #[cold]
-pub(in crate::lane) unsafe fn let_in(ready: ReadyLane, hold: &Hold, closing: bool) -> LetIn {
-    let ptr = ready.0;
-    // SAFETY: the right to run is here, so the chain has a node, which keeps the lane.
-    let lane = unsafe { ptr.get() };
-    let first = lane.chain.head();
-    // SAFETY: the lane's own node is in no chain while a slice runs, and was reset when it left.
+pub(in crate::lane) fn let_in(turn: &Turn<'_>) -> Then {
+    debug_assert_eq!(turn.head.kind, Kind::Read);
+    let (lane, hold) = (turn.lane(), turn.hold);
+    let first = turn.head.node;
+    // SAFETY: the lane's own node is in no chain while a slice runs, and had an empty link when it left.
     if !unsafe { lane.chain.replace_head(NonNull::from(&lane.inline)) } {
-        return LetIn::Stalled(ready);
+        return Then::Stalled;
     }
+    lane.record_taken();
     let mut group = [None; GROUP];
     let (mut wanted, mut taken) = (0_u32, 1);
     let mut next = Some(first);
@@ -148,7 +135,7 @@ pub(in crate::lane) unsafe fn let_in(ready: ReadyLane, hold: &Hold, closing: boo
         // SAFETY: this thread has the node, out of its chain, and has not given it away yet.
         lane.settle_admitted(unsafe { node.as_ref() });
         // SAFETY: this thread holds the lane, and the node is out of its chain.
-        if unsafe { (vtable.begin)(node, closing) } {
+        if unsafe { (vtable.begin)(node, turn.closing) } {
             group[wanted as usize] = Some(node);
             wanted += 1;
         } else {
@@ -162,15 +149,13 @@ pub(in crate::lane) unsafe fn let_in(ready: ReadyLane, hold: &Hold, closing: boo
     if wanted == 0 {
         // The owners that kept the lane may have gone with the readers just freed.
         hold.owe(1);
-        return LetIn::None(ready);
+        return Then::Done;
     }
-    // SAFETY: the hold is of this lane, which the readers in the group keep alive.
-    unsafe { ptr.settle(hold) };
+    hold.settle();
     hold.end();
-    let _shared = ready.into_raw();
     lane.retain(1);
     // SAFETY: `retain` has just counted the reference.
-    let admitter = Admitter::open(unsafe { LaneRef::from_counted(ptr) }, wanted);
+    let admitter = Admitter::open(unsafe { LaneRef::from_counted(lane.ptr()) }, wanted);
     let mut batch = ReadBatch::new();
     for node in group.into_iter().flatten() {
         // SAFETY: the node is of `Kind::Read`, out of its chain, and still this thread's.
@@ -193,7 +178,7 @@ pub(in crate::lane) unsafe fn let_in(ready: ReadyLane, hold: &Hold, closing: boo
     }
     batch.read_elsewhere(&admitter.lane);
     admitter.go();
-    LetIn::Open
+    Then::Took
 }
 
 /// Each thread that has just queued a reader calls this: it admits the readers that an open gate would have left
