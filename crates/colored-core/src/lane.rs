@@ -23,25 +23,23 @@
 //!
 //! # States
 //!
-//! One table over all words of a lane. The state follows from the chain, the kind of its head, the word `readers`, and
-//! the bit `LEFT` of the priority word.
+//! One table over all words of a lane. The state follows from the chain, the kind of its head, and the word `readers`.
 //!
-//! | state | head of the chain | `readers` | `LEFT` | the right to run | transitions |
-//! |---|---|---|---|---|---|
-//! | **idle** | none | 0 | 0 | belongs to no thread | a push: queued. The own node is pushed: inline |
-//! | **queued** | any | 0 | 0 | a [`ReadyLane`] in a queue | a worker takes it: running |
-//! | **queued by class** | any | 0 | 1 | in the priority word; each ticket in a class queue may redeem it | the first ticket that is taken out: running |
-//! | **running** | any but the own node | 0 | 0 | the thread's that runs the slice | the slice ends: queued, or idle. A task waits in a section: parked. A claim has its turn: taken. A reader has its turn: inline |
-//! | **stalled** | has had its turn; a producer behind it is half done (`stalled`) | 0 | 0 | as queued | as queued; the next slice begins with what remains |
-//! | **parked** | a task with an open section, which waits | 0 | 0 | in the state word of that task | the wake of the task: queued |
-//! | **taken** | a claim that has had its turn | 0 | 0 | the behavior's | its closure is over: running |
-//! | **inline** | the own node | 0 | 0 | the thread's that has put the node there | the call is over: idle, or queued. It lets readers in: shared |
-//! | **shared** | the own node | n > 0 | 0 | belongs to no thread | the reader that leaves 0 behind: inline |
+//! | state | head of the chain | `readers` | the right to run | transitions |
+//! |---|---|---|---|---|
+//! | **idle** | none | 0 | belongs to no thread | a push: queued. The own node is pushed: inline |
+//! | **queued** | any | 0 | a [`ReadyLane`] in a queue | a worker takes it: running |
+//! | **running** | any but the own node | 0 | the thread's that runs the slice | the slice ends: queued, or idle. A task waits in a section: parked. A claim has its turn: taken. A reader has its turn: inline |
+//! | **stalled** | has had its turn; a producer behind it is half done (`stalled`) | 0 | as queued | as queued; the next slice begins with what remains |
+//! | **parked** | a task with an open section, which waits | 0 | in the state word of that task | the wake of the task: queued |
+//! | **taken** | a claim that has had its turn | 0 | the behavior's | its closure is over: running |
+//! | **inline** | the own node | 0 | the thread's that has put the node there | the call is over: idle, or queued. It lets readers in: shared |
+//! | **shared** | the own node | n > 0 | belongs to no thread | the reader that leaves 0 behind: inline |
 //!
 //! The other words do not depend on the state, with two exceptions: `refs` is not 0 unless the lane is idle, and
 //! `inner` and `stalled` are touched only with the right to run. `refs` also tells whether the table has the lane
-//! (`count.rs`); the rest of the priority word counts tickets and urgent nodes (`priority.rs`); `home`, `wished` and `asked`
-//! are hints.
+//! (`count.rs`); the priority word counts urgent nodes and says whether the queue is one by class (`priority.rs`); `home`,
+//! `wished` and `asked` are hints.
 //!
 //! # A turn
 //!
@@ -74,7 +72,6 @@ mod refs;
 pub(crate) mod section;
 mod slice;
 pub(crate) mod snapshot;
-mod ticket;
 mod try_take;
 mod turn_end;
 mod wake;
@@ -88,7 +85,6 @@ pub(crate) use self::record::Recorder;
 pub(crate) use self::refs::LaneRef;
 pub(crate) use self::section::parked::SectionKey;
 pub(crate) use self::slice::{POLL_WEIGHT, Runner, Slice};
-pub(crate) use self::ticket::Ticket;
 
 pub use self::color_address::Address;
 pub use self::priority::Priority;
@@ -123,6 +119,8 @@ pub(crate) struct Lane {
     wished: AtomicBool,
     /// Whether a dump asks the holder to show the lane ([`snapshot`]). A hint.
     asked: AtomicBool,
+    /// The queue by class in which it is, or was last ([`priority`]).
+    class_place: AtomicU16,
     /// How many readers are inside, and the admitter's bits ([`readers`]).
     readers: ReaderCount,
     priority: PriorityWord,
@@ -176,6 +174,7 @@ impl Lane {
             home: AtomicU16::new(0),
             wished: AtomicBool::new(false),
             asked: AtomicBool::new(false),
+            class_place: AtomicU16::new(0),
             readers: ReaderCount::new(),
             priority: PriorityWord::new(),
             number: color.number(),

@@ -68,7 +68,7 @@ pub(crate) use self::enter::with_handle_of_task;
 use self::classes::Classes;
 use self::guests::Guests;
 use self::idle::Idle;
-use self::policy::{Since, TicketPlace};
+use self::policy::Since;
 use self::remote::{Remote, index_of};
 use self::snapshot::SnapshotRequests;
 use self::spare_lanes::SharedLanes;
@@ -267,17 +267,6 @@ impl Scheduler {
         self.remotes[worker].metrics(self.now())
     }
 
-    /// About how many lanes wait for that worker, without those that only it may run.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such worker.
-    #[must_use]
-    pub fn queued(&self, worker: usize) -> usize {
-        let remote = &self.remotes[worker];
-        remote.stealer.len() + remote.home_queue.len() + usize::from(remote.has_next())
-    }
-
     /// Whether all workers wait for something to do, and all spare ones that have joined.
     #[must_use]
     pub fn all_parked(&self) -> bool {
@@ -398,7 +387,7 @@ impl Scheduler {
             return;
         }
         if self.common.has_classes() {
-            self.rank(None, lane, Since::Scheduled, TicketPlace::Last);
+            self.queue_by_class(None, lane, Since::Scheduled, false);
         } else if let Some(lane) = self.route(None, lane, Since::Scheduled) {
             self.injector.push(lane);
             self.notify();

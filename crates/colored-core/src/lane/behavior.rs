@@ -31,7 +31,6 @@ use crate::lane::at_once::AtOnce;
 use crate::lane::behavior::request::{Mode, Request};
 use crate::lane::current::{self, Hold};
 use crate::lane::node::{Then, Turn};
-use crate::lane::priority::inherit::Risen;
 use crate::lane::readers;
 use crate::lane::readers::admit::{self, Admit, Waiting};
 use crate::lane::{Lane, LanePtr, ReadyLane, callback};
@@ -183,7 +182,7 @@ impl Claim {
         let lane = self.want.lane;
         if lends && lane != LanePtr::nowhere() {
             // SAFETY: the caller promises that the lane is alive, since one is wanted.
-            self.waiting.urge(unsafe { lane.takes_urgency() });
+            self.waiting.urge(unsafe { lane.get() }.takes_urgency());
         }
     }
 
@@ -247,12 +246,10 @@ pub(crate) unsafe fn enqueue(behavior: &BehaviorRef) -> bool {
     };
     // The lanes are raised before the nodes are there: the turn of each node takes the urgency back.
     let urgent = claims.iter().filter(|claim| claim.waiting.is_urgent());
-    // SAFETY: the behavior keeps the lanes.
-    let risen: Vec<Risen> = urgent.filter_map(|claim| unsafe { claim.want.lane.raise() }).collect();
+    urgent.for_each(|claim| claim.lane().raise());
     let lanes = claims.iter().map(|claim| claim.want.lane);
     // SAFETY: the behavior keeps the lanes, and this thread's own pending count keeps the behavior.
     unsafe { order::as_one_step(lanes, || claims.iter().for_each(push)) };
-    risen.into_iter().for_each(Risen::tell);
     for claim in claims.iter().filter(|claim| claim.want.mode == Mode::Shared) {
         let lane = claim.want.lane;
         if claim.opens.get() {

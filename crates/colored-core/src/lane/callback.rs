@@ -34,8 +34,7 @@ pub(crate) fn post<F: FnOnce() + Send + 'static>(lane: &LaneRef, f: F) {
 
 /// As [`post`], for a caller that waits for it: lends urgency.
 pub(crate) fn post_awaited<F: FnOnce() + Send + 'static>(lane: &LaneRef, f: F) {
-    // SAFETY: the caller's reference keeps the lane alive.
-    let urgent = unsafe { lane.ptr().is_lent_urgency() };
+    let urgent = lane.is_lent_urgency();
     push(lane.for_node().into_counted(), Node::new(Kind::Callback, 0).urged(urgent), f);
 }
 

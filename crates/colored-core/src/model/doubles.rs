@@ -93,7 +93,7 @@ impl Dispatch for Port {
         None
     }
 
-    fn rise(&self, _lane: LanePtr, _to: Priority) {
+    fn raise(&self, _lane: &Lane, _to: Priority) {
         unreachable!("no color has a priority")
     }
 }

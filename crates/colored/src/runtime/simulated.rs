@@ -74,7 +74,7 @@ impl SimulatedRuntime {
     fn step(&mut self, worker: usize) {
         let _entered = self.enter(worker);
         while self.workers[worker].step() == Step::Ran {
-            if self.handle.core.scheduler().queued(worker) > 0 {
+            if self.handle.core.scheduler().load(worker) > 0 {
                 return;
             }
         }
@@ -99,7 +99,7 @@ impl SimulatedRuntime {
         let has_moved = services.move_paused(scheduler, FIRST, &mut self.wakers);
         wake_all(&mut self.workers[FIRST], &mut self.wakers);
         services.driver.finish_events(FIRST);
-        if self.handle.core.scheduler().queued(FIRST) == 0 {
+        if self.handle.core.scheduler().load(FIRST) == 0 {
             self.step(FIRST);
         }
         has_moved

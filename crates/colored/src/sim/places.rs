@@ -1,6 +1,6 @@
 //! The policy of a simulation: each color belongs to one worker.
 
-use colored_core::{Color, Destination, Policy, Runnable};
+use colored_core::{Color, Destination, Policy, Runnable, Scheduler};
 use std::cell::RefCell;
 use std::collections::HashMap;
 
@@ -13,12 +13,12 @@ thread_local! {
 pub(super) struct Places;
 
 impl Policy for Places {
-    fn destination(&self, lane: &Runnable<'_>) -> Destination {
+    fn destination(&self, lane: Runnable, scheduler: &Scheduler) -> Destination {
         let number = NUMBERS.with_borrow_mut(|numbers| {
             let next = numbers.len();
-            *numbers.entry(lane.color()).or_insert(next)
+            *numbers.entry(lane.color).or_insert(next)
         });
-        Destination::Worker(number % lane.workers())
+        Destination::Worker(number % scheduler.workers())
     }
 
     fn steals(&self) -> bool {

@@ -36,8 +36,7 @@ struct ReadNode<V> {
 
 /// Schedules a reader, which is waited for, behind all that is scheduled on the lane.
 pub(crate) fn post<V: QueuedRead>(lane: &LaneRef, queued: V) {
-    // SAFETY: the caller's reference keeps the lane alive.
-    let urgent = unsafe { lane.ptr().is_lent_urgency() };
+    let urgent = lane.is_lent_urgency();
     let node = ReadNode {
         waiting: Waiting::new(
             Kind::Read,
