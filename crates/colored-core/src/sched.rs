@@ -346,8 +346,8 @@ impl Scheduler {
         self.common.sections.all()
     }
 
-    /// To be called by a thread that may be no worker, after it has changed the target of a wait in a way that may have
-    /// closed a cycle.
+    /// Has the waits searched for a cycle soon. Any thread calls it that has changed the target of a wait so that a cycle
+    /// may be closed.
     pub fn stir(&self) {
         if self.has_had_sections() {
             self.park.stir();

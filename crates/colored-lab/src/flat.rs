@@ -248,7 +248,7 @@ impl Shared {
         })
     }
 
-    /// To be called when an event has run, or a task is complete.
+    /// Gives the color up, when an event has run or a task is complete.
     fn disown(&self, color: u16) {
         if self.kind != Queues::One {
             self.owners.remove(color);
@@ -274,7 +274,7 @@ impl Shared {
         owner
     }
 
-    /// To be called when an event was added to a queue, or is left there.
+    /// Wakes a worker for an event that was added to a queue, or is left there.
     fn wake_for(&self, place: usize) {
         // Ordering: the fence stands between the push and the look for parked workers; it pairs with the one
         // in `run`.
