@@ -96,7 +96,7 @@ const CRATES: [Crate; 9] = [
             &["axum_listener", "tls", "websocket"],
         ],
     },
-    Crate { sources: "crates/colored-lab/src", layers: &[&["flat", "places"]] },
+    Crate { sources: "crates/colored-lab/src", layers: &[&["flat", "places", "queues"]] },
     Crate {
         sources: "crates/colored-limit/src",
         layers: &[&["delay", "error", "wait_queue"], &["semaphore"], &["limit"], &["model"]],

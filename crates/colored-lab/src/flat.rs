@@ -12,6 +12,9 @@
 //! * A thief takes a color that does not run, with all its events. It holds the locks of both queues, and
 //!   reads the color of every event in the victim's queue. That walk is the cost of stealing here.
 //!
+//! Three things of libasync-smp are not here: its queue prefers an event of the color that has just run, and callbacks of the
+//! program to those of sockets, and its table of owners has 1,024 entries, so that colors that share one move together.
+//!
 //! # No event is left behind
 //!
 //! A producer publishes an event and then looks for parked workers. A worker announces that it parks and then
