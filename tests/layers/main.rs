@@ -6,6 +6,7 @@ mod copies;
 mod extremes;
 mod guarantees;
 mod layering;
+mod lengths;
 mod links;
 mod pages;
 mod questions;

@@ -2,7 +2,7 @@
 
 use crate::color::Color;
 use crate::contain::contain;
-use crate::lane::LanePtr;
+use crate::lane::{Lane, LanePtr};
 use crate::meter;
 use crate::sync::thread_slot;
 use crate::task::{Abort, Id, TaskRef};
@@ -170,6 +170,14 @@ pub(crate) fn is(lane: LanePtr) -> bool {
 #[inline]
 pub(crate) fn lane() -> Option<LanePtr> {
     CURRENT.with(|current| current.lane.get())
+}
+
+/// Calls `f` with the lane that this thread holds.
+#[inline]
+pub(crate) fn with_lane<R>(f: impl FnOnce(Option<&Lane>) -> R) -> R {
+    // SAFETY: this thread holds the lane up to the end of a turn that is further up the stack than `f`, and a held lane is
+    // alive.
+    f(lane().map(|lane| unsafe { lane.get() }))
 }
 
 /// References to the lane that this thread holds which are taken, or given back if negative, and not counted yet.

@@ -16,6 +16,7 @@ use crate::runtime::threads::{self, Threads};
 use crate::runtime::unstarted::{Form, Unstarted};
 use crate::runtime::{EmbeddedRuntime, Runtime};
 use crate::services::Services;
+use crate::services::observer::Observer;
 use crate::services::size::Size;
 use crate::services::tokio_place::TokioPlace;
 use crate::wall;
@@ -181,49 +182,60 @@ impl Builder {
         options.check().or_else(|unsuitable| invalid(format_args!("{unsuitable}")))
     }
 
-    /// Makes a runtime of this size, without its threads.
-    fn prepare(self, size: Size, form: Form) -> io::Result<Unstarted> {
-        self.check()?;
+    /// Makes the services of a runtime of this size.
+    fn services(
+        &self,
+        size: Size,
+        form: Form,
+        observer: Box<dyn Observer>,
+    ) -> io::Result<Services> {
         let is_simulated = form == Form::Simulated;
-        let is_embedded = form != Form::Threaded;
-        let (workers, spares) = (size.workers(), size.seats());
         let pool = Pool::new(&Limits {
             max_threads: if is_simulated { 0 } else { self.number_of_blocking_threads()? },
             keep_alive: self.keep_alive,
             prefix: self.thread_name.clone(),
             thread_settings: self.thread_settings.clone(),
         });
-        let after = self.time_of_long_poll()?;
-        let tuning = self.tuning;
+        let tuning = &self.tuning;
         let lazy_files =
             tuning.has_lazy_files() && environment::switch("COLORED_LAZY_FILES", true)?;
         let has_rings =
             lazy_files && tuning.has_io_uring() && environment::switch("COLORED_IO_URING", true)?;
-        let mut options =
-            Options { spares, single_turns: is_simulated, ..tuning.options(self.options) };
-        self.diagnose.add_to(&mut options);
-        let (observer, diagnosis) = self.diagnose.prepare(&self.thread_name, workers + spares)?;
+        let long_polls = LongPolls::new(self.time_of_long_poll()?);
         let driver = Driver::new(&driver::Settings {
-            workers,
-            seats: workers + spares,
+            workers: size.workers(),
+            seats: size.workers() + size.seats(),
             timer_rest: tuning.resolution(),
             has_rings,
         })?;
         if self.start_paused {
             driver.pause();
         }
-        let services = Arc::new(Services {
+        Ok(Services {
             driver: Arc::new(driver),
             size,
             deadlock_after: self.deadlock_after,
-            long_polls: LongPolls::new(after),
+            long_polls,
             observer,
             finishers: Finishers::default(),
             pool,
             devices: Devices::new(lazy_files),
             tokio: TokioPlace::default(),
             is_simulated,
-        });
+        })
+    }
+
+    /// Makes a runtime of this size, without its threads.
+    fn prepare(self, size: Size, form: Form) -> io::Result<Unstarted> {
+        self.check()?;
+        let is_embedded = form != Form::Threaded;
+        let (workers, spares) = (size.workers(), size.seats());
+        let single_turns = form == Form::Simulated;
+        let mut options = Options { spares, single_turns, ..self.tuning.options(self.options) };
+        self.diagnose.add_to(&mut options);
+        let diagnose = self.diagnose.clone();
+        let (observer, diagnosis) = diagnose.prepare(&self.thread_name, workers + spares)?;
+        let services = Arc::new(self.services(size, form, observer)?);
         let park = RuntimePark {
             services: Arc::clone(&services),
             start: wall::now(),
