@@ -43,7 +43,10 @@ pub(super) fn take_last() -> Option<String> {
 }
 
 fn text(panic: &PanicHookInfo<'_>) -> String {
-    let message = panic.payload_as_str().unwrap_or("a panic without a text");
+    let payload = panic.payload();
+    let text = payload.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    let message = text.unwrap_or("a panic without a text");
     match panic.location() {
         Some(at) => format!("{message}\n  at {}:{}:{}", at.file(), at.line(), at.column()),
         None => message.to_owned(),
