@@ -1,6 +1,7 @@
 //! The command line, and the life of the server.
 
 use crate::access::Access;
+use crate::aio;
 use crate::answer::Site;
 use crate::cache::{Cache, Limits};
 use crate::helpers::{self, Helpers};
@@ -15,7 +16,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 const USAGE: &str = "httpd [--root DIR|/PREFIX=DIR]... [--addr HOST:PORT] [--workers N] \
-    [--fs lazy|blocking|pool|amped] [--keepalive on|off] [--helpers N] [--shards N] [--cache-mib N] \
+    [--fs lazy|blocking|pool|aio|amped] [--keepalive on|off] [--helpers N] [--shards N] [--cache-mib N] \
     [--open-files N] [--recheck-ms N]";
 
 #[derive(Clone, Copy)]
@@ -23,13 +24,15 @@ enum Mode {
     Lazy,
     Blocking,
     Pool,
+    Aio,
     Amped,
 }
 
-const MODES: [(&str, Mode); 4] = [
+const MODES: [(&str, Mode); 5] = [
     ("lazy", Mode::Lazy),
     ("blocking", Mode::Blocking),
     ("pool", Mode::Pool),
+    ("aio", Mode::Aio),
     ("amped", Mode::Amped),
 ];
 
@@ -54,6 +57,9 @@ pub(crate) fn main() -> Result<(), Failure> {
         runtime = runtime.workers(workers);
     }
     let options = options(args)?;
+    if let Mode::Aio = options.mode {
+        runtime = runtime.tuning(aio::tuning());
+    }
     runtime.build()?.run(listen(options))
 }
 
@@ -106,6 +112,7 @@ async fn listen(options: Options) -> Result<(), Failure> {
         Mode::Lazy => Access::Lazy,
         Mode::Blocking => Access::Blocking,
         Mode::Pool => Access::Pool,
+        Mode::Aio => Access::Aio,
         Mode::Amped => {
             let helpers = Helpers::start(options.helpers)?;
             println!("helpers {:?}", helpers.processes().await);

@@ -9,7 +9,7 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-const MODES: [&str; 4] = ["lazy", "blocking", "pool", "amped"];
+const MODES: [&str; 5] = ["lazy", "blocking", "pool", "aio", "amped"];
 
 /// A directory with files, removed at the end.
 struct Files(PathBuf);
@@ -387,7 +387,10 @@ fn a_helper_that_ends_is_replaced() {
 #[test]
 fn it_says_what_is_allowed() {
     let mistakes = [
-        ("--fs magic", "--fs magic: expected lazy or blocking or pool or amped\nusage: httpd "),
+        (
+            "--fs magic",
+            "--fs magic: expected lazy or blocking or pool or aio or amped\nusage: httpd ",
+        ),
         ("--keepalive maybe", "--keepalive maybe: expected on or off\nusage: "),
         ("--shards 0", "--shards 0: expected a number from 1 to 1024\nusage: "),
         ("--helpers 257", "--helpers 257: expected a number from 1 to 256\nusage: "),

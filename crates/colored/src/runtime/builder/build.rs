@@ -177,7 +177,7 @@ impl Builder {
         let lazy_files =
             tuning.has_lazy_files() && environment::switch("COLORED_LAZY_FILES", true)?;
         let has_rings =
-            lazy_files && tuning.has_io_uring() && environment::switch("COLORED_IO_URING", true)?;
+            tuning.has_io_uring(lazy_files) && environment::switch("COLORED_IO_URING", true)?;
         let mut options = Options { spares, ..tuning.options(self.options) };
         self.diagnose.add_to(&mut options);
         let (observer, diagnosis) = self.diagnose.prepare(&self.thread_name, workers + spares)?;
