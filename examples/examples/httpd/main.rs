@@ -5,7 +5,11 @@
 //! blocking calls, `aio` by the standard library on the worker for all but reads, each of which is left to
 //! the system's io_uring untried, and `amped` by helper processes that read a file into the system's page cache before
 //! the worker reads it (asymmetric multi-process event-driven; Pai, Druschel, Zwaenepoel: "Flash",
-//! USENIX 1999).
+//! USENIX 1999). `--coloring serial` runs everything under one color, as a program with one thread would;
+//! `--copies N` runs N servers that share nothing but the address; `--shards N` divides the cache.
+//!
+//! On Linux, where the way is `lazy`, a file that is too large for the cache is not read: the connection
+//! sends what is in the system's memory by `sendfile`, unless `--sendfile off` says otherwise.
 //!
 //! ```text
 //! cargo run --release --example httpd -- --root docs
@@ -29,9 +33,19 @@ mod cache;
 #[cfg(unix)]
 mod conditions;
 #[cfg(unix)]
+mod entry;
+#[cfg(unix)]
 mod helpers;
 #[cfg(unix)]
+mod key;
+#[cfg(unix)]
+mod loading;
+#[cfg(unix)]
 mod media;
+#[cfg(unix)]
+mod options;
+#[cfg(unix)]
+mod outbox;
 #[cfg(unix)]
 mod range;
 #[cfg(unix)]
@@ -39,7 +53,13 @@ mod roots;
 #[cfg(unix)]
 mod server;
 #[cfg(unix)]
+mod serving;
+#[cfg(unix)]
+mod steps;
+#[cfg(unix)]
 mod target;
+#[cfg(unix)]
+mod wire;
 
 #[cfg(unix)]
 fn main() -> Result<(), colored_examples::Failure> {

@@ -252,6 +252,17 @@ pub(super) const ROWS: &[Row] = &[
         std::fs::remove_file(path).unwrap();
         done
     }),
+    ("net/methods.rs::try_send_file", u64::MAX, |of| {
+        let (path, file) = file();
+        let done = on(async {
+            let file = fs::File::from_std(file).unwrap();
+            let stream = connection().await;
+            assert_eq!(stream.try_send_file(&file, of..of)?, 0);
+            stream.try_send_file(&file, of..of.saturating_add(1)).map(drop)
+        });
+        std::fs::remove_file(path).unwrap();
+        done
+    }),
     ("fs/file.rs::read_at", u64::MAX, |of| {
         of_file(async |file: fs::File| file.read_at(&mut [0; 4], of).await.map(drop))
     }),
