@@ -1,7 +1,10 @@
 //! Servers of files as processes: [`Kind`], [`Server`].
 
 mod cpu;
+mod group;
 mod nginx;
+
+pub use self::group::{Group, Limits};
 
 use rustix::process::{Pid, Signal, kill_process};
 use std::fmt;
@@ -17,7 +20,7 @@ use std::time::{Duration, Instant};
 /// A server of files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// The example `httpd`, which reaches its files in one of four ways.
+    /// The example `httpd`, which reaches its files in one of five ways.
     Httpd(&'static str),
     /// nginx, with `sendfile` and its cache of open files.
     Nginx,
@@ -27,10 +30,11 @@ pub enum Kind {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 6] = [
+    pub const ALL: [Kind; 7] = [
         Kind::Httpd("lazy"),
         Kind::Httpd("blocking"),
         Kind::Httpd("pool"),
+        Kind::Httpd("aio"),
         Kind::Httpd("amped"),
         Kind::Nginx,
         Kind::ServeDir,
