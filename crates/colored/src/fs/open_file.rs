@@ -7,12 +7,12 @@ use super::positional;
 use super::system::{self, Attempt, FileType, Identity, Residency};
 use crate::blocking::{self, Deferred};
 use crate::device::{Device, Event, Kind, Outcome, Tries, slow};
-use crate::driver::Driver;
-use crate::driver::current::Context;
-use crate::driver::registration::Registered;
 use crate::driver::ring::Opened;
 use crate::error_context::with_context;
 use crate::pool::Class;
+use crate::registration::Registered;
+use crate::services::Services;
+use crate::services::current::Context;
 use crate::wall;
 use colored_core::port::in_own_call;
 use socket2::Socket;
@@ -108,8 +108,8 @@ impl OpenFile {
         Arc::into_inner(file).expect("only the registration has another reference")
     }
 
-    pub(super) fn driver(&self) -> &Driver {
-        &self.context.driver
+    pub(super) fn services(&self) -> &Services {
+        &self.context.services
     }
 
     pub(super) fn context(&self) -> &Arc<Context> {
@@ -126,7 +126,7 @@ impl OpenFile {
 
     /// Notes what the opening has found.
     pub(super) fn learn(&self, identity: Identity) {
-        let device = self.driver().devices.get(identity.device);
+        let device = self.services().devices.get(identity.device);
         let is_anonymous = system::is_anonymous(identity.device);
         let file_type = identity.file_type;
         let _first = self.facts.set(Facts { device, file_type, is_anonymous });
@@ -150,7 +150,7 @@ impl OpenFile {
 
     /// Whether the file is a pipe or a socket that may be tried.
     pub(super) fn is_stream(&self) -> bool {
-        self.driver().devices.tries() && self.is_pipe_or_socket()
+        self.services().devices.tries() && self.is_pipe_or_socket()
     }
 
     /// The device, if its reads can wait in the background: it is of this machine, and has not refused a try.
@@ -188,7 +188,7 @@ impl OpenFile {
     /// Sends what is in memory at the start of a part to a socket, at most [`INLINE`] bytes, without a copy. 0 if the system
     /// does not say that the first byte is in memory, or the file system may wait for more than a disk.
     pub(super) fn send(&self, socket: &Socket, part: &Range<u64>) -> io::Result<usize> {
-        if !self.has_attempts() || !self.driver().devices.tries() {
+        if !self.has_attempts() || !self.services().devices.tries() {
             return Ok(0);
         }
         let Some(Facts { device, is_anonymous, .. }) = self.facts() else { return Ok(0) };
@@ -255,7 +255,7 @@ impl OpenFile {
         room: usize,
         call: impl FnOnce(How) -> io::Result<Attempt<usize>>,
     ) -> io::Result<Option<usize>> {
-        if !self.has_attempts() || !self.driver().devices.tries() {
+        if !self.has_attempts() || !self.services().devices.tries() {
             return Ok(None);
         }
         let Some(Facts { device, .. }) = self.facts() else { return Ok(None) };
@@ -313,7 +313,7 @@ impl OpenFile {
         T: Send + 'static,
     {
         let file = Arc::clone(self);
-        let deferred = blocking::defer_to(&self.driver().pool, class, move || {
+        let deferred = blocking::defer_to(&self.services().pool, class, move || {
             file.learn_kind();
             if let Some(facts) = file.facts() {
                 facts.device.counts.add(Event::Deferred);
@@ -334,7 +334,7 @@ impl OpenFile {
     pub(super) fn try_metadata(&self) -> io::Result<Option<Metadata>> {
         let is_near = |kind| matches!(kind, Kind::Memory | Kind::Local);
         let known = self.facts().and_then(|facts| facts.device.kind());
-        if !self.driver().devices.tries() || !known.is_some_and(is_near) {
+        if !self.services().devices.tries() || !known.is_some_and(is_near) {
             return Ok(None);
         }
         self.metadata().map(Some)
