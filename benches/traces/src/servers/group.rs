@@ -108,8 +108,8 @@ impl Group {
 
     /// The directory that has the file.
     fn path(&self, file: &str) -> PathBuf {
-        let paths = self.directories.iter().map(|directory| directory.join(file));
-        paths.clone().find(|path| path.exists()).or(paths.last()).unwrap_or_default()
+        let mut paths = self.directories.iter().map(|directory| directory.join(file));
+        paths.clone().find(|path| path.exists()).or(paths.next_back()).unwrap_or_default()
     }
 }
 

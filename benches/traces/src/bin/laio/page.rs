@@ -129,8 +129,10 @@ fn slow(page: &mut String, read_ops: u64, sweeps: &Sweeps) {
     }
 }
 
+type Cell = fn(&Play) -> String;
+
 fn section(page: &mut String, swept: &Swept, state: usize) {
-    let tables: [(&str, fn(&Play) -> String); 3] = [
+    let tables: [(&str, Cell); 3] = [
         ("requests per second", |play| number(play.rate)),
         ("response time, mean / p99, ms", |play| {
             format!("{} / {}", number(play.mean), number(play.p99))

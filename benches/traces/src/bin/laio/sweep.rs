@@ -9,7 +9,6 @@ use colored_traces::profile::Profile;
 use colored_traces::servers::{Group, Kind, Limits, Server, Setup, evict};
 use std::error::Error;
 use std::fs;
-use std::net::SocketAddr;
 use std::path::Path;
 
 /// The modes, with the server of the paper that each stands for.
@@ -166,10 +165,8 @@ impl Runner<'_> {
         clients: usize,
         group: Option<&Group>,
     ) -> Result<Play, Box<dyn Error>> {
-        let settings = Settings {
-            max_time: self.plan.max_time,
-            ..Settings::closed(SocketAddr::from(server.address), clients)
-        };
+        let settings =
+            Settings { max_time: self.plan.max_time, ..Settings::closed(server.address, clients) };
         let read = || group.map_or(Ok(0), Group::bytes_read);
         let before = read()?;
         let report: Report = play(Reader::new(&self.text[..])?, &settings)?;

@@ -28,8 +28,10 @@ pub(super) struct Count {
     pub(super) branches: usize,
 }
 
+type Counts = (Vec<(&'static str, Count)>, Count);
+
 /// The counts of each mode, in the order of the table, and of the whole server with all modes.
-pub(super) fn counts() -> Result<(Vec<(&'static str, Count)>, Count), Box<dyn Error>> {
+pub(super) fn counts() -> Result<Counts, Box<dyn Error>> {
     let mut modes = Vec::new();
     for (mode, parts) in MODES {
         let mut sum = Count::default();
