@@ -5,7 +5,7 @@
 //! scheduler. The rest is about the node alone, which is this thread's until it gives it away.
 //!
 //! A head behind which a producer is half done cannot leave yet. The lane remembers what becomes of it
-//! ([`Held::set_stalled`]), goes back to its worker, and begins with that the next time.
+//! ([`Held::set_stalled`](crate::lane::held::Held::set_stalled)), goes back to its worker, and begins with that the next time.
 
 use crate::lane::current::Hold;
 use crate::lane::node::{self, Then};
@@ -124,7 +124,7 @@ impl Hold {
     /// # Safety
     ///
     /// The lane's own node is at the head, and something that outlives this call keeps the lane alive. If a task has
-    /// been polled since the lane was idle, the caller has [made the waiting tasks known](Held::ensure_found).
+    /// been polled since the lane was idle, the caller has [made the waiting tasks known](crate::lane::held::Held::ensure_found).
     #[inline]
     pub(in crate::lane) unsafe fn end_inline(self) {
         let lane = self.lane();
