@@ -77,13 +77,14 @@ async fn serve(
     listener: net::TcpListener,
     addr: Option<SocketAddr>,
 ) -> Result<Counts, Failure> {
-    let site = Arc::new(site(&options).await?);
     let first = TcpListener::from_std(listener)?;
     let mut listeners = vec![first];
     if options.listeners_each {
-        // The first one has kept the address for them.
+        // The first one has kept the address for them. It is closed before the site starts helpers: a process that begins
+        // has the descriptors of this one for a moment, and with them the connections that the system gave to that listener.
         listeners = TcpListener::bind_per_worker(listeners[0].local_addr()?).await?;
     }
+    let site = Arc::new(site(&options).await?);
     let mut servers = JoinSet::new();
     for listener in listeners {
         let (site, options, stop) = (Arc::clone(&site), options.clone(), asked_to_stop()?);
