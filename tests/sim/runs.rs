@@ -7,8 +7,8 @@ use colored::{
     Color, ColorCell, exclusive, spawn, spawn_blocking, spawn_colored, spawn_unique, yield_now,
 };
 use std::collections::HashMap;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
 
 /// Tasks of a few colors that call, send, sleep and block; they add what they see to a trail.
 async fn busy() -> Vec<u64> {
@@ -37,16 +37,16 @@ async fn busy() -> Vec<u64> {
 
 /// All trails of these seeds.
 fn trails(seeds: std::ops::Range<u64>) -> Vec<Vec<u64>> {
-    let trails = Mutex::new(Vec::new());
-    let trails_of_run = &*Box::leak(Box::new(trails));
-    Builder::new()
-        .seeds(seeds)
-        .run(|| async {
+    let trails = Arc::new(Mutex::new(Vec::new()));
+    let report = Builder::new().seeds(seeds).run(|| {
+        let trails = Arc::clone(&trails);
+        async move {
             let trail = busy().await;
-            trails_of_run.lock().unwrap().push(trail);
-        })
-        .assert_passed();
-    trails_of_run.lock().unwrap().clone()
+            trails.lock().unwrap().push(trail);
+        }
+    });
+    report.assert_passed();
+    std::mem::take(&mut *trails.lock().unwrap())
 }
 
 #[test]
