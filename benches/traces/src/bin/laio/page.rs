@@ -70,7 +70,7 @@ fn conditions(page: &mut String, plan: &Plan, sweeps: &Sweeps) {
     let _ = writeln!(
         page,
         "*{}, {}, which the clients share with the server. {}. One worker, and the \
-         options `{HTTPD}` of `httpd`: only `lazy` could use `sendfile`.*\n",
+         options `{HTTPD} --sendfile off` of `httpd`: only `lazy` could use `sendfile`.*\n",
         today(),
         machine(),
         match plan.rounds {

@@ -22,7 +22,7 @@ pub(super) const MODES: [(&str, &str); 5] = [
 
 /// The paper's servers have one thread; the helpers of AMPED are processes.
 const WORKERS: usize = 1;
-pub(super) const HTTPD: &str = "--cache-mib 1 --helpers 16 --sendfile off";
+pub(super) const HTTPD: &str = "--cache-mib 1 --helpers 16";
 
 /// What a server takes for itself, measured: 9 MB with 32 clients, 24 to 30 MB with 512. The paper's machine had 2 GB, of
 /// which this is little; beside a scaled memory it is much, so the group has it in addition.
