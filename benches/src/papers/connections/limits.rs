@@ -5,7 +5,7 @@ use rustix::process::{Resource, Rlimit, geteuid, getrlimit, setrlimit};
 use std::fs;
 use std::path::Path;
 
-/// Descriptors, threads and mappings beside those of the connections.
+/// Descriptors, threads and mappings that the server needs beside its connections.
 const SPARE: u64 = 64;
 /// Mappings of a thread: its stack, the stack for signals, and a guard of each.
 const OF_THREAD: u64 = 4;

@@ -1,6 +1,6 @@
 //! A list of nodes that begins with a dummy node, under one lock or two.
 //!
-//! Michael and Scott, 1996: the first node is a dummy. Whoever takes an event takes that node out, and the node of the
+//! Michael and Scott, 1996: the first node is a dummy. A consumer takes that node out, and the node of the
 //! event is the dummy from then on. So the two ends touch one node together only while the queue is empty, and each end
 //! can have a lock of its own.
 

@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, AsRawFd};
 use crate::Color;
 
 /// The color of an open descriptor: [`Color::of`] its number, under a key that no number of yours has. Tasks that name it
-/// for one socket are serial, whoever has spawned them; those of two sockets run in parallel.
+/// for one socket are serial, also tasks of two spawners; tasks of two sockets run in parallel.
 ///
 /// The color is that of the number, which the system gives to another file once this one is closed. Work that is still
 /// scheduled for a closed file then shares a color with the work for the new one: both run, one after another. A task

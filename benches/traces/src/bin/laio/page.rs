@@ -97,7 +97,7 @@ fn conditions(page: &mut String, plan: &Plan, sweeps: &Sweeps) {
         ),
     };
     let names = match plan.drops_caches {
-        true => "all caches of the machine are dropped, those of names too",
+        true => "the runner drops all caches of the machine, the cache of names too",
         false => "the pages of the files are dropped; names may be in memory",
     };
     let _ = writeln!(
