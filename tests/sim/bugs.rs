@@ -76,7 +76,7 @@ bug!(a_wake_before_the_wait_is_lost, "nothing is runnable", |wrong: bool| async 
             if wrong {
                 while !is_ready.load(SeqCst) {
                     yield_now().await;
-                    // Whoever notifies here notifies nobody.
+                    // A notification that comes here wakes no task.
                     notify.notified().await;
                 }
             } else {

@@ -12,8 +12,8 @@
 //! * A thief takes a color that does not run, with all its events. It holds the locks of both queues, and
 //!   reads the color of every event in the victim's queue. That walk is the cost of stealing here.
 //!
-//! Three things of libasync-smp are not here: its queue prefers an event of the color that has just run, and callbacks of the
-//! program to those of sockets, and its table of owners has 1,024 entries, so that colors that share one move together.
+//! libasync-smp differs in three things. Its queue prefers an event of the color that has just run. It prefers callbacks of
+//! the program to callbacks of sockets. Its table of owners has 1,024 entries, and the colors of one entry move together.
 //!
 //! # No event is left behind
 //!

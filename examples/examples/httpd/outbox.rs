@@ -92,7 +92,7 @@ pub(crate) struct Placeholder {
     rest: Range<u64>,
 }
 
-/// Whether these bytes are those of a placeholder.
+/// Whether these bytes belong to a placeholder.
 pub(crate) fn is_placeholder(bytes: &[u8]) -> bool {
     REGION.as_ptr_range().contains(&bytes.as_ptr())
 }

@@ -139,7 +139,7 @@ where
     Builder::new().run(program).assert_passed();
 }
 
-/// The seeds that the variables name, or else those of the program.
+/// Returns the seeds that the variables name; without variables, the program names them.
 #[track_caller]
 fn seeds(of_program: Range<u64>) -> Range<u64> {
     let first = variable("COLORED_SIM_SEED");

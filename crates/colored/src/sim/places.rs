@@ -14,11 +14,13 @@ pub(super) struct Places;
 
 impl Policy for Places {
     fn destination(&self, lane: Runnable, scheduler: &Scheduler) -> Destination {
-        let number = NUMBERS.with_borrow_mut(|numbers| {
+        // A thread whose thread-locals are gone, which is no simulation's, may still wake a task.
+        let number = NUMBERS.try_with(|numbers| {
+            let mut numbers = numbers.borrow_mut();
             let next = numbers.len();
             *numbers.entry(lane.color).or_insert(next)
         });
-        Destination::Worker(number % scheduler.workers())
+        Destination::Worker(number.unwrap_or(0) % scheduler.workers())
     }
 
     fn steals(&self) -> bool {

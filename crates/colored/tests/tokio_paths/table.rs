@@ -1,4 +1,4 @@
-//! This table compares the public paths of tokio 1.54, with the features `full` and `test-util`, with those of colored.
+//! This table compares the public paths of tokio 1.54, with the features `full` and `test-util`, with the paths of colored.
 //!
 //!   same      the path leads to what means the same
 //!   differs   the path leads to something, of which the rest of the line says what is different
