@@ -98,8 +98,7 @@ async fn a_request_under_way_is_finished_at_the_stop() {
     let gate = Gate::default();
     let inner = gate.clone();
     let handler = async move || {
-        inner.entered.notify_one();
-        inner.open.notified().await;
+        inner.enter().await;
         "late"
     };
     let server = served!(Router::new().route("/", get(handler)), AxumListener::new);
@@ -110,7 +109,7 @@ async fn a_request_under_way_is_finished_at_the_stop() {
     let end = server.stop();
     assert_eq!(rest(&mut silent).await, "");
     assert!(!end.is_finished());
-    gate.open.notify_one();
+    gate.open();
     assert_eq!(text(within(request).await.unwrap().unwrap()).await, "late");
     within(end).await.unwrap().unwrap();
 }

@@ -16,7 +16,7 @@ use hyper_util::client::legacy::Client;
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use tower_service::Service;
 
 pub(crate) type Answer = Result<Response<Full<Bytes>>, Infallible>;
@@ -194,10 +194,28 @@ impl Inside {
 #[derive(Clone, Default)]
 pub(crate) struct Gate {
     pub(crate) entered: Arc<Notify>,
-    pub(crate) open: Arc<Notify>,
+    open: Arc<Notify>,
+    color: Arc<OnceLock<Option<Color>>>,
 }
 
 impl Gate {
+    /// Waits at the gate.
+    pub(crate) async fn enter(&self) {
+        self.color.get_or_init(Color::current);
+        self.entered.notify_one();
+        self.open.notified().await;
+    }
+
+    /// Opens the gate, under the color of the handler that came first if it has one: when the poll in which it entered has
+    /// ended, and after all that was scheduled for it since.
+    pub(crate) fn open(&self) {
+        let open = Arc::clone(&self.open);
+        match *self.color.get().expect("a handler waits") {
+            Some(color) => drop(colored::spawn_colored(color, async move { open.notify_one() })),
+            None => open.notify_one(),
+        }
+    }
+
     pub(crate) fn service(
         &self,
     ) -> impl hyper::service::Service<
@@ -212,8 +230,7 @@ impl Gate {
         service_fn(move |_| {
             let gate = gate.clone();
             async move {
-                gate.entered.notify_one();
-                gate.open.notified().await;
+                gate.enter().await;
                 Ok(Response::new(Full::from("late")))
             }
         })

@@ -244,7 +244,7 @@ async fn a_graceful_stop_finishes_requests() {
         let end = server.stop();
         assert_eq!(rest(&mut silent).await, "");
         assert!(!end.is_finished());
-        gate.open.notify_one();
+        gate.open();
         assert_eq!(text(within(request).await.unwrap().unwrap()).await, "late");
         within(end).await.unwrap().unwrap();
     }
