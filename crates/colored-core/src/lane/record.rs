@@ -16,7 +16,8 @@
 //! | it is over | [`record_call_end`](Lane::record_call_end) | idle, unless something waits |
 //! | it has run during a poll of another lane | that lane's [`record_lent`](Lane::record_lent) | |
 //! | a behavior, or readers, are about to get the lane | [`record_taken`](Lane::record_taken) | kept |
-//! | these give it back | [`record_idle`](Lane::record_idle), then perhaps `record_queued` | idle |
+//! | the behavior gives it back | [`record_idle`](Lane::record_idle), then perhaps `record_queued` | idle |
+//! | a reader leaves | [`record_leave`](Lane::record_leave), then perhaps `record_queued` | idle, if it is the last one |
 //!
 //! Call each before the exchange that gives the right to run away: another thread may free the lane afterwards.
 
@@ -25,7 +26,7 @@ use crate::lane::held::Held;
 use crate::lane::turn_end::after::After;
 use crate::lane::{Lane, LanePtr, current};
 use crate::meter::{self, At, Level, Meter};
-use crate::queue::Node;
+use crate::queue::{Node, Tail};
 use crate::task::{Id, Named, TaskRef};
 use crate::trace::Event;
 use crate::usage::Usage;
@@ -177,7 +178,7 @@ impl Lane {
         }
     }
 
-    /// A claim was pushed just now, and has got the lane, which was idle.
+    /// A claim was pushed just now, and has got the lane.
     #[inline(always)]
     pub(in crate::lane) fn record_granted(&self, node: &Node) {
         if_on(|| {
@@ -231,6 +232,16 @@ impl Lane {
     #[cold]
     pub(in crate::lane) fn record_taken(&self, at: At) {
         self.meter().record_kept(at);
+    }
+
+    /// A reader is about to leave.
+    #[inline(always)]
+    pub(in crate::lane) fn record_leave(&self) {
+        if_on(|| {
+            if self.chain.tail() == Tail::Readers(1) {
+                self.record_idle();
+            }
+        });
     }
 
     /// The next exchange may end the hold.

@@ -184,7 +184,6 @@ impl ReadyLane {
         // head.
         match unsafe { admit::let_in(self, hold, closing) } {
             LetIn::Open => Turned::Taken,
-            LetIn::None(lane) => Turned::Over(lane, After::InlineCounted),
             LetIn::Stalled(lane) => Turned::NotYet(lane),
         }
     }

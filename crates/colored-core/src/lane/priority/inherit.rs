@@ -16,7 +16,7 @@
 
 use crate::lane::held::Held;
 use crate::lane::{Lane, LanePtr, LaneRef, Priority, ReadyLane};
-use crate::queue::{Node, Pushed};
+use crate::queue::Node;
 use crate::sync::Arc;
 use std::ptr::NonNull;
 
@@ -63,12 +63,12 @@ impl LanePtr {
         // SAFETY: the caller promises that the node is in no chain yet, so this thread may read it.
         lane.record_push(unsafe { node.as_ref() });
         // SAFETY: the caller promises that the node is in no chain, and stays until it has run.
-        let pushed = unsafe { lane.chain.push(node) };
+        let is_claimed = unsafe { lane.push_node(node) };
         // The node may have run, and its reference be gone: `risen` has its own.
         if let Some(risen) = risen {
             risen.tell();
         }
-        if let Pushed::Claimed = pushed {
+        if is_claimed {
             ReadyLane(self).dispatch(pin);
         }
     }
@@ -105,7 +105,7 @@ impl Risen {
 }
 
 impl Lane {
-    /// Settles a node that an admitter, not a holder, has taken out.
+    /// Settles the node of a reader that is inside.
     pub(in crate::lane) fn settle_admitted(&self, node: &Node) {
         self.record_admitted(node);
         if node.urgent {

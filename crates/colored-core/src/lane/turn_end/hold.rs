@@ -1,4 +1,4 @@
-//! The end of a hold that is not a slice: of an inline call, a claim, or a gate.
+//! The end of a hold that is not a slice: of an inline call or a claim.
 
 use crate::lane::current::Hold;
 use crate::lane::held::Held;
