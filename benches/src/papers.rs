@@ -20,6 +20,8 @@
 //! | [`kv`] | shared reading |
 //! | [`table2`] | libasync-smp: the gain of each step of its scheduler |
 //! | [`staged`] | staged middleware: batches, and how work reaches idle workers |
+//! | [`queues`] | staged middleware: kinds of queues and locks |
+//! | [`programs`] | the size of the programs, and their awaits |
 //! | [`mely`] | Mely: is stealing worth its cost? |
 //! | [`overload`] | more work than can be done |
 //! | [`scaling`] | more workers |
@@ -36,6 +38,8 @@ pub mod operations;
 pub mod options;
 pub mod overload;
 pub mod page;
+pub mod programs;
+pub mod queues;
 pub mod report;
 pub mod scaling;
 pub mod sleeps;
@@ -67,6 +71,8 @@ pub const ALL: &[Experiment] = &[
     Experiment { name: "kv", run: kv::run },
     Experiment { name: "table2", run: table2::run },
     Experiment { name: "staged", run: staged::run },
+    Experiment { name: "queues", run: queues::run },
+    Experiment { name: "programs", run: programs::run },
     Experiment { name: "mely", run: mely::run },
     Experiment { name: "overload", run: overload::run },
     Experiment { name: "scaling", run: scaling::run },

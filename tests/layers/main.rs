@@ -63,7 +63,8 @@ const CRATES: [Crate; 9] = [
             ],
             &["drain", "pool", "tokio_context"],
             &["driver"],
-            &["blocking", "time"],
+            &["services"],
+            &["blocking", "registration", "time"],
             &["admission", "cell", "limit", "io", "sync", "task"],
             &["fs"],
             &["net", "pinned", "stage"],
@@ -94,7 +95,7 @@ const CRATES: [Crate; 9] = [
             &["axum_listener", "tls", "websocket"],
         ],
     },
-    Crate { sources: "crates/colored-lab/src", layers: &[&["flat", "places"]] },
+    Crate { sources: "crates/colored-lab/src", layers: &[&["flat", "places", "queues"]] },
     Crate {
         sources: "crates/colored-limit/src",
         layers: &[&["delay", "error", "wait_queue"], &["semaphore"], &["limit"], &["model"]],
@@ -272,16 +273,16 @@ fn one_file_of_a_crate_reads_the_systems_clock() {
 }
 
 /// The only files that may name a way to end a registration, or one that takes a bare number. Both are for the type that
-/// owns the descriptor with its registration, in `driver/registration.rs`, and for what it is made of.
+/// owns the descriptor with its registration, in `registration.rs`, and for what it is made of.
 const REGISTERS: &[(&str, &[&str])] = &[
     (
         "deregister",
         &[
             "driver/descriptor.rs",
             "driver/reactor.rs",
-            "driver/registration.rs",
             "fs/descriptor.rs",
             "net/unix/pipe/end.rs",
+            "registration.rs",
         ],
     ),
     (

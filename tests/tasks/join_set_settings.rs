@@ -31,6 +31,10 @@ fn at_most_so_many_run_at_a_time() {
                 let (running, most) = (Arc::clone(&running), Arc::clone(&most));
                 set.spawn_colored(color % 20, async move {
                     most.fetch_max(running.fetch_add(1, SeqCst) + 1, SeqCst);
+                    // The first three meet, however late a worker is.
+                    while most.load(SeqCst) < 3 {
+                        yield_now().await;
+                    }
                     for _ in 0..5 {
                         yield_now().await;
                     }

@@ -72,7 +72,7 @@ pub fn run(plan: &Plan) -> Report {
 }
 
 /// 1, 2, 4 and so on, and all cores.
-fn worker_counts(cores: usize) -> Vec<usize> {
+pub(super) fn worker_counts(cores: usize) -> Vec<usize> {
     let mut counts: Vec<_> = std::iter::successors(Some(1), |count| Some(count * 2))
         .take_while(|&n| n < cores)
         .collect();

@@ -65,7 +65,7 @@ use std::ptr::NonNull;
 use std::task::Waker;
 
 /// Finds waits that cannot end, and gives them an error: waits in a cycle with a section in which a wait has lasted for
-/// `delay` nanoseconds or more. To be called now and then, by any thread.
+/// `delay` nanoseconds or more. Any thread may call it, now and then.
 ///
 /// Returns the nanoseconds until the next section will have waited for that long; `None` if no search is needed before
 /// a task has run.

@@ -107,8 +107,7 @@ impl<'a> Dumping<'a> {
         self.asked.push(lane);
     }
 
-    /// To be called every now and then once [`go_on`](Self::go_on) has returned false. False while the dump waits for
-    /// the holders of lanes.
+    /// False while the dump waits for the holders of lanes. Poll it once [`go_on`](Self::go_on) has returned false.
     pub fn is_done(&mut self) -> bool {
         let scheduler = self.scheduler;
         self.asked.retain(|lane| scheduler.is_asked(lane));

@@ -82,7 +82,6 @@ use crate::table::{Cursor, Table};
 use crate::task::{Abort, TaskPanic};
 use crate::trace::SharedRing;
 use crossbeam_utils::CachePadded;
-use std::any::Any;
 
 /// The services that the scheduler needs from the operating system.
 pub trait Park: Send + Sync + 'static {
@@ -114,10 +113,9 @@ pub trait Park: Send + Sync + 'static {
     /// worker is awake to see that.
     fn guest_waits(&self) {}
 
-    /// A value that the creator of the scheduler can find again through [`Scheduler::shell`].
-    fn shell(&self) -> Option<&(dyn Any + Send + Sync)> {
-        None
-    }
+    /// The shell asks, on this thread, which runtime the scheduler is part of: [`Scheduler::show_shell`]. It is to put its
+    /// answer into a thread-local of its own. So the answer has the shell's type, which the core does not know.
+    fn show_shell(&self) {}
 }
 
 /// `idle.rs` counts sleeping and searching workers in 16 bits each, and a lane keeps its home in 16.
@@ -241,10 +239,9 @@ impl Scheduler {
         self.workers
     }
 
-    /// The result of [`Park::shell`].
-    #[must_use]
-    pub fn shell(&self) -> Option<&(dyn Any + Send + Sync)> {
-        self.park.shell()
+    /// Calls [`Park::show_shell`].
+    pub fn show_shell(&self) {
+        self.park.show_shell();
     }
 
     /// How many colors have a lane that can be found by its color.
@@ -349,8 +346,8 @@ impl Scheduler {
         self.common.sections.all()
     }
 
-    /// To be called by a thread that may be no worker, after it has changed the target of a wait in a way that may have
-    /// closed a cycle.
+    /// Has the waits searched for a cycle soon. Any thread calls it that has changed the target of a wait so that a cycle
+    /// may be closed.
     pub fn stir(&self) {
         if self.has_had_sections() {
             self.park.stir();

@@ -33,6 +33,10 @@ mod name;
 mod panic;
 mod record;
 mod section;
+#[cfg(feature = "leaves")]
+mod shown;
+#[cfg(not(feature = "leaves"))]
+#[path = "task/shown/absent.rs"]
 mod shown;
 mod state;
 mod waker;

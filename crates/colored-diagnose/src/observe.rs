@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// So many windows show what grows, and what comes and goes.
+/// Windows in an observation, which show what grows, and what comes and goes.
 pub(crate) const PARTS: u32 = 10;
 
 /// How often an observation looks which workers are blocked: some microseconds for each worker that is in a poll.

@@ -12,6 +12,9 @@
 //! * A thief takes a color that does not run, with all its events. It holds the locks of both queues, and
 //!   reads the color of every event in the victim's queue. That walk is the cost of stealing here.
 //!
+//! Three things of libasync-smp are not here: its queue prefers an event of the color that has just run, and callbacks of the
+//! program to those of sockets, and its table of owners has 1,024 entries, so that colors that share one move together.
+//!
 //! # No event is left behind
 //!
 //! A producer publishes an event and then looks for parked workers. A worker announces that it parks and then
@@ -248,7 +251,7 @@ impl Shared {
         })
     }
 
-    /// To be called when an event has run, or a task is complete.
+    /// Gives the color up, when an event has run or a task is complete.
     fn disown(&self, color: u16) {
         if self.kind != Queues::One {
             self.owners.remove(color);
@@ -274,7 +277,7 @@ impl Shared {
         owner
     }
 
-    /// To be called when an event was added to a queue, or is left there.
+    /// Wakes a worker for an event that was added to a queue, or is left there.
     fn wake_for(&self, place: usize) {
         // Ordering: the fence stands between the push and the look for parked workers; it pairs with the one
         // in `run`.

@@ -115,7 +115,7 @@ impl Inner {
         }
     }
 
-    /// To be called after a change that may have closed a cycle: from now on, perhaps only blocked items can
+    /// Has the waits searched for a cycle soon: after the change that was just made, perhaps only blocked items can
     /// release room.
     fn stir(&self) {
         self.handle.scheduler().stir();

@@ -58,7 +58,7 @@ impl Witness {
         self.0.store(seen + 1, Ordering::Relaxed);
     }
 
-    /// To be called when all threads have ended.
+    /// Asserts the number of accesses, after all threads have ended.
     fn assert_touched(&self, times: usize) {
         assert_eq!(self.0.load(Ordering::Relaxed), times, "an access is not ordered");
     }

@@ -164,7 +164,7 @@ impl Semaphore {
         Some(mem::replace(&mut waiting.waker, Waker::noop().clone()))
     }
 
-    /// To be called when a waiter has left, under the lock of the queue.
+    /// Clears the wait records after a waiter has left, under the lock of the queue.
     fn clear_waits(&self, waiters: &WaitQueue<Waiting>) {
         if waiters.is_empty() {
             self.state.nobody_waits();

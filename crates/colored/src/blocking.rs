@@ -6,8 +6,8 @@ mod serial;
 
 pub use self::class::{BlockingClass, BlockingMetrics};
 
-use crate::driver::{Driver, current, entered};
 use crate::pool::{Class, Job, Pool, Refused};
+use crate::services::{Services, current, entered};
 use colored_core::{JoinError, JoinHandle, SchedulerHandle};
 use std::io;
 use std::pin::Pin;
@@ -37,11 +37,11 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    let driver = current::with(|context| Arc::clone(&context.driver));
+    let services = current::with(|context| Arc::clone(&context.services));
     match SchedulerHandle::with_current(|handle| handle.cloned()) {
-        Some(handle) => submit_within(&handle, &driver, f),
+        Some(handle) => submit_within(&handle, &services, f),
         // A waker that the driver calls.
-        None => submit(&driver.pool, Class::Work, f),
+        None => submit(&services.pool, Class::Work, f),
     }
 }
 
@@ -146,31 +146,30 @@ impl<T> Drop for AbortOnDrop<T> {
 #[track_caller]
 pub(crate) fn submit_within<T, F>(
     handle: &SchedulerHandle,
-    driver: &Arc<Driver>,
+    services: &Arc<Services>,
     f: F,
 ) -> JoinHandle<T>
 where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    submit(&driver.pool, Class::Work, inside(handle, driver, f))
+    submit(&services.pool, Class::Work, inside(handle, services, f))
 }
 
 /// `f` inside a runtime, on a thread that is not.
 fn inside<T, F>(
     core: &SchedulerHandle,
-    driver: &Arc<Driver>,
+    services: &Arc<Services>,
     f: F,
 ) -> impl FnOnce() -> T + Send + 'static
 where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    let (core, driver) = (core.clone(), Arc::clone(driver));
+    let (core, services) = (core.clone(), Arc::clone(services));
     move || {
-        let of_tokio = Arc::clone(&driver);
-        let _driver = entered::enter(current::Context::new(driver, None));
-        let _tokio = of_tokio.enter_tokio();
+        let _services = entered::enter(current::Context::new(Arc::clone(&services), None));
+        let _tokio = services.tokio.enter();
         let _core = core.enter();
         f()
     }
@@ -228,8 +227,8 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    let driver = current::with(|context| Arc::clone(&context.driver));
-    defer_to(&driver.pool, class, f)
+    let services = current::with(|context| Arc::clone(&context.services));
+    defer_to(&services.pool, class, f)
 }
 
 /// As [`defer`], on that pool.

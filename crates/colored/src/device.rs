@@ -55,8 +55,6 @@ impl Device {
 pub(crate) struct Devices {
     /// Whether operations are tried on the worker at all.
     tries: bool,
-    /// Whether the system does reads that would wait.
-    has_rings: bool,
     /// In the order of first use. A device is never removed.
     known: RwLock<Vec<Arc<Device>>>,
     /// Of operations on paths, whose device is not known before they succeed.
@@ -64,16 +62,12 @@ pub(crate) struct Devices {
 }
 
 impl Devices {
-    pub(crate) fn new(tries: bool, has_rings: bool) -> Self {
-        Self { tries, has_rings, known: RwLock::default(), paths: Counts::default() }
+    pub(crate) fn new(tries: bool) -> Self {
+        Self { tries, known: RwLock::default(), paths: Counts::default() }
     }
 
     pub(crate) fn tries(&self) -> bool {
         self.tries
-    }
-
-    pub(crate) fn has_rings(&self) -> bool {
-        self.has_rings
     }
 
     /// The device with this `st_dev`.
@@ -112,7 +106,7 @@ mod tests {
 
     #[test]
     fn a_device_is_found_again_and_keeps_its_first_kind() {
-        let devices = Devices::new(true, true);
+        let devices = Devices::new(true);
         let first = devices.get(7);
         assert_eq!(first.kind(), None);
         first.learn(Kind::Local);
@@ -124,7 +118,7 @@ mod tests {
 
     #[test]
     fn the_metrics_name_each_device() {
-        let devices = Devices::new(true, true);
+        let devices = Devices::new(true);
         devices.paths.add(Event::Deferred);
         devices.get(9).counts.add(Event::Hit);
         devices.get(9).counts.add_hit_bytes(4096);

@@ -6,7 +6,7 @@
 //! | [`Shards`] | the reactor: some selectors, with the sockets that are registered there, and io_uring for files |
 //! | [`Timers`] | one wheel for each worker that stays |
 //! | [`Parkers`] | where each worker sleeps |
-//! | [`CheckTimer`] | when the [`monitor`] thread checks all of these |
+//! | [`CheckTimer`] | when the monitor thread checks all of these |
 //!
 //! A worker with nothing to run takes the turn of its shard and sleeps inside the poll. If another worker has the turn, it
 //! sleeps on a condition variable ([`park`]). It wakes up in time for its timers, though not for each of many
@@ -24,59 +24,42 @@
 //! | sleep of a thread | [`park`] for workers, [`CheckTimer`] for the monitor thread, `block_on.rs` for others |
 //! | files | `fs/system.rs`, and [`ring`] for reads in the background |
 //! | threads | `thread_settings.rs`; the helpers that make dumps, and tokio's, start by themselves |
+//!
+//! The driver knows no thread: the caller of a function says which worker it is. The [services](crate::services) of a
+//! runtime are a driver, and what its threads share beside it.
 
+pub(crate) mod check_timer;
 pub(crate) mod clock;
 mod coalesce;
-pub(crate) mod current;
 #[cfg(unix)]
 pub(crate) mod descriptor;
-pub(crate) mod entered;
 mod fired;
-pub(crate) mod monitor;
-pub(crate) mod observer;
 pub(crate) mod outside;
 pub(crate) mod park;
 mod parkers;
 pub(crate) mod pause;
 pub(crate) mod reactor;
-pub(crate) mod registration;
 pub(crate) mod ring;
 mod shards;
-pub(crate) mod size;
-#[cfg(test)]
-pub(crate) mod testing;
 mod timers;
 pub(crate) mod wheel;
-pub(crate) mod wheel_timer;
 
+use self::check_timer::CheckTimer;
 use self::clock::Clock;
-use self::monitor::CheckTimer;
-use self::observer::Observer;
-#[cfg(test)]
-use self::observer::Unobserved;
 use self::parkers::Parkers;
 use self::pause::Pause;
 #[cfg(test)]
 use self::reactor::Shard;
 use self::shards::Shards;
-use self::size::Size;
 use self::timers::Timers;
-use crate::device::Devices;
-use crate::drain::Finishers;
-use crate::long_poll::LongPolls;
-use crate::pool::Pool;
-#[cfg(feature = "tokio-context")]
-use crate::tokio_context::TokioContext;
 use colored_core::contain;
 use std::fmt;
 use std::io;
 use std::panic::{RefUnwindSafe, UnwindSafe};
-#[cfg(feature = "tokio-context")]
-use std::sync::OnceLock;
 use std::task::Waker;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// The parts of the [module](self), and what else the threads of a runtime share.
+/// The parts of the [module](self).
 pub(crate) struct Driver {
     pub(crate) clock: Clock,
     pause: Pause,
@@ -84,28 +67,18 @@ pub(crate) struct Driver {
     pub(crate) timers: Timers,
     pub(crate) parkers: Parkers,
     pub(crate) check_timer: CheckTimer,
-    pub(crate) size: Size,
-    /// How long a wait in a section lasts before it is looked at.
-    pub(crate) deadlock_after: Duration,
-    pub(crate) long_polls: LongPolls,
-    pub(crate) observer: Box<dyn Observer>,
-    pub(crate) finishers: Finishers,
-    pub(crate) pool: Pool,
-    pub(crate) devices: Devices,
-    #[cfg(feature = "tokio-context")]
-    tokio: OnceLock<TokioContext>,
 }
 
 /// How a driver is made.
 pub(crate) struct Settings {
-    pub(crate) size: Size,
+    /// The workers that stay.
+    pub(crate) workers: usize,
+    /// All workers, with the spare ones.
+    pub(crate) seats: usize,
     /// A worker wakes up for timers at most once in this time.
     pub(crate) timer_rest: Duration,
-    pub(crate) deadlock_after: Duration,
-    pub(crate) long_poll_after: Duration,
-    pub(crate) observer: Box<dyn Observer>,
-    pub(crate) pool: Pool,
-    pub(crate) devices: Devices,
+    /// Whether files may be read by io_uring.
+    pub(crate) has_rings: bool,
 }
 
 // Callbacks of the user are called inside `catch_unwind`, and all other state stays whole when a thread panics: so a
@@ -117,50 +90,20 @@ impl Driver {
     /// # Errors
     ///
     /// When the system refuses a selector.
-    pub(crate) fn new(settings: Settings) -> io::Result<Driver> {
-        let shards = Shards::new(settings.size.workers(), settings.devices.has_rings())?;
+    pub(crate) fn new(settings: &Settings) -> io::Result<Driver> {
+        let shards = Shards::new(settings.workers, settings.has_rings)?;
         Self::of(Clock::new(), shards, settings)
     }
 
-    fn of(clock: Clock, shards: Shards, settings: Settings) -> io::Result<Driver> {
-        let size = settings.size;
-        let (workers, all) = (size.workers(), size.workers() + size.seats());
+    fn of(clock: Clock, shards: Shards, settings: &Settings) -> io::Result<Driver> {
         Ok(Driver {
             clock,
             pause: Pause::default(),
             shards,
-            timers: Timers::new(workers, settings.timer_rest),
-            parkers: Parkers::new(all),
+            timers: Timers::new(settings.workers, settings.timer_rest),
+            parkers: Parkers::new(settings.seats),
             check_timer: CheckTimer::new()?,
-            size,
-            deadlock_after: settings.deadlock_after,
-            long_polls: LongPolls::new(settings.long_poll_after),
-            observer: settings.observer,
-            finishers: Finishers::default(),
-            pool: settings.pool,
-            devices: settings.devices,
-            #[cfg(feature = "tokio-context")]
-            tokio: OnceLock::new(),
         })
-    }
-
-    /// Gives the driver a tokio runtime for libraries, before any thread asks for it.
-    #[cfg(feature = "tokio-context")]
-    pub(crate) fn set_tokio(&self, tokio: TokioContext) {
-        let is_first = self.tokio.set(tokio).is_ok();
-        debug_assert!(is_first, "a driver has one tokio runtime");
-    }
-
-    /// Lets this thread be in the tokio runtime, if there is one, until the guard is dropped.
-    #[cfg(feature = "tokio-context")]
-    pub(crate) fn enter_tokio(&self) -> Option<tokio::runtime::EnterGuard<'_>> {
-        self.tokio.get().and_then(TokioContext::enter)
-    }
-
-    #[cfg(not(feature = "tokio-context"))]
-    #[expect(clippy::unused_self, reason = "as with the feature")]
-    pub(crate) fn enter_tokio(&self) -> Option<()> {
-        None
     }
 
     /// Wakes the worker of a wheel. To be called by a foreign thread that has put a timer there which is earlier than all
@@ -177,7 +120,6 @@ impl Driver {
     /// Sleeps until this worker is unparked, one of its sockets or timers has an event, or `limit` is over. Appends the
     /// wakers to call.
     pub(crate) fn park(&self, worker: usize, limit: Option<Duration>, wakers: &mut Vec<Waker>) {
-        wheel_timer::drop_last();
         let (parker, wheel) = (&self.parkers.of_worker(worker), self.timers.index_of(worker));
         let end = self.timers.end_of_sleep(wheel);
         let deadline = end.and_then(|tick| self.clock.system_at(tick));
@@ -185,7 +127,7 @@ impl Driver {
         if end.is_some() {
             parker.begin_events();
             let others = wakers.len();
-            let now = self.advance(wheel, wakers);
+            let now = self.advance(worker, wheel, wakers);
             if wakers.len() > others {
                 self.timers.note_wake_up(wheel, now);
             }
@@ -199,7 +141,6 @@ impl Driver {
 
     /// Sleeps until the worker is unparked, without polling a shard or a wheel. To be called by a spare worker that has left.
     pub(crate) fn sleep(&self, worker: usize) {
-        wheel_timer::drop_last();
         // It may have slept inside the poll of its shard, and the workers of the shard elsewhere. One of them comes
         // back, finds the turn free, and sleeps inside the poll. If it is in a long poll of a task, the monitor thread
         // is awake, and calls another one.
@@ -209,31 +150,18 @@ impl Driver {
 
     /// Polls for events and due timers without sleeping. Appends the wakers to call.
     pub(crate) fn poll_events(&self, worker: usize, wakers: &mut Vec<Waker>) {
-        wheel_timer::drop_last();
         if let Some(mut turn) = self.shards.of_worker(worker).try_turn() {
             polled(turn.poll(Some(Duration::ZERO), wakers));
         }
-        self.advance(self.timers.index_of(worker), wakers);
+        self.advance(worker, self.timers.index_of(worker), wakers);
     }
 
-    /// Fires the due timers of a wheel. Appends the wakers, and returns the present tick.
-    fn advance(&self, wheel: usize, wakers: &mut Vec<Waker>) -> u64 {
+    /// Fires the due timers of a wheel, as this worker. Appends the wakers, and returns the present tick.
+    fn advance(&self, worker: usize, wheel: usize, wakers: &mut Vec<Waker>) -> u64 {
         let now = self.clock.now_tick();
-        self.timers.advance(wheel, now, wakers, || current::worker_of(self) == Some(wheel));
+        self.timers.advance(wheel, now, wakers, worker == wheel);
         now
     }
-
-    /// Ends the tokio runtime that was made for libraries, if there is one, and waits for its threads until `deadline`.
-    #[cfg(feature = "tokio-context")]
-    pub(crate) fn shut_down_tokio(&self, deadline: Option<Instant>) {
-        if let Some(tokio) = self.tokio.get() {
-            tokio.shut_down(deadline);
-        }
-    }
-
-    #[cfg(not(feature = "tokio-context"))]
-    #[expect(clippy::unused_self, reason = "as with the feature")]
-    pub(crate) fn shut_down_tokio(&self, _: Option<Instant>) {}
 
     /// Lets every socket and timer fail from now on, and wakes all that wait for one.
     pub(crate) fn shut_down(&self) {
@@ -252,7 +180,7 @@ impl fmt::Debug for Driver {
 }
 
 /// No error is known from a selector in good order; going on without it would lose every event.
-fn polled<T>(result: io::Result<T>) -> T {
+pub(crate) fn polled<T>(result: io::Result<T>) -> T {
     result.unwrap_or_else(|error| panic!("the system's selector failed: {error}"))
 }
 
@@ -262,13 +190,13 @@ impl Driver {
     pub(crate) fn with_clock(clock: Clock, workers: usize) -> Driver {
         let shards = Shards::new(1, false).expect("the system has a selector");
         let settings = Settings { timer_rest: Duration::from_millis(1), ..Settings::of(workers) };
-        Self::of(clock, shards, settings).expect("the system has a descriptor")
+        Self::of(clock, shards, &settings).expect("the system has a descriptor")
     }
 
     /// A driver with this shard, for sockets whose events the test fetches itself.
     pub(crate) fn with_shard(shard: Shard) -> Driver {
         let shards = Shards::of(Box::new([shard]), true);
-        Self::of(Clock::new(), shards, Settings::of(1)).expect("the system has a descriptor")
+        Self::of(Clock::new(), shards, &Settings::of(1)).expect("the system has a descriptor")
     }
 
     /// Whether the worker has been unparked since the last call.
@@ -280,14 +208,6 @@ impl Driver {
 #[cfg(test)]
 impl Settings {
     fn of(workers: usize) -> Settings {
-        Settings {
-            size: Size::new(workers, workers, 0),
-            timer_rest: Duration::ZERO,
-            deadlock_after: Duration::ZERO,
-            long_poll_after: Duration::MAX,
-            observer: Box::new(Unobserved),
-            pool: Pool::new(&crate::pool::Limits::default()),
-            devices: Devices::new(true, true),
-        }
+        Settings { workers, seats: workers, timer_rest: Duration::ZERO, has_rings: true }
     }
 }

@@ -1,8 +1,8 @@
 //! Reading and writing: tokio's traits and helpers, the standard streams, and the readiness of sockets.
 //!
-//! Everything here but [`Interest`], [`Ready`], `AsyncFd` and the standard streams is a re-export. The traits are tokio's own, so
-//! libraries that use them work with our sockets: TLS, HTTP, codecs, compression. None of this needs or
-//! starts a tokio runtime.
+//! Everything here but [`Interest`], [`Ready`], `AsyncFd`, `descriptor_color` and the standard streams is a re-export.
+//! The traits are tokio's own, so libraries that use them work with our sockets: TLS, HTTP, codecs, compression. None of
+//! this needs or starts a tokio runtime.
 //!
 //! tokio's cooperative budget has no effect here. Our sockets use the budget of this runtime: a task
 //! whose sockets are always ready yields to its color and to other colors now and then. In-memory
@@ -10,10 +10,14 @@
 
 #[cfg(unix)]
 mod async_fd;
+#[cfg(unix)]
+mod descriptor_color;
 mod stdio;
 
 #[cfg(unix)]
 pub use self::async_fd::{AsyncFd, AsyncFdTryNewError};
+#[cfg(unix)]
+pub use self::descriptor_color::descriptor_color;
 pub use self::stdio::{Stderr, Stdin, Stdout, stderr, stdin, stdout};
 pub use tokio::io::{
     AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncSeek, AsyncSeekExt, AsyncWrite,

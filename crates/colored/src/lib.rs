@@ -296,7 +296,9 @@ mod pool;
 #[cfg(unix)]
 pub mod process;
 mod ready;
+mod registration;
 pub mod runtime;
+mod services;
 pub mod signal;
 #[cfg(feature = "stage")]
 pub mod stage;

@@ -81,6 +81,7 @@ mod event_poll;
 mod handle;
 mod main_task;
 mod metrics;
+mod monitor;
 mod park;
 mod shutdown;
 mod threads;
@@ -307,7 +308,7 @@ impl fmt::Debug for Runtime {
             .field("workers", &scheduler.workers())
             .field("parked", &scheduler.parked())
             .field("colors", &scheduler.lanes())
-            .field("blocking_threads", &self.handle.driver.pool.stats(Class::Work).threads)
+            .field("blocking_threads", &self.handle.services.pool.stats(Class::Work).threads)
             .finish_non_exhaustive()
     }
 }

@@ -82,7 +82,7 @@ pub use self::{
     sleep::{Sleep, sleep, sleep_until},
     timeout::{Timeout, timeout, timeout_at},
 };
-use crate::driver::current;
+use crate::services::current;
 use crate::wall;
 
 /// The present time of the runtime's clock, or of the system's clock outside of a

@@ -1,4 +1,4 @@
-//! The same ring, of events in one flat queue.
+//! The same ring, of events in one queue.
 
 use super::{EVENTS, STAGES};
 use crate::latch::Latch;
@@ -7,7 +7,7 @@ use colored_lab::Events;
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// As [`super::Line`]. Only its color uses it, so loads and stores are enough.
+/// As [`super::Line`], where the compiler does not know that only one worker uses it.
 #[repr(align(32))]
 #[derive(Default)]
 struct Line {
@@ -21,6 +21,32 @@ impl Line {
         let read = black_box(self.read.load(Ordering::Relaxed));
         let written = self.written.load(Ordering::Relaxed).wrapping_add(read as u32 + 1);
         self.written.store(written, Ordering::Relaxed);
+    }
+}
+
+/// The stages' lines, where events have no colors: two workers may handle events of one stage at the same time, as in
+/// the paper.
+pub(in super::super) struct Lines(Box<[Line]>);
+
+impl Lines {
+    pub(in super::super) fn new() -> Self {
+        Self((0..STAGES).map(|_| Line::default()).collect())
+    }
+
+    pub(in super::super) fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The event with this number: its first stage in the lower half, the stages after that one in the upper.
+    pub(in super::super) fn first(&self, number: usize, hops: usize) -> u64 {
+        (hops as u64) << 32 | (number % self.0.len()) as u64
+    }
+
+    /// Handles an event at its stage. Returns the event for the next stage, or `None` after the last one.
+    pub(in super::super) fn visit(&self, what: u64) -> Option<u64> {
+        let (stage, hops) = (what as u32 as usize, what >> 32);
+        self.0[stage].handle();
+        (hops > 0).then(|| (hops - 1) << 32 | ((stage + 1) % self.0.len()) as u64)
     }
 }
 

@@ -171,7 +171,7 @@ impl<F, R> Slot<F, R> {
         }
     }
 
-    /// To be called when the future is dropped, or has failed.
+    /// Ends the call for a future that is dropped, or has failed.
     pub(super) fn abandon(&self) {
         abandon(self.state.lock());
     }

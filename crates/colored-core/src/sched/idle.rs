@@ -73,8 +73,8 @@ impl Idle {
         self.sleepers.lock().parked.contains(&worker)
     }
 
-    /// To be called after a lane was published. Returns the worker to unpark, if one must be woken;
-    /// that worker counts as searching from now on.
+    /// Looks for a worker to wake, after a lane was published. The worker that it returns must be unparked,
+    /// and counts as searching from now on.
     #[inline]
     pub(super) fn notify(&self) -> Option<usize> {
         // Ordering: the fence stands between P1 and P2, and pairs with the one in `park`.
@@ -188,9 +188,9 @@ impl Idle {
         place.is_some()
     }
 
-    /// To be called after a lane was published that only this worker, or this worker first, should
-    /// find. True if the worker was parked, and must be unparked: it counts as searching from now
-    /// on. A worker that was not parked looks before it parks.
+    /// Calls one worker, after a lane was published for it alone, or for it first. True if the worker was
+    /// parked and must be unparked: it counts as searching from now on. A worker that was not parked
+    /// looks before it parks.
     pub(super) fn call(&self, worker: usize) -> bool {
         // Ordering: the fence stands between P1 and P2, as in `notify`.
         fence(Ordering::SeqCst);

@@ -108,7 +108,7 @@ impl Remote {
         !self.next.load(Ordering::Relaxed).is_null()
     }
 
-    /// To be called by a thief: takes the `next` lane if the worker has been in one slice since `before`.
+    /// Takes the `next` lane, for a thief, if the worker has been in one slice since `before`.
     pub(super) fn steal_next(&self, before: u64) -> Option<ReadyLane> {
         // Ordering: hints only; the swap decides.
         let late = self.beat.load(Ordering::Relaxed) % 2 == 1
@@ -126,15 +126,14 @@ impl Remote {
         self.free_turns.store(turns.min(MOST_FREE_TURNS), Ordering::Relaxed);
     }
 
-    /// To be called by the owner, whose queue was empty: a theft has brought this number of lanes, and as
-    /// many turns become free here too. They replace the earlier free turns, because the lanes that those
-    /// turns came from are gone.
+    /// Sets the free turns of the owner, whose queue was empty, to the number of lanes that a theft has brought.
+    /// The earlier free turns end, because the lanes that they came from are gone. Owner only.
     pub(super) fn set_free_turns(&self, lanes: usize) {
         // Ordering: as in `add_free_turns`.
         self.free_turns.store(lanes.min(MOST_FREE_TURNS), Ordering::Relaxed);
     }
 
-    /// To be called by the owner: uses a free turn, if there is one.
+    /// Uses a free turn, if there is one. Owner only.
     pub(super) fn take_free_turn(&self) -> bool {
         // Ordering: as in `add_free_turns`.
         let turns = self.free_turns.load(Ordering::Relaxed);

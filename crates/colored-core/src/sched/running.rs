@@ -65,7 +65,7 @@ impl Running {
         }
     }
 
-    /// To be called between the end of the last slice and the begin of one of `color`.
+    /// Begins a slice of `color`, after the end of the last slice.
     #[inline]
     pub(super) fn begin(&self, color: Color) {
         // Ordering: a reader that sees one of these stores also sees the beat that ended the last slice, by the fence

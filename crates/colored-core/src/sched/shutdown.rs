@@ -58,7 +58,7 @@ impl Scheduler {
         self.told.load(Ordering::Acquire)
     }
 
-    /// To be called after a lane was injected. If no worker is left to take the lane, runs it here.
+    /// Runs a lane that was just injected, if no worker is left to take it.
     pub(super) fn drain_if_stopped(&self) {
         // Ordering: pairs with the swap in `may_stop`: either the worker that stops last sees the lane when
         // it drains, or this thread sees that the workers have stopped.

@@ -44,7 +44,7 @@ impl Scheduler {
         Some(renew(self.spare_lanes.pop()?, color))
     }
 
-    /// To be called by each worker that stops: lanes own the scheduler, so none may stay in it.
+    /// Drops the spare lanes when a worker stops: lanes own the scheduler, so none may stay in it.
     pub(super) fn drop_spare_lanes(&self) {
         drop(self.spare_lanes.close());
     }

@@ -11,7 +11,7 @@ pub(super) struct TaskCounts {
 }
 
 impl TaskCounts {
-    /// To be called by a worker, for its own counts: it is about to spawn a task.
+    /// Counts a task that the worker is about to spawn. Only for the worker's own counts.
     #[inline]
     pub(super) fn add_spawned(&self) {
         self.spawned.add(1);
@@ -22,7 +22,7 @@ impl TaskCounts {
         self.spawned.add_shared(1);
     }
 
-    /// To be called by a worker, for its own counts: it has run so many tasks to the end.
+    /// Counts tasks that the worker has run to the end. Only for the worker's own counts.
     #[inline]
     pub(super) fn add_completed(&self, tasks: u32) {
         if tasks > 0 {

@@ -52,7 +52,7 @@ impl Times {
         })
     }
 
-    /// So much of the present phase belongs to another one.
+    /// Moves this time from the present phase to another one.
     pub(super) fn spent(&self, phase: Phase, nanos: u64) {
         self.sums[phase as usize].add(nanos);
         // Ordering: as in `begin`.

@@ -160,6 +160,11 @@ impl<S: Schedule> TaskRef<S> {
         Self(node.cast())
     }
 
+    /// Whether its node has no turn coming: the task waits. May be out of date.
+    pub(crate) fn is_waiting(self) -> bool {
+        self.header().state.is_waiting()
+    }
+
     #[inline]
     pub(crate) fn node(self) -> NonNull<Node> {
         self.0.cast()

@@ -1,15 +1,10 @@
-//! What a dump reads of a task, and what a leaf writes for it.
+//! The slot of a task for its [`Leaf`].
 
 use super::Schedule;
 use super::header::TaskRef;
 use super::leaf::Leaf;
 
 impl<S: Schedule> TaskRef<S> {
-    /// Whether its node has no turn coming: the task waits. May be out of date.
-    pub(crate) fn is_waiting(self) -> bool {
-        self.header().state.is_waiting()
-    }
-
     /// Notes that a leaf has returned `Pending`.
     ///
     /// # Safety

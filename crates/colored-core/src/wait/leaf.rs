@@ -3,8 +3,8 @@
 use crate::lane::{self, current};
 use crate::task::Leaf;
 
-/// To be called by a leaf that returns `Pending`, after it has left its waker: the task that this thread polls waits for
-/// it. A guard, such as the timer of a timeout, counts only if the task waits for no other leaf. Costs some 5 ns, and
+/// Notes that the task that this thread polls waits for a leaf. The leaf calls it before it returns `Pending`, after it has
+/// left its waker. A guard, such as the timer of a timeout, counts only if the task waits for no other leaf. Costs some 5 ns, and
 /// does nothing outside a task.
 #[inline]
 pub fn note(leaf: Leaf, is_guard: bool) {
@@ -14,8 +14,8 @@ pub fn note(leaf: Leaf, is_guard: bool) {
     }
 }
 
-/// To be called by a leaf that is dropped: if it has returned `Pending` in this poll of the task, the task does not wait for
-/// it any more. `is_it` says whether a leaf is the caller's.
+/// Notes that the task no longer waits for a leaf that has returned `Pending` in this poll of the task. The leaf calls it
+/// when it is dropped. `is_it` says whether a leaf is the caller's.
 #[inline]
 pub fn forget(is_it: impl FnOnce(Leaf) -> bool) {
     if let Some(task) = current::task() {

@@ -17,7 +17,7 @@ pub(crate) enum What {
     Unpark,
     /// A worker's park ends: worker.
     Wakes,
-    /// So many spare workers are wanted.
+    /// The number of spare workers that are wanted has changed: the number.
     Spares,
     /// The backstop looks: how many lanes are ready.
     Rescue,

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::panic::Location;
 use std::time::Duration;
 
-/// So many tasks are listed one by one.
+/// Tasks that are listed one by one; more are a group.
 const FEW: usize = 3;
 
 /// What the tasks of a group have in common.

@@ -12,7 +12,7 @@ use std::time::Duration;
 /// A delay of less, as a share, is no matter.
 const DELAY: f64 = 0.05;
 
-/// So many tasks wait for a color on average, at least, if it has a queue. One that waits now and then is none.
+/// The least mean number of tasks that wait for a color with a queue. A task that waits now and then makes no queue.
 pub(super) const QUEUE: f64 = 0.5;
 
 /// The sums over an observation.

@@ -21,7 +21,7 @@ struct Told {
     at: Duration,
     /// Whether the fault is not over.
     is_on: bool,
-    /// So many observations in a row have not found it.
+    /// The number of observations in a row that have not found it.
     missed: u32,
 }
 

@@ -25,7 +25,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// So many connections at once.
+/// Connections at a time.
 const WAVE: usize = 150;
 
 /// All limits are short.

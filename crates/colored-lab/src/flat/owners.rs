@@ -1,5 +1,4 @@
-//! The owners of colors: one word for each color. libasync-smp has 1,024 such entries, and a color has the entry of its
-//! remainder: colors that share one move together.
+//! The owners of colors: one word for each color.
 //!
 //! A word holds the number of tasks and of events that wait or run, and the owner. The owner is valid as
 //! long as the count is not zero.

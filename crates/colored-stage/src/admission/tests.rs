@@ -39,7 +39,7 @@ enum Service {
     Exponential,
 }
 
-/// So many servers and one queue.
+/// Several servers and one queue.
 struct Sim {
     control: Control,
     dice: Dice,

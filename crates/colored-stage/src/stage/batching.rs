@@ -208,7 +208,7 @@ mod tests {
             Self { batching: Batching::new(Batch::Adaptive { max }), now: 0, noise: 1 }
         }
 
-        /// So many batches; returns events in each on average.
+        /// Runs this number of batches; returns the mean number of events in a batch.
         fn run(&mut self, batches: u32, dispatch: u64, event: u64) -> f64 {
             let mut events = 0;
             for _ in 0..batches {

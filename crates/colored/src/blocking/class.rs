@@ -2,8 +2,8 @@
 
 use super::serial::SerialQueues;
 use super::{call, cancelled_or_panic, inside};
-use crate::driver::{Driver, current};
 use crate::pool::{Stats, Threads};
+use crate::services::{Services, current};
 use colored_core::{Color, JoinHandle, SchedulerHandle};
 use std::fmt;
 use std::io::{self, ErrorKind};
@@ -58,7 +58,7 @@ const MAX_NAME: usize = 8;
 #[derive(Clone)]
 pub struct BlockingClass {
     core: SchedulerHandle,
-    driver: Arc<Driver>,
+    services: Arc<Services>,
     threads: Arc<Threads>,
     queues: Arc<SerialQueues>,
 }
@@ -96,7 +96,7 @@ impl BlockingClass {
     /// Outside a runtime, and in a waker that the reactor calls.
     #[track_caller]
     pub fn new(name: &str, threads: usize) -> io::Result<BlockingClass> {
-        let driver = current::with(|context| Arc::clone(&context.driver));
+        let services = current::with(|context| Arc::clone(&context.services));
         let core = SchedulerHandle::with_current(|handle| handle.cloned());
         let core =
             core.expect("a waker that the reactor calls cannot make a class of blocking calls");
@@ -115,8 +115,8 @@ impl BlockingClass {
             );
             return invalid(text);
         }
-        let threads = driver.pool.add(name, threads);
-        Ok(BlockingClass { core, driver, threads, queues: Arc::default() })
+        let threads = services.pool.add(name, threads);
+        Ok(BlockingClass { core, services, threads, queues: Arc::default() })
     }
 
     /// Runs `f` on a thread of the class, otherwise as [`spawn_blocking`](crate::spawn_blocking).
@@ -131,7 +131,7 @@ impl BlockingClass {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        let (job, handle) = call(inside(&self.core, &self.driver, f));
+        let (job, handle) = call(inside(&self.core, &self.services, f));
         cancelled_or_panic(self.threads.submit(job));
         handle
     }
@@ -149,7 +149,7 @@ impl BlockingClass {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        let (job, handle) = call(inside(&self.core, &self.driver, f));
+        let (job, handle) = call(inside(&self.core, &self.services, f));
         cancelled_or_panic(self.queues.submit(&self.threads, color.into(), job));
         handle
     }

@@ -1,7 +1,7 @@
 //! Without the feature `diagnose`, a runtime does not observe itself.
 
-use crate::driver::Driver;
-use crate::driver::observer::{Observer, Unobserved};
+use crate::services::Services;
+use crate::services::observer::{Observer, Unobserved};
 use crate::thread_settings::ThreadSettings;
 use colored_core::SchedulerHandle;
 use std::io;
@@ -29,7 +29,7 @@ impl Start {
     pub(crate) fn start(
         self,
         _: &SchedulerHandle,
-        _: &Arc<Driver>,
+        _: &Arc<Services>,
         _: &ThreadSettings,
         _: &str,
         _: bool,

@@ -3,10 +3,10 @@
 use super::environment::path;
 use super::options::Options;
 use super::view::View;
-use crate::driver::Driver;
-use crate::driver::observer::{Look, Observer};
 use crate::environment;
 use crate::pool::{Class, Job};
+use crate::services::Services;
+use crate::services::observer::{Look, Observer};
 use crate::thread_settings::ThreadSettings;
 use colored_core::{Color, Level, LongPoll, RunningSlice, Scheduler, SchedulerHandle};
 use colored_diagnose::inspect::Server;
@@ -39,19 +39,24 @@ struct Threads {
 
 impl Attached {
     /// The diagnosis of this runtime.
-    pub(crate) fn of(driver: &Driver) -> &Self {
-        let observer: &dyn Any = &*driver.observer;
+    pub(crate) fn of(services: &Services) -> &Self {
+        let observer: &dyn Any = &*services.observer;
         observer.downcast_ref().expect("`Options::prepare` makes the observer of each runtime")
     }
 
     /// Keeps the records, if the program wants that. Whether it did.
-    pub(crate) fn freeze(&self, trigger: Trigger, scheduler: &Scheduler, driver: &Driver) -> bool {
+    pub(crate) fn freeze(
+        &self,
+        trigger: Trigger,
+        scheduler: &Scheduler,
+        services: &Services,
+    ) -> bool {
         let Some(snapshot) = self.diagnosis.freeze(trigger, scheduler) else { return false };
         if let Some(path) = self.diagnosis.file() {
             // The file would hold up this thread, which may be a worker or the monitor thread. If the pool has been shut
             // down, or has no thread, there is no file.
             let job = Job::new(move || write_file(&snapshot, &path));
-            let _ = driver.pool.submit(Class::File, job);
+            let _ = services.pool.submit(Class::File, job);
         }
         true
     }
@@ -70,8 +75,8 @@ impl Observer for Attached {
         let mut warnings = self.warnings.clone().map(|(hook, pace)| Warnings::new(hook, pace));
         let mut stalls = self.stalls.clone().map(Stalls::new);
         let mut subject = None;
-        Box::new(move |core: &SchedulerHandle, driver: &Arc<Driver>| {
-            let make = || View::of(core, driver);
+        Box::new(move |core: &SchedulerHandle, services: &Arc<Services>| {
+            let make = || View::of(core, services);
             let subject = subject.get_or_insert_with(make);
             if let Some(stalls) = &mut stalls {
                 stalls.look(subject);
@@ -89,23 +94,29 @@ impl Observer for Attached {
         self.diagnosis.measure(worker, slice, scheduler)
     }
 
-    fn on_long_poll(&self, poll: &LongPoll, is_new: bool, scheduler: &Scheduler, driver: &Driver) {
+    fn on_long_poll(
+        &self,
+        poll: &LongPoll,
+        is_new: bool,
+        scheduler: &Scheduler,
+        services: &Services,
+    ) {
         if is_new {
-            self.freeze(Trigger::LongPoll, scheduler, driver);
+            self.freeze(Trigger::LongPoll, scheduler, services);
         }
         self.diagnosis.report_long_poll(poll, is_new);
     }
 
-    fn on_panic(&self, scheduler: &Scheduler, driver: &Driver) {
-        self.freeze(Trigger::Panic, scheduler, driver);
+    fn on_panic(&self, scheduler: &Scheduler, services: &Services) {
+        self.freeze(Trigger::Panic, scheduler, services);
     }
 
-    fn on_deadlock(&self, scheduler: &Scheduler, driver: &Driver) {
-        self.freeze(Trigger::Deadlock, scheduler, driver);
+    fn on_deadlock(&self, scheduler: &Scheduler, services: &Services) {
+        self.freeze(Trigger::Deadlock, scheduler, services);
     }
 
-    fn on_overload(&self, scheduler: &Scheduler, driver: &Driver) {
-        self.freeze(Trigger::Overload, scheduler, driver);
+    fn on_overload(&self, scheduler: &Scheduler, services: &Services) {
+        self.freeze(Trigger::Overload, scheduler, services);
     }
 
     fn on_shutdown(&self, scheduler: &Scheduler, waits: bool) {
@@ -184,23 +195,23 @@ impl Start {
     pub(crate) fn start(
         self,
         core: &SchedulerHandle,
-        driver: &Arc<Driver>,
+        services: &Arc<Services>,
         launch: &ThreadSettings,
         name: &str,
         is_embedded: bool,
     ) -> io::Result<()> {
-        let attached = Attached::of(driver);
+        let attached = Attached::of(services);
         core.scheduler().set_level(self.level);
         if let Some(path) = self.inspect {
             let start = |name: String, body: Box<dyn FnOnce() + Send>| {
                 launch.thread(name).spawn(launch.around(body))
             };
-            let server = Server::start(&path, View::of(core, driver), name, &start)?;
+            let server = Server::start(&path, View::of(core, services), name, &start)?;
             attached.lock().inspector = Some(server);
         }
         if !is_embedded {
             attached.lock().on_signal =
-                self.options.dumps.on_signal(View::of(core, driver), name)?;
+                self.options.dumps.on_signal(View::of(core, services), name)?;
         }
         Ok(())
     }

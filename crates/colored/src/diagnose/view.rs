@@ -1,9 +1,9 @@
 //! [`View`]: the runtime as the diagnosis sees it: what it counts, and what its tasks note when they wait.
 
 use super::attach::Attached;
-use crate::driver::Driver;
 #[cfg(unix)]
 use crate::net::unix::credentials::of_peer;
+use crate::services::Services;
 use crate::wait_reason::{FAR, IS_PERMIT, Kind as LeafKind, MILLI};
 use colored_core::{Leaf, Scheduler, SchedulerHandle};
 use colored_diagnose::{Call, Diagnosis, Kind, Notes, Subject, Timers, Told};
@@ -18,12 +18,12 @@ use std::time::Duration;
 /// A runtime, for the diagnosis.
 pub(crate) struct View {
     core: SchedulerHandle,
-    driver: Arc<Driver>,
+    services: Arc<Services>,
 }
 
 impl View {
-    pub(crate) fn of(core: &SchedulerHandle, driver: &Arc<Driver>) -> Arc<dyn Subject> {
-        Arc::new(Self { core: core.clone(), driver: Arc::clone(driver) })
+    pub(crate) fn of(core: &SchedulerHandle, services: &Arc<Services>) -> Arc<dyn Subject> {
+        Arc::new(Self { core: core.clone(), services: Arc::clone(services) })
     }
 }
 
@@ -33,15 +33,15 @@ impl Subject for View {
     }
 
     fn diagnosis(&self) -> &Diagnosis {
-        &Attached::of(&self.driver).diagnosis
+        &Attached::of(&self.services).diagnosis
     }
 
     fn notes(&self) -> Notes {
-        Notes { read, is_of_files, tick: self.driver.clock.now_tick() }
+        Notes { read, is_of_files, tick: self.services.driver.clock.now_tick() }
     }
 
     fn calls(&self) -> Vec<Call> {
-        let calls = self.driver.pool.running().into_iter();
+        let calls = self.services.pool.running().into_iter();
         calls
             .map(|(class, call)| {
                 // The places of file operations are in this crate.
@@ -52,16 +52,16 @@ impl Subject for View {
     }
 
     fn timers(&self) -> Timers {
-        let (pending, fired, turns) = self.driver.timers.counts();
+        let (pending, fired, turns) = self.services.driver.timers.counts();
         Timers { pending, fired, turns }
     }
 
     fn wakes(&self) -> u64 {
-        self.driver.parkers.wakes()
+        self.services.driver.parkers.wakes()
     }
 
     fn active_workers(&self) -> usize {
-        self.driver.size.present()
+        self.services.size.present()
     }
 
     #[cfg(unix)]

@@ -23,7 +23,7 @@ impl Parkers {
         &self.parkers[worker]
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.parkers.len()
     }
 
@@ -42,13 +42,13 @@ impl Parkers {
     }
 
     /// Notes that the monitor thread is about to take events and timers.
-    pub(super) fn begin_monitor_events(&self) {
+    pub(crate) fn begin_monitor_events(&self) {
         // Ordering: as for a worker: the lock of a turn, or of a wheel, hands it over.
         self.monitor_events.store(true, Ordering::Relaxed);
     }
 
     /// Notes that the monitor thread has woken the tasks of all that it took.
-    pub(super) fn finish_monitor_events(&self) {
+    pub(crate) fn finish_monitor_events(&self) {
         // Ordering: Release, so that a thread that sees this finds the tasks in their queues.
         self.monitor_events.store(false, Ordering::Release);
     }

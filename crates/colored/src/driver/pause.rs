@@ -32,7 +32,7 @@ pub(crate) use self::advance::Advance;
 
 use self::advance::Advances;
 use super::reactor::PollTurn;
-use super::{Driver, clock::TICK, polled, wheel_timer};
+use super::{Driver, clock::TICK, polled};
 use colored_core::Scheduler;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -107,16 +107,17 @@ impl Driver {
         self.check_timer.check_soon();
     }
 
-    /// As [`park`](Driver::park), while the clock is paused.
+    /// As [`park`](Driver::park), while the clock is paused. `has_calls` tells of step 2 whether a blocking call is queued
+    /// or runs.
     pub(crate) fn park_paused(
         &self,
         scheduler: &Scheduler,
+        has_calls: impl FnOnce() -> bool,
         worker: usize,
         limit: Option<Duration>,
         wakers: &mut Vec<Waker>,
     ) {
-        wheel_timer::drop_last();
-        match self.find(scheduler, worker, wakers) {
+        match self.find(scheduler, has_calls, worker, wakers) {
             Found::Work => {}
             Found::Rest(turn) => self.parkers.of_worker(worker).poll(turn, limit, None, wakers),
             Found::Others => self.parkers.of_worker(worker).wait(limit),
@@ -127,18 +128,25 @@ impl Driver {
     pub(crate) fn move_paused(
         &self,
         scheduler: &Scheduler,
+        has_calls: impl FnOnce() -> bool,
         worker: usize,
         wakers: &mut Vec<Waker>,
     ) -> bool {
-        matches!(self.find(scheduler, worker, wakers), Found::Work)
+        matches!(self.find(scheduler, has_calls, worker, wakers), Found::Work)
     }
 
-    fn find(&self, scheduler: &Scheduler, worker: usize, wakers: &mut Vec<Waker>) -> Found<'_> {
+    fn find(
+        &self,
+        scheduler: &Scheduler,
+        has_calls: impl FnOnce() -> bool,
+        worker: usize,
+        wakers: &mut Vec<Waker>,
+    ) -> Found<'_> {
         if let Some(mut turn) = self.shards.of_worker(worker).try_turn() {
             self.poll_now(worker, &mut turn, wakers);
         }
         self.parkers.of_worker(worker).begin_events();
-        self.advance(self.timers.index_of(worker), wakers);
+        self.advance(worker, self.timers.index_of(worker), wakers);
         if !wakers.is_empty() {
             return Found::Work;
         }
@@ -149,7 +157,7 @@ impl Driver {
         }
         // Where a worker has turned back or a guest runs, one of them looks again.
         let rest = scheduler.rest();
-        let may_move = rest.is_some() && self.may_move(&advances);
+        let may_move = rest.is_some() && self.may_move(&advances, has_calls);
         let mut turns = Vec::with_capacity(self.shards.len());
         for shard in self.shards.iter() {
             let Some(mut turn) = shard.try_turn() else {
@@ -162,7 +170,7 @@ impl Driver {
             turns.push(turn);
         }
         // What was due before the clock was paused.
-        self.fire_all(wakers);
+        self.fire_all(worker, wakers);
         // The next time last: a thread inside `block_on` may have set a timer until it was at rest.
         if wakers.is_empty()
             && may_move
@@ -171,7 +179,7 @@ impl Driver {
             && let Some(next) = self.next_time(&advances)
         {
             self.clock.set(next);
-            self.fire_all(wakers);
+            self.fire_all(worker, wakers);
             // Those who wait for the clock come last, when the tasks of the timers have run.
             if wakers.is_empty() {
                 wakers.extend(advances.take_wakers(self.clock.shown()));
@@ -193,9 +201,9 @@ impl Driver {
     }
 
     /// Takes all timers that are due, wheel by wheel.
-    fn fire_all(&self, wakers: &mut Vec<Waker>) {
+    fn fire_all(&self, worker: usize, wakers: &mut Vec<Waker>) {
         (0..self.timers.wheels()).for_each(|wheel| {
-            self.advance(wheel, wakers);
+            self.advance(worker, wheel, wakers);
         });
     }
 
@@ -206,7 +214,7 @@ impl Driver {
     }
 
     /// Whether time may move once the tasks and sockets are at rest.
-    fn may_move(&self, advances: &Advances) -> bool {
+    fn may_move(&self, advances: &Advances, has_calls: impl FnOnce() -> bool) -> bool {
         if advances.first().is_some() {
             return true;
         }
@@ -214,7 +222,7 @@ impl Driver {
         if self.pause.mains.load(Ordering::Relaxed) == 0 {
             return false;
         }
-        let held = self.pool.has_work() || self.shards.has_reads();
+        let held = has_calls() || self.shards.has_reads();
         self.check_again_if(held);
         !held
     }
@@ -235,7 +243,7 @@ impl Driver {
 
     /// Makes a worker check the pause again if it must. To be called by the monitor thread at each tick. True if it must
     /// not sleep.
-    pub(super) fn check_pause(&self) -> bool {
+    pub(crate) fn check_pause(&self) -> bool {
         if !self.clock.is_paused() {
             return false;
         }

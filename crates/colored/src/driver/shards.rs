@@ -42,7 +42,7 @@ impl Shards {
         &self.shards[index]
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.shards.len()
     }
 
@@ -61,7 +61,7 @@ impl Shards {
     }
 
     /// The shard for the sockets that this worker opens; other threads take turns.
-    pub(super) fn choose(&self, worker: Option<usize>) -> usize {
+    pub(crate) fn choose(&self, worker: Option<usize>) -> usize {
         // Ordering: only spreads the load.
         self.index_of(worker.unwrap_or_else(|| self.turn.fetch_add(1, Ordering::Relaxed)))
     }

@@ -70,13 +70,7 @@ impl Timers {
 
     /// Fires all timers that are due at `now`. Appends their wakers. `is_own` says whether this thread is the wheel's
     /// worker.
-    pub(super) fn advance(
-        &self,
-        wheel: usize,
-        now: u64,
-        wakers: &mut Vec<Waker>,
-        is_own: impl FnOnce() -> bool,
-    ) {
+    pub(super) fn advance(&self, wheel: usize, now: u64, wakers: &mut Vec<Waker>, is_own: bool) {
         let is_due = self.wheels[wheel].next_deadline() <= now;
         let (start, others) = (is_due.then(wall::now), wakers.len());
         while self.wheels[wheel].advance(now, wakers) {}
@@ -84,13 +78,13 @@ impl Timers {
             && wakers.len() > others
         {
             let nanos = u64::try_from(wall::since(start).as_nanos()).unwrap_or(u64::MAX);
-            self.fired[wheel].add((wakers.len() - others) as u64, is_own().then_some(nanos));
+            self.fired[wheel].add((wakers.len() - others) as u64, is_own.then_some(nanos));
         }
     }
 
     /// Advances the wheels whose workers are late. Appends the wakers. True if some wheel is late, or may be before
     /// `soon`.
-    pub(super) fn advance_late(&self, now: u64, soon: u64, wakers: &mut Vec<Waker>) -> bool {
+    pub(crate) fn advance_late(&self, now: u64, soon: u64, wakers: &mut Vec<Waker>) -> bool {
         let mut near = false;
         for (wheel, fired) in self.wheels.iter().zip(&self.fired) {
             let overdue = wheel.next_deadline().saturating_add(self.overdue);

@@ -5,7 +5,7 @@ use super::cursor::Cursor;
 use super::open_file::OpenFile;
 use super::system;
 use crate::budget;
-use crate::driver::current;
+use crate::services::current;
 use std::future::poll_fn;
 use std::io;
 use std::sync::Arc;

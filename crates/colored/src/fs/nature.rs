@@ -50,7 +50,7 @@ impl OpenFile {
     /// Finds out what is not known, on a thread: a server may have to answer.
     pub(super) fn look(self: &Arc<Self>) -> io::Result<Deferred<()>> {
         let file = Arc::clone(self);
-        blocking::defer_to(&self.driver().pool, Class::File, move || file.learn_kind())
+        blocking::defer_to(&self.services().pool, Class::File, move || file.learn_kind())
             .map_err(|error| self.failed("examine", error))
     }
 

@@ -2,9 +2,9 @@
 
 use crate::blocking::{self, Deferred};
 use crate::device::Event;
-use crate::driver::current;
 use crate::error_context::with_context;
 use crate::pool::Class;
+use crate::services::current;
 use crate::wait_reason::{Kind, labeled};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -78,7 +78,7 @@ where
     F: FnOnce() -> io::Result<T> + Send + 'static,
     T: Send + 'static,
 {
-    current::with(|context| context.driver.devices.paths.add(Event::Deferred));
+    current::with(|context| context.services.devices.paths.add(Event::Deferred));
     finished(blocking::defer(class, f)?).await
 }
 

@@ -7,7 +7,7 @@ use super::open_file::OpenFile;
 use super::opening::{How, Opening};
 use super::system::{self, Access, Attempt, Status};
 use crate::device::Event;
-use crate::driver::current;
+use crate::services::current;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -118,7 +118,7 @@ impl OpenOptions {
     pub async fn open(&self, path: impl AsRef<Path>) -> io::Result<File> {
         let path = path.as_ref();
         let context = current::with(Arc::clone);
-        let devices = &context.driver.devices;
+        let devices = &context.services.devices;
         let attempt = match self.is_special || !devices.tries() {
             true => Attempt::Unsupported,
             false => {

@@ -7,12 +7,12 @@ use super::positional;
 use super::system::{self, Attempt, FileType, Identity, Residency};
 use crate::blocking::{self, Deferred};
 use crate::device::{Device, Event, Kind, Outcome, Tries, slow};
-use crate::driver::Driver;
-use crate::driver::current::Context;
-use crate::driver::registration::Registered;
 use crate::driver::ring::Opened;
 use crate::error_context::with_context;
 use crate::pool::Class;
+use crate::registration::Registered;
+use crate::services::Services;
+use crate::services::current::Context;
 use crate::wall;
 use colored_core::port::in_own_call;
 use std::fs::Metadata;
@@ -106,8 +106,8 @@ impl OpenFile {
         Arc::into_inner(file).expect("only the registration has another reference")
     }
 
-    pub(super) fn driver(&self) -> &Driver {
-        &self.context.driver
+    pub(super) fn services(&self) -> &Services {
+        &self.context.services
     }
 
     pub(super) fn context(&self) -> &Arc<Context> {
@@ -124,7 +124,7 @@ impl OpenFile {
 
     /// Notes what the opening has found.
     pub(super) fn learn(&self, identity: Identity) {
-        let device = self.driver().devices.get(identity.device);
+        let device = self.services().devices.get(identity.device);
         let is_anonymous = system::is_anonymous(identity.device);
         let file_type = identity.file_type;
         let _first = self.facts.set(Facts { device, file_type, is_anonymous });
@@ -148,7 +148,7 @@ impl OpenFile {
 
     /// Whether the file is a pipe or a socket that may be tried.
     pub(super) fn is_stream(&self) -> bool {
-        self.driver().devices.tries() && self.is_pipe_or_socket()
+        self.services().devices.tries() && self.is_pipe_or_socket()
     }
 
     /// The device, if its reads can wait in the background: it is of this machine, and reads of its files
@@ -156,7 +156,7 @@ impl OpenFile {
     pub(super) fn ring_device(&self) -> Option<&Device> {
         let device = &*self.facts()?.device;
         let can_wait = device.kind() == Some(Kind::Local) && !device.reads.is_unsupported();
-        (can_wait && self.has_attempts() && self.driver().devices.tries()).then_some(device)
+        (can_wait && self.has_attempts() && self.services().devices.tries()).then_some(device)
     }
 
     /// Reads what is in memory, at most [`INLINE`] bytes. `None` if a thread has to read, or to find the
@@ -229,7 +229,7 @@ impl OpenFile {
         room: usize,
         call: impl FnOnce(How) -> io::Result<Attempt<usize>>,
     ) -> io::Result<Option<usize>> {
-        if !self.has_attempts() || !self.driver().devices.tries() {
+        if !self.has_attempts() || !self.services().devices.tries() {
             return Ok(None);
         }
         let Some(Facts { device, .. }) = self.facts() else { return Ok(None) };
@@ -287,7 +287,7 @@ impl OpenFile {
         T: Send + 'static,
     {
         let file = Arc::clone(self);
-        let deferred = blocking::defer_to(&self.driver().pool, class, move || {
+        let deferred = blocking::defer_to(&self.services().pool, class, move || {
             file.learn_kind();
             if let Some(facts) = file.facts() {
                 facts.device.counts.add(Event::Deferred);
@@ -308,7 +308,7 @@ impl OpenFile {
     pub(super) fn try_metadata(&self) -> io::Result<Option<Metadata>> {
         let is_near = |kind| matches!(kind, Kind::Memory | Kind::Local);
         let known = self.facts().and_then(|facts| facts.device.kind());
-        if !self.driver().devices.tries() || !known.is_some_and(is_near) {
+        if !self.services().devices.tries() || !known.is_some_and(is_near) {
             return Ok(None);
         }
         self.metadata().map(Some)

@@ -5,8 +5,8 @@ use super::offload::{failed, offload, offload_two, offload_two_to};
 use super::opening::may_wait;
 use super::system::{self, Attempt};
 use crate::device::{Event, Kind};
-use crate::driver::current;
 use crate::pool::Class;
+use crate::services::current;
 use std::fs::{self, Metadata, Permissions};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -64,7 +64,7 @@ async fn look_at(path: &Path, follow: bool) -> io::Result<Metadata> {
     offload(OPERATION, path, move |path| {
         // A later call may be answered from memory if the kind of the device is known.
         if let Ok(Attempt::Done((file, identity))) = system::find(path, follow) {
-            let device = context.driver.devices.get(identity.device);
+            let device = context.services.devices.get(identity.device);
             if device.kind().is_none() {
                 device.learn(system::kind(&file));
             }
@@ -76,7 +76,7 @@ async fn look_at(path: &Path, follow: bool) -> io::Result<Metadata> {
 
 fn look_in_memory(path: &Path, follow: bool) -> io::Result<Option<Metadata>> {
     current::with(|context| {
-        let devices = &context.driver.devices;
+        let devices = &context.services.devices;
         if !devices.tries() {
             return Ok(None);
         }

@@ -3,8 +3,8 @@
 use super::offload::{failed, offload};
 use crate::blocking::{self, Deferred};
 use crate::device::Event;
-use crate::driver::current::{self, Context};
 use crate::pool::Class;
+use crate::services::current::{self, Context};
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fs::{self, FileType, Metadata};
@@ -99,11 +99,11 @@ impl ReadDir {
                         return Poll::Ready(entry.map(Some));
                     }
                     let Some(rest) = batch.rest.take() else { return Poll::Ready(Ok(None)) };
-                    let driver = &self.context.driver;
-                    driver.devices.paths.add(Event::Deferred);
+                    let services = &self.context.services;
+                    services.devices.paths.add(Event::Deferred);
                     let next = move || Batch::of(rest);
                     // Without a thread the rest is lost, so the listing ends.
-                    self.listing = match blocking::defer_to(&driver.pool, Class::File, next) {
+                    self.listing = match blocking::defer_to(&services.pool, Class::File, next) {
                         Ok(deferred) => Listing::Deferred(deferred),
                         Err(error) => {
                             self.listing = Listing::Failed;

@@ -6,7 +6,7 @@ use super::descriptor::{self, Descriptor};
 use super::open_file::OpenFile;
 use super::system::{self, Attempt, Readiness};
 use crate::driver::reactor::{Interest, Ready};
-use crate::driver::registration::Registered;
+use crate::registration::Registered;
 use std::io::{self, ErrorKind};
 use std::task::{Context, Poll, ready};
 

@@ -3,7 +3,7 @@
 use super::File;
 use super::fault::{self, Fault};
 use crate::device::FileMetrics;
-use crate::driver::testing::World;
+use crate::services::testing::World;
 use std::io::{ErrorKind, SeekFrom};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -52,7 +52,7 @@ fn run_with<F: Future>(fault: Option<Fault>, main: F) -> (F::Output, Vec<FileMet
     fault::set(fault);
     let output = world.block_on(main);
     fault::set(None);
-    (output, world.driver.devices.metrics().split_off(1))
+    (output, world.services.devices.metrics().split_off(1))
 }
 
 fn pattern(len: usize) -> Vec<u8> {

@@ -162,7 +162,7 @@ impl OpenFile {
                     let read =
                         move || of.read_blocking(len, Place::Offset(offset), fault::no_job());
                     let again = Job::new(move || end(read()));
-                    match open.driver().pool.submit(Class::File, again) {
+                    match open.services().pool.submit(Class::File, again) {
                         // Dropping a job cancels it.
                         Ok(()) | Err(Refused::ShutDown(_)) => {}
                         // It is late, but not lost.
@@ -173,7 +173,7 @@ impl OpenFile {
         };
         let of = Arc::clone(self) as Arc<dyn Opened>;
         let begun = ring::Read { of, len, offset, done: Box::new(done) };
-        self.driver().shards.read(self.context().worker, begun).ok()?;
+        self.context().driver.shards.read(self.context().worker, begun).ok()?;
         Some(read)
     }
 

@@ -8,7 +8,7 @@ pub use self::error::AsyncFdTryNewError;
 
 use crate::driver::descriptor::Descriptor;
 use crate::driver::reactor::{Interest, Ready, Watched};
-use crate::driver::registration::Registered;
+use crate::registration::Registered;
 use std::fmt;
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
@@ -236,7 +236,7 @@ impl<T: AsRawFd + fmt::Debug> fmt::Debug for AsyncFd<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::driver::testing::run;
+    use crate::services::testing::run;
     use std::fs::File;
     use std::io::{Read, Write};
     use std::os::unix::net::UnixStream;

@@ -4,12 +4,12 @@ use std::io::{self, ErrorKind};
 use std::task::{Context, Poll, ready};
 
 use super::accept_backoff::AcceptBackoff;
-use crate::driver::current;
 use crate::driver::reactor::Socket;
-use crate::driver::registration::Registered;
 use crate::error_context::with_context;
 use crate::io::{Interest, Ready};
-use crate::wait_reason::{Kind, labeled};
+use crate::registration::Registered;
+use crate::services::current;
+use crate::wait_reason::{Kind, Reason, labeled};
 
 /// A listening socket of mio.
 pub(super) trait Listener: Socket {
@@ -64,7 +64,7 @@ impl<L: Listener> Acceptor<L> {
             ready!(self.backoff.poll_wait(cx));
             let taken = self.inner.poll_io(cx, Interest::READABLE, Listener::take);
             if taken.is_pending() {
-                Kind::Accept.note(self.inner.get().number());
+                Reason::new(Kind::Accept, self.inner.get().number()).note();
             }
             let taken = ready!(taken);
             if let Some(done) = self.settle(taken.map(|(_, taken)| taken)) {

@@ -3,8 +3,8 @@
 use std::net::SocketAddr;
 
 use super::{TcpListener, TcpStream};
-pub(crate) use crate::driver::testing::{World, run};
 use crate::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+pub(crate) use crate::services::testing::{World, run};
 
 /// A listener on a port of its own.
 pub(crate) async fn listen() -> (TcpListener, SocketAddr) {

@@ -91,8 +91,8 @@ fn byte(name: &str, given: u32) -> io::Result<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::driver::testing::run;
     use crate::net::TcpListener;
+    use crate::services::testing::run;
 
     /// The class CS3, without the lowest two bits, which the system keeps.
     const CLASS: u32 = 96;

@@ -8,8 +8,8 @@ use super::gather;
 use super::socket::{Moved, Socket};
 use super::uninit::{self, Mode};
 use crate::driver::reactor::Snapshot;
-use crate::driver::registration::Registered;
 use crate::io::{Interest, ReadBuf};
+use crate::registration::Registered;
 
 /// A connection: bytes that go both ways, in order.
 pub(super) trait Stream {

@@ -11,9 +11,9 @@ use std::task::{Context, Poll};
 
 use super::addr::ToSocketAddrs;
 use super::error::all_failed;
-use crate::driver::registration::Registered;
 use crate::error_context::with_context;
 use crate::io::{Interest, ReadBuf, Ready};
+use crate::registration::Registered;
 
 /// A UDP socket.
 ///

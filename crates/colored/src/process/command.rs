@@ -1,8 +1,8 @@
 //! [`Command`].
 
 use super::child::Child;
-use crate::driver::current;
 use crate::error_context::with_context;
+use crate::services::current;
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::process::CommandExt;

@@ -170,7 +170,7 @@ impl Builder {
     }
 
     /// The time after which a poll is long, 1 ms or more: it blocks, or computes without a break. Then a spare worker,
-    /// or a parked one, takes the worker's place: it runs the worker's other colors, and cares for its timers and
+    /// or a parked one, takes the worker's place: it runs the worker's other colors, and serves its timers and
     /// sockets. The color of the poll stays with the poll. The runtime notices up to 5 ms later, and counts long polls
     /// ([`LongPollMetrics`](crate::metrics::LongPollMetrics)); with the feature `diagnose`, it also reports them. With
     /// [`Duration::MAX`] no poll is long. Default: the environment variable `COLORED_LONG_POLL_MS`; without it 5 ms.

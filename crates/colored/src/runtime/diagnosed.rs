@@ -53,7 +53,7 @@ impl Handle {
     #[track_caller]
     pub fn observe(&self, length: Duration) -> impl Future<Output = Report> + Send + use<> {
         let handle = self.clone();
-        let report = blocking::submit_within(&self.core, &self.driver, move || {
+        let report = blocking::submit_within(&self.core, &self.services, move || {
             handle.observe_blocking(length)
         });
         async move {
@@ -68,7 +68,7 @@ impl Handle {
     /// needs no worker, and works while all of them are stuck.
     #[must_use]
     pub fn observe_blocking(&self, length: Duration) -> Report {
-        observe_blocking(View::of(&self.core, &self.driver), length)
+        observe_blocking(View::of(&self.core, &self.services), length)
     }
 
     /// Where the runtime's time has gone, by worker, by color and by the place of the spawn. Any thread may call it.
@@ -77,7 +77,7 @@ impl Handle {
     /// with a million colors, a spawn under a named one may wait for a millisecond.
     #[must_use]
     pub fn usage(&self) -> Snapshot {
-        snapshot(&*View::of(&self.core, &self.driver))
+        snapshot(&*View::of(&self.core, &self.services))
     }
 
     /// What the runtime records at the moment.
@@ -99,21 +99,21 @@ impl Handle {
     /// be there of one thread, and missing of another.
     #[must_use]
     pub fn trace(&self) -> trace::Snapshot {
-        Attached::of(&self.driver).diagnosis.trace(self.core.scheduler())
+        Attached::of(&self.services).diagnosis.trace(self.core.scheduler())
     }
 
     /// Keeps a copy of all records, as of now, for [`frozen`](Self::frozen), and writes it to the
     /// [`trace_file`](crate::diagnose::Options::trace_file), if there is one. Returns false if the runtime records nothing, or keeps
     /// another copy. Costs as much as [`trace`](Self::trace).
     pub fn freeze(&self) -> bool {
-        Attached::of(&self.driver).freeze(Trigger::Call, self.core.scheduler(), &self.driver)
+        Attached::of(&self.services).freeze(Trigger::Call, self.core.scheduler(), &self.services)
     }
 
     /// Takes the copy that was made at the first event since the last call: see
     /// [`Options::freeze_on`](crate::diagnose::Options::freeze_on). `None` if there was no event.
     #[must_use]
     pub fn frozen(&self) -> Option<trace::Snapshot> {
-        Attached::of(&self.driver).diagnosis.take_frozen()
+        Attached::of(&self.services).diagnosis.take_frozen()
     }
 
     /// Lists the tasks of the runtime, what each waits for and since when, what the workers do, and cycles of waits.
@@ -142,6 +142,6 @@ impl Handle {
     /// ```
     #[must_use]
     pub fn dump(&self) -> Dump {
-        make_dump(&*View::of(&self.core, &self.driver))
+        make_dump(&*View::of(&self.core, &self.services))
     }
 }

@@ -3,12 +3,12 @@
 use super::event_poll::{POLL_INTERVAL_NANOS, wake_all};
 use super::handle::{EnterGuard, Handle};
 use super::metrics::Metrics;
+use super::monitor::DeadlockSearch;
 use super::resume;
 use super::unstarted::Unstarted;
-use crate::driver::monitor::DeadlockSearch;
 use crate::driver::outside::Rest;
 use crate::driver::pause::Main;
-use crate::driver::{Driver, current, entered};
+use crate::services::{Services, current, entered};
 use crate::task::JoinHandle;
 use crate::wall;
 use colored_core::{Color, Step, Worker};
@@ -87,7 +87,7 @@ const ONLY: usize = 0;
 impl EmbeddedRuntime {
     pub(super) fn new(mut unstarted: Unstarted) -> Self {
         let worker = unstarted.workers.pop().expect("an embedded runtime has one worker");
-        let deadlock_search = DeadlockSearch::new(unstarted.handle.driver.deadlock_after);
+        let deadlock_search = DeadlockSearch::new(unstarted.handle.services.deadlock_after);
         let handle = unstarted.handle;
         let this = Self {
             handle,
@@ -98,7 +98,7 @@ impl EmbeddedRuntime {
             _this_thread: PhantomData,
         };
         // The first turn announces the first sleep.
-        this.driver().come_back_soon(ONLY);
+        this.services().driver.come_back_soon(ONLY);
         this
     }
 
@@ -126,9 +126,10 @@ impl EmbeddedRuntime {
         );
         let end = wall::now().checked_add(limit);
         let is_over = || end.is_some_and(|end| wall::now() >= end);
-        let driver = Arc::clone(self.driver());
-        let _entered = enter(&driver);
-        let _tokio = driver.enter_tokio();
+        let services = Arc::clone(self.services());
+        let driver = &services.driver;
+        let _entered = enter(&services);
+        let _tokio = services.tokio.enter();
         driver.end_rest(ONLY);
         self.look();
         let mut last_poll = self.worker.now();
@@ -174,11 +175,12 @@ impl EmbeddedRuntime {
             Color::current().is_none(),
             "`EmbeddedRuntime::wait` inside a task: call it from the program's event loop"
         );
-        let driver = Arc::clone(self.driver());
-        let _entered = enter(&driver);
+        let services = Arc::clone(self.services());
+        let driver = &services.driver;
+        let _entered = enter(&services);
         let limit = timeout.into_iter().chain(self.rest).min();
         let limit = if driver.end_rest(ONLY) { Some(Duration::ZERO) } else { limit };
-        driver.park(ONLY, limit, &mut self.wakers);
+        services.park(ONLY, limit, &mut self.wakers);
         wake_all(&mut self.worker, &mut self.wakers);
         // Whatever has come: the next turn finds it, and the descriptor still says so.
         driver.come_back_soon(ONLY);
@@ -193,7 +195,7 @@ impl EmbeddedRuntime {
     #[track_caller]
     pub fn block_on<F: Future + 'static>(&mut self, future: F) -> F::Output {
         let mut task = self.spawn_local(future);
-        let _running = Main::begin(self.driver());
+        let _running = Main::begin(&self.services().driver);
         loop {
             let time = self.turn(Duration::from_millis(1));
             match task.try_take() {
@@ -235,67 +237,67 @@ impl EmbeddedRuntime {
         self.handle.metrics()
     }
 
-    fn driver(&self) -> &Arc<Driver> {
-        &self.handle.driver
+    fn services(&self) -> &Arc<Services> {
+        &self.handle.services
     }
 
     /// Moves a paused clock, if the runtime is at rest. True if that has woken tasks.
     fn move_time(&mut self) -> bool {
-        let driver = &self.handle.driver;
-        if !driver.clock.is_paused() {
+        let services = &self.handle.services;
+        if !services.driver.clock.is_paused() {
             return false;
         }
         let scheduler = self.handle.core.scheduler();
-        let has_moved = driver.move_paused(scheduler, ONLY, &mut self.wakers);
+        let has_moved = services.move_paused(scheduler, ONLY, &mut self.wakers);
         wake_all(&mut self.worker, &mut self.wakers);
-        self.handle.driver.finish_events(ONLY);
+        self.handle.services.driver.finish_events(ONLY);
         has_moved
     }
 
     /// Looks for events and due timers.
     fn look(&mut self) {
-        self.handle.driver.poll_events(ONLY, &mut self.wakers);
+        self.handle.services.poll_events(ONLY, &mut self.wakers);
         wake_all(&mut self.worker, &mut self.wakers);
     }
 }
 
 /// Makes this thread the worker, as far as I/O is concerned.
-fn enter(driver: &Arc<Driver>) -> entered::Entered {
-    entered::enter(current::Context::new(Arc::clone(driver), Some(ONLY)))
+fn enter(services: &Arc<Services>) -> entered::Entered {
+    entered::enter(current::Context::new(Arc::clone(services), Some(ONLY)))
 }
 
 impl Drop for EmbeddedRuntime {
     fn drop(&mut self) {
-        let driver = Arc::clone(self.driver());
+        let services = Arc::clone(self.services());
         self.handle.core.scheduler().shut_down();
         {
-            let _entered = enter(&driver);
-            let _tokio = driver.enter_tokio();
-            driver.end_rest(ONLY);
+            let _entered = enter(&services);
+            let _tokio = services.tokio.enter();
+            services.driver.end_rest(ONLY);
             loop {
                 match self.worker.step() {
                     Step::Ran => {}
                     // Another thread has a color of the runtime: it is in a closure of a cell, or in `block_on`.
                     Step::Park(limit) => {
                         let limit = limit.map(Duration::from_nanos);
-                        driver.park(ONLY, limit, &mut self.wakers);
+                        services.park(ONLY, limit, &mut self.wakers);
                         wake_all(&mut self.worker, &mut self.wakers);
                     }
                     Step::Stopped => break,
                 }
             }
         }
-        driver.shut_down();
-        driver.pool.shutdown(None);
-        driver.shut_down_tokio(None);
-        driver.observer.on_shutdown(self.handle.core.scheduler(), true);
+        services.driver.shut_down();
+        services.pool.shutdown(None);
+        services.tokio.shut_down(None);
+        services.observer.on_shutdown(self.handle.core.scheduler(), true);
     }
 }
 
 #[cfg(unix)]
 impl AsFd for EmbeddedRuntime {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.handle.driver.descriptor(ONLY)
+        self.handle.services.driver.descriptor(ONLY)
     }
 }
 

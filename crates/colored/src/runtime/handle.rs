@@ -4,8 +4,8 @@ use super::metrics::Metrics;
 use super::resume;
 use crate::blocking;
 use crate::driver::pause::Main;
-use crate::driver::{Driver, current, entered};
 use crate::pinned::{NoWorker, PinnedCell, spawn_pinned_in};
+use crate::services::{Services, current, entered};
 use crate::task::JoinHandle;
 use colored_core::{Color, ColorCell, Nested, Priority};
 use colored_limit::Limit;
@@ -21,12 +21,12 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct Handle {
     pub(super) core: colored_core::SchedulerHandle,
-    pub(super) driver: Arc<Driver>,
+    pub(super) services: Arc<Services>,
 }
 
 impl Handle {
-    pub(super) fn new(core: colored_core::SchedulerHandle, driver: Arc<Driver>) -> Self {
-        Self { core, driver }
+    pub(super) fn new(core: colored_core::SchedulerHandle, services: Arc<Services>) -> Self {
+        Self { core, services }
     }
 
     /// The handle of the runtime that this thread works for.
@@ -47,8 +47,8 @@ impl Handle {
     #[must_use]
     pub fn try_current() -> Option<Handle> {
         let core = colored_core::SchedulerHandle::with_current(|handle| handle.cloned())?;
-        let driver = current::of(&core)?;
-        Some(Self { core, driver })
+        let services = current::of(&core)?;
+        Some(Self { core, services })
     }
 
     /// Spawns under [`Color::DEFAULT`]; see [`spawn`](crate::spawn).
@@ -100,7 +100,7 @@ impl Handle {
     ///
     /// `InvalidInput` if the number is out of this range, which the error names.
     pub fn set_workers(&self, workers: usize) -> io::Result<()> {
-        let size = &self.driver.size;
+        let size = &self.services.size;
         if !(size.workers()..=size.max()).contains(&workers) {
             let text = format!(
                 "set_workers({workers}): allowed are {} to {}, by `Builder::workers` and `Builder::max_workers`",
@@ -110,7 +110,7 @@ impl Handle {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
         }
         size.want(workers);
-        self.driver.check_timer.check_soon();
+        self.services.driver.check_timer.check_soon();
         Ok(())
     }
 
@@ -118,7 +118,7 @@ impl Handle {
     /// the spare workers that take over from long polls, and without workers that the system gives no thread for.
     #[must_use]
     pub fn workers(&self) -> usize {
-        self.driver.size.present()
+        self.services.size.present()
     }
 
     /// Gives a color a priority against other colors, until the next call for that color. Default:
@@ -164,7 +164,7 @@ impl Handle {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        blocking::submit_within(&self.core, &self.driver, f)
+        blocking::submit_within(&self.core, &self.services, f)
     }
 
     /// Gives `value` to `color` of this runtime; see [`ColorCell::new`].
@@ -227,12 +227,12 @@ impl Handle {
     /// As there.
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
-        let context = current::Context::new(Arc::clone(&self.driver), None);
+        let context = current::Context::new(Arc::clone(&self.services), None);
         let entered = entered::enter(context);
         let output = {
-            let _tokio = self.driver.enter_tokio();
+            let _tokio = self.services.tokio.enter();
             self.core.block_on(async {
-                let _running = Main::begin(&self.driver);
+                let _running = Main::begin(&self.services.driver);
                 future.await
             })
         };
@@ -261,9 +261,9 @@ impl Handle {
     /// the guard across an await; the guard then applies to everything that the thread polls meanwhile
     /// under the same color.
     pub fn enter(&self) -> EnterGuard {
-        let context = current::Context::new(Arc::clone(&self.driver), None);
+        let context = current::Context::new(Arc::clone(&self.services), None);
         EnterGuard {
-            _driver: entered::enter(context),
+            _services: entered::enter(context),
             _core: self.core.enter(),
             _this_thread: PhantomData,
         }
@@ -272,7 +272,7 @@ impl Handle {
     /// Returns the runtime's counters.
     #[must_use]
     pub fn metrics(&self) -> Metrics {
-        Metrics::of(self.core.scheduler(), &self.driver)
+        Metrics::of(self.core.scheduler(), &self.services)
     }
 
     /// Whether this thread is one of the runtime's workers, or runs under one of its colors.
@@ -283,7 +283,7 @@ impl Handle {
     /// Whether this thread is one of the runtime's workers.
     pub(super) fn is_current_worker(&self) -> bool {
         let own = |context: &Arc<current::Context>| {
-            context.worker.is_some() && Arc::ptr_eq(&context.driver, &self.driver)
+            context.worker.is_some() && Arc::ptr_eq(&context.services, &self.services)
         };
         current::on_thread(own).unwrap_or(false)
     }
@@ -306,6 +306,6 @@ impl fmt::Debug for Handle {
 #[must_use = "dropping the guard leaves the runtime"]
 pub struct EnterGuard {
     _core: colored_core::Entered,
-    _driver: entered::Entered,
+    _services: entered::Entered,
     _this_thread: PhantomData<*const ()>,
 }

@@ -2,9 +2,9 @@
 
 use crate::blocking::BlockingMetrics;
 use crate::device::FileMetrics;
-use crate::driver::Driver;
 use crate::long_poll::LongPollMetrics;
 use crate::pool::Class;
+use crate::services::Services;
 use colored_core::Scheduler;
 pub use colored_core::WorkerMetrics;
 
@@ -39,19 +39,19 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    pub(super) fn of(scheduler: &Scheduler, driver: &Driver) -> Self {
-        let (timers, timers_fired, _) = driver.timers.counts();
+    pub(super) fn of(scheduler: &Scheduler, services: &Services) -> Self {
+        let (timers, timers_fired, _) = services.driver.timers.counts();
         Self {
             workers: (0..scheduler.workers()).map(|i| scheduler.worker_metrics(i)).collect(),
             colors: scheduler.lanes(),
             parked: scheduler.parked(),
-            blocking: driver.pool.stats(Class::Work).into(),
-            file_threads: driver.pool.stats(Class::File).into(),
-            long_polls: driver.long_polls.metrics(),
-            wakes: driver.parkers.wakes(),
+            blocking: services.pool.stats(Class::Work).into(),
+            file_threads: services.pool.stats(Class::File).into(),
+            long_polls: services.long_polls.metrics(),
+            wakes: services.driver.parkers.wakes(),
             timers,
             timers_fired,
-            files: driver.devices.metrics(),
+            files: services.devices.metrics(),
         }
     }
 }

@@ -1,28 +1,27 @@
-//! [`DriverPark`]: how the scheduler parks, wakes and times its workers, and what it reports: on the driver.
+//! [`RuntimePark`]: how the scheduler parks, wakes and times its workers, and what it reports: to the services.
 
-use crate::driver::Driver;
 use crate::missing_tokio;
+use crate::services::{Services, current};
 use crate::wall;
 use colored_core::port::Part;
 use colored_core::{Park, Scheduler, TaskPanic};
-use std::any::Any;
 use std::sync::Arc;
 use std::time::Instant;
 
 /// A function that hears of each panic of a task.
 pub(super) type PanicHook = Arc<dyn Fn(&TaskPanic<'_>) + Send + Sync>;
 
-pub(super) struct DriverPark {
-    pub(super) driver: Arc<Driver>,
+pub(super) struct RuntimePark {
+    pub(super) services: Arc<Services>,
     pub(super) start: Instant,
     /// There is no monitor thread: the worker looks for deadlocks, in its turns.
     pub(super) is_embedded: bool,
     pub(super) on_task_panic: Option<PanicHook>,
 }
 
-impl Park for DriverPark {
+impl Park for RuntimePark {
     fn unpark(&self, worker: usize) {
-        self.driver.unpark(worker);
+        self.services.driver.unpark(worker);
     }
 
     fn now(&self) -> u64 {
@@ -32,18 +31,18 @@ impl Park for DriverPark {
 
     fn stir(&self) {
         if self.is_embedded {
-            self.driver.come_back_soon(0);
+            self.services.driver.come_back_soon(0);
         } else {
-            self.driver.check_timer.check_soon();
+            self.services.driver.check_timer.check_soon();
         }
     }
 
     fn guest_waits(&self) {
-        self.driver.wake_for_waiting_guest();
+        self.services.driver.wake_for_waiting_guest();
     }
 
     fn panicked(&self, scheduler: &Scheduler, panic: &TaskPanic<'_>) {
-        self.driver.observer.on_panic(scheduler, &self.driver);
+        self.services.observer.on_panic(scheduler, &self.services);
         missing_tokio::explain(panic.payload);
         match &self.on_task_panic {
             Some(hook) => hook(panic),
@@ -53,18 +52,18 @@ impl Park for DriverPark {
     }
 
     fn found_deadlock(&self, scheduler: &Scheduler) {
-        self.driver.observer.on_deadlock(scheduler, &self.driver);
+        self.services.observer.on_deadlock(scheduler, &self.services);
     }
 
     fn overloaded(&self, scheduler: &Scheduler) {
-        self.driver.observer.on_overload(scheduler, &self.driver);
+        self.services.observer.on_overload(scheduler, &self.services);
     }
 
     fn finish_first(&self, part: Part) {
-        self.driver.finishers.add(part);
+        self.services.finishers.add(part);
     }
 
-    fn shell(&self) -> Option<&(dyn Any + Send + Sync)> {
-        Some(&self.driver)
+    fn show_shell(&self) {
+        current::show(&self.services);
     }
 }

@@ -33,18 +33,18 @@ impl Threads {
         let Some(reactor) = self.reactor.take() else { return Ok(()) };
         let workers = std::mem::take(&mut self.workers);
         let deadline = timeout.and_then(|timeout| wall::now().checked_add(timeout));
-        let finishers = &handle.driver.finishers;
+        let finishers = &handle.services.finishers;
         let drains = drains && timeout != Some(Duration::ZERO);
         let events = if drains { finishers.finish(deadline) } else { finishers.left() };
         let scheduler = handle.core.scheduler();
         scheduler.shut_down();
         let stopped = self.gate.wait_for_workers(deadline);
-        handle.driver.shut_down();
-        handle.driver.check_timer.stop();
-        let pool = handle.driver.pool.shutdown(deadline);
-        handle.driver.shut_down_tokio(deadline);
+        handle.services.driver.shut_down();
+        handle.services.driver.check_timer.stop();
+        let pool = handle.services.pool.shutdown(deadline);
+        handle.services.tokio.shut_down(deadline);
         let waits = timeout != Some(Duration::ZERO);
-        handle.driver.observer.on_shutdown(scheduler, waits);
+        handle.services.observer.on_shutdown(scheduler, waits);
         if stopped {
             // They have left the gate: a join returns at once.
             workers.into_iter().for_each(|worker| drop(worker.join()));
@@ -54,6 +54,6 @@ impl Threads {
             return Ok(());
         }
         let timeout = timeout.unwrap_or_default();
-        Err(ShutdownTimeout::now(timeout, events, scheduler, &handle.driver.pool))
+        Err(ShutdownTimeout::now(timeout, events, scheduler, &handle.services.pool))
     }
 }

@@ -1,10 +1,11 @@
 //! The threads of a runtime: one per worker, and the monitor thread.
 
 use super::event_poll::{POLL_INTERVAL_NANOS, wake_all};
+use super::monitor::{self, SpareThreads};
 use super::unstarted::Unstarted;
 use super::worker_hooks::WorkerHooks;
-use crate::driver::monitor::SpareThreads;
-use crate::driver::{Driver, current, entered, monitor};
+use crate::driver::Driver;
+use crate::services::{Services, current, entered};
 use crate::thread_settings::ThreadSettings;
 use crate::wall;
 use colored_core::{Step, Worker};
@@ -111,7 +112,7 @@ impl Threads {
         for worker in workers {
             let index = worker.index();
             let pin = (!pins.is_empty()).then(|| pins[index % pins.len()]);
-            let (driver, hooks) = (Arc::clone(&handle.driver), hooks.clone());
+            let (services, hooks) = (Arc::clone(&handle.services), hooks.clone());
             // Boxed, because a thread passes its body through a dozen functions, and some stacks are small.
             let worker = Box::new(worker);
             let body = move || {
@@ -119,13 +120,13 @@ impl Threads {
                     // A refusal leaves the worker where the system puts it.
                     core_affinity::set_for_current(pin);
                 }
-                run_worker(worker, driver, &hooks);
+                run_worker(worker, services, &hooks);
             };
             self.workers.push(self.spawn(format!("{name}-w{index}"), body)?);
         }
-        let (core, driver) = (handle.core.clone(), Arc::clone(&handle.driver));
-        let spares = self.spare_threads(Arc::clone(&driver), spares, &name, hooks);
-        let body = move || monitor::run(core, driver, spares);
+        let (core, services) = (handle.core.clone(), Arc::clone(&handle.services));
+        let spares = self.spare_threads(Arc::clone(&services), spares, &name, hooks);
+        let body = move || monitor::run(core, services, spares);
         self.reactor = Some(self.spawn(format!("{name}-monitor"), body)?);
         Ok(())
     }
@@ -141,7 +142,7 @@ impl Threads {
     /// The threads of spare workers, which start when they are wanted. The monitor thread joins them at its end.
     fn spare_threads(
         &self,
-        driver: Arc<Driver>,
+        services: Arc<Services>,
         workers: Vec<Worker>,
         name: &str,
         hooks: WorkerHooks,
@@ -152,13 +153,14 @@ impl Threads {
             let index = worker.index();
             // The closure of a thread that the system refuses is dropped, and the worker is to stay.
             let place = Arc::new(Mutex::new(Some(worker)));
-            let (taken, driver, hooks) = (Arc::clone(&place), Arc::clone(&driver), hooks.clone());
+            let (taken, services, hooks) =
+                (Arc::clone(&place), Arc::clone(&services), hooks.clone());
             let take = move |place: &Mutex<Option<Box<Worker>>>| {
                 place.lock().unwrap_or_else(PoisonError::into_inner).take()
             };
             let body = move || {
                 if let Some(worker) = take(&taken) {
-                    run_worker(worker, driver, &hooks);
+                    run_worker(worker, services, &hooks);
                 }
             };
             match spawn(&gate, &thread_settings, format!("{name}-s{index}"), body) {
@@ -188,36 +190,37 @@ fn spawn(
 }
 
 /// A worker's life, and the hooks of the program.
-fn run_worker(worker: Box<Worker>, driver: Arc<Driver>, hooks: &WorkerHooks) {
-    hooks.around(worker.index(), || live(worker, driver, hooks));
+fn run_worker(worker: Box<Worker>, services: Arc<Services>, hooks: &WorkerHooks) {
+    hooks.around(worker.index(), || live(worker, services, hooks));
 }
 
-fn live(mut worker: Box<Worker>, driver: Arc<Driver>, hooks: &WorkerHooks) {
+fn live(mut worker: Box<Worker>, services: Arc<Services>, hooks: &WorkerHooks) {
     let index = worker.index();
-    driver.observer.on_worker_start(index);
+    let driver = &services.driver;
+    services.observer.on_worker_start(index);
     let context = if index < driver.timers.wheels() {
-        current::Context::new(Arc::clone(&driver), Some(index))
+        current::Context::new(Arc::clone(&services), Some(index))
     } else {
-        current::Context::of_spare(Arc::clone(&driver))
+        current::Context::of_spare(Arc::clone(&services))
     };
     let _entered = entered::enter(context);
-    let _tokio = driver.enter_tokio();
+    let _tokio = services.tokio.enter();
     let mut wakers = Vec::new();
     let mut last_poll = 0;
-    start_checks(&worker, &driver);
+    start_checks(&worker, driver);
     loop {
         match worker.step() {
             // It was among the parked ones for a moment, and the monitor thread may have seen that.
-            Step::Ran if worker.has_turned_back() => start_checks(&worker, &driver),
+            Step::Ran if worker.has_turned_back() => start_checks(&worker, driver),
             Step::Ran if worker.now() - last_poll < POLL_INTERVAL_NANOS => {}
             Step::Ran => {
                 last_poll = worker.now();
-                driver.poll_events(index, &mut wakers);
-                account_for_timers(&mut worker, &driver);
+                services.poll_events(index, &mut wakers);
+                account_for_timers(&mut worker, driver);
                 wake_all(&mut worker, &mut wakers);
             }
             Step::Park(_) if worker.is_absent() => {
-                hooks.around_sleep(index, || driver.sleep(index));
+                hooks.around_sleep(index, || services.sleep(index));
                 // It was called because others are stuck.
                 driver.check_timer.wake_or_postpone(|| false);
             }
@@ -226,16 +229,16 @@ fn live(mut worker: Box<Worker>, driver: Arc<Driver>, hooks: &WorkerHooks) {
                 hooks.around_sleep(index, || {
                     if driver.clock.is_paused() {
                         let scheduler = worker.handle().scheduler();
-                        driver.park_paused(scheduler, index, limit, &mut wakers);
+                        services.park_paused(scheduler, index, limit, &mut wakers);
                     } else {
-                        driver.park(index, limit, &mut wakers);
+                        services.park(index, limit, &mut wakers);
                     }
                 });
-                account_for_timers(&mut worker, &driver);
+                account_for_timers(&mut worker, driver);
                 wake_all(&mut worker, &mut wakers);
                 driver.finish_events(index);
                 worker.wake_up();
-                start_checks(&worker, &driver);
+                start_checks(&worker, driver);
                 last_poll = worker.now();
             }
             Step::Stopped => return,

@@ -138,7 +138,7 @@ impl Handle {
     /// Whether the runtime has one worker or several.
     #[must_use]
     pub fn runtime_flavor(&self) -> RuntimeFlavor {
-        if self.driver.size.max() == 1 {
+        if self.services.size.max() == 1 {
             RuntimeFlavor::CurrentThread
         } else {
             RuntimeFlavor::MultiThread

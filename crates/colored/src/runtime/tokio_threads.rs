@@ -47,7 +47,7 @@ impl Tokio {
             }
             Self::Of(theirs) => TokioContext::of(theirs),
         };
-        handle.driver.set_tokio(context);
+        handle.services.tokio.set(context);
         Ok(())
     }
 }

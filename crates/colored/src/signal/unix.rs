@@ -2,7 +2,7 @@
 
 use crate::io::{AsyncRead, ReadBuf};
 use crate::net::UnixStream;
-use crate::wait_reason::Kind;
+use crate::wait_reason::{Kind, Reason};
 use futures_core::Stream;
 use signal_hook::SigId;
 use signal_hook::consts;
@@ -136,7 +136,7 @@ impl Signal {
         let mut buf = ReadBuf::new(&mut bytes);
         let polled = Pin::new(&mut self.bytes).poll_read(cx, &mut buf);
         if polled.is_pending() {
-            Kind::Signal.note(self.kind.0.unsigned_abs());
+            Reason::new(Kind::Signal, self.kind.0.unsigned_abs()).note();
         }
         match ready!(polled) {
             Ok(()) if !buf.filled().is_empty() => Poll::Ready(Some(())),

@@ -79,7 +79,7 @@ impl Instant {
         self.0.checked_add(duration).map(Instant)
     }
 
-    /// So much before this; `None` if the platform cannot represent it.
+    /// The time that is `duration` before this one; `None` if the platform cannot represent it.
     #[must_use]
     pub fn checked_sub(&self, duration: Duration) -> Option<Instant> {
         self.0.checked_sub(duration).map(Instant)

@@ -1,8 +1,8 @@
 //! Stopping the clock of a runtime, for tests.
 
 use super::later;
-use crate::driver::current;
 use crate::driver::pause::Advance;
+use crate::services::current;
 use std::sync::Arc;
 use std::time::Duration;
 

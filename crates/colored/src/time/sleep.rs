@@ -2,7 +2,6 @@
 
 use std::{
     fmt,
-    panic::Location,
     pin::Pin,
     task::{Context, Poll, ready},
     time::Duration,
@@ -10,8 +9,8 @@ use std::{
 
 use super::{has_come, instant::Instant, later, present, timer::Timer};
 use crate::budget;
-use crate::driver::current::on_worker;
-use crate::wait_reason::TimerLeaf;
+use crate::services::current::on_worker;
+use crate::wait_reason::TimerReason;
 
 /// Waits for `duration`, counted from this call.
 ///
@@ -38,7 +37,7 @@ pub fn sleep(duration: Duration) -> Sleep {
 #[must_use = "a sleep does nothing unless it is awaited"]
 #[track_caller]
 pub fn sleep_until(deadline: impl Into<Instant>) -> Sleep {
-    Sleep { deadline: deadline.into().into_std(), timer: None, site: Location::caller() }
+    Sleep { deadline: deadline.into().into_std(), timer: None, reason: TimerReason::here() }
 }
 
 /// A future that is ready at its deadline; made by [`sleep`] and [`sleep_until`].
@@ -67,7 +66,7 @@ pub struct Sleep {
     /// There from the first poll that found the deadline ahead until it is reached.
     timer: Option<Timer>,
     /// Where it was made, for dumps.
-    site: &'static Location<'static>,
+    reason: TimerReason,
 }
 
 impl Sleep {
@@ -99,7 +98,7 @@ impl Sleep {
     pub(super) fn poll_elapsed(&mut self, cx: &mut Context<'_>, is_guard: bool) -> Poll<()> {
         let Some(tick) = self.arm(cx) else { return Poll::Ready(()) };
         if let Some(timer) = &self.timer {
-            TimerLeaf { site: self.site, is_guard }.note(tick, timer.present());
+            self.reason.note(tick, timer.present(), is_guard);
         }
         Poll::Pending
     }
@@ -132,7 +131,7 @@ impl Sleep {
 impl Drop for Sleep {
     fn drop(&mut self) {
         if let Some(timer) = self.timer.take() {
-            TimerLeaf { site: self.site, is_guard: false }.forget(|| timer.tick(self.deadline));
+            self.reason.forget(|| timer.tick(self.deadline));
             timer.let_go();
         }
     }

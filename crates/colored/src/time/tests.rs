@@ -20,8 +20,8 @@ use super::*;
 use crate::driver::{
     Driver,
     clock::{Clock, TICK},
-    current, entered,
 };
+use crate::services::{Services, current, entered};
 
 #[derive(Default)]
 struct Counter(AtomicUsize);
@@ -35,6 +35,7 @@ impl Wake for Counter {
 /// A driver with two wheels, whose time the test moves.
 struct World {
     driver: Arc<Driver>,
+    services: Arc<Services>,
     wakes: Arc<Counter>,
     waker: Waker,
 }
@@ -43,12 +44,13 @@ impl World {
     fn new() -> World {
         let wakes = Arc::new(Counter::default());
         let waker = Waker::from(wakes.clone());
-        World { driver: Arc::new(Driver::with_clock(Clock::manual(), 2)), wakes, waker }
+        let services = Services::of(Driver::with_clock(Clock::manual(), 2), 2);
+        World { driver: Arc::clone(&services.driver), services, wakes, waker }
     }
 
     /// Runs `f` as the given worker would.
     fn on<R>(&self, worker: Option<usize>, f: impl FnOnce() -> R) -> R {
-        let _guard = entered::enter(current::Context::new(self.driver.clone(), worker));
+        let _guard = entered::enter(current::Context::new(self.services.clone(), worker));
         f()
     }
 
@@ -269,7 +271,8 @@ fn a_timer_left_by_a_runtime_is_loud_when_polled_and_quiet_when_dropped() {
 
 #[test]
 fn on_the_real_clock_no_sleep_is_early() {
-    let driver = Arc::new(Driver::with_clock(Clock::new(), 1));
+    let services = Services::of(Driver::with_clock(Clock::new(), 1), 1);
+    let driver = Arc::clone(&services.driver);
     let (woken, wakes) = mpsc::channel();
     struct Channel(mpsc::Sender<usize>, usize);
     impl Wake for Channel {
@@ -277,7 +280,7 @@ fn on_the_real_clock_no_sleep_is_early() {
             self.0.send(self.1).unwrap();
         }
     }
-    let _guard = entered::enter(current::Context::new(driver.clone(), Some(0)));
+    let _guard = entered::enter(current::Context::new(services, Some(0)));
     let mut sleeps: Vec<_> = (0..50).map(|i| sleep(Duration::from_micros(300 * i + 100))).collect();
     let mut poll = |index: usize| {
         let waker = Waker::from(Arc::new(Channel(woken.clone(), index)));
@@ -300,10 +303,11 @@ fn on_the_real_clock_no_sleep_is_early() {
 #[test]
 fn a_parked_worker_rests_between_the_timers_for_which_it_wakes_up() {
     const REST: u64 = 1_000_000 / TICK;
-    let driver = Arc::new(Driver::with_clock(Clock::new(), 1));
+    let services = Services::of(Driver::with_clock(Clock::new(), 1), 1);
+    let driver = Arc::clone(&services.driver);
     let wakes = Arc::new(Counter::default());
     let waker = Waker::from(wakes.clone());
-    let _guard = entered::enter(current::Context::new(driver.clone(), Some(0)));
+    let _guard = entered::enter(current::Context::new(services, Some(0)));
     let sleeps = (1..=300).map(|step| sleep(Duration::from_micros(20 * step)));
     let mut sleeps: Vec<_> = sleeps.collect();
     let mut poll =

@@ -5,8 +5,10 @@ use std::{sync::Arc, task::Waker, time::Instant};
 use crate::driver::{
     Driver,
     clock::TICK,
-    current::{self, Context},
     wheel::{Closed, Inserted, Reset},
+};
+use crate::services::{
+    current::{self, Context},
     wheel_timer::{self, WheelTimer},
 };
 

@@ -77,7 +77,8 @@ impl Worker {
         self.absent
     }
 
-    /// To be called by a spare worker at the begin of each step.
+    /// Joins the other workers, or leaves them, as the number of spare workers that are wanted demands. A spare worker
+    /// calls it first in each step.
     #[cold]
     pub(super) fn join_or_leave(&mut self) -> Next {
         let scheduler = self.local.scheduler();

@@ -14,7 +14,7 @@ use std::time::Duration;
 /// Another number tells that the meaning of a field has changed.
 const PROTOCOL: u64 = 1;
 
-/// So many colors lead each of four orders.
+/// Colors in each of the four orders.
 const LEADERS: usize = 50;
 
 /// The places of spawns.

@@ -18,7 +18,7 @@ const LONGER: f64 = 5.0;
 /// A class that has more of the CPUs does not starve.
 const SHARE: f64 = 0.2;
 
-/// So many of the class wait on average.
+/// The mean number of tasks of the class that wait.
 const QUEUE: f64 = 0.5;
 
 /// The class that waits for CPUs while higher ones take them.

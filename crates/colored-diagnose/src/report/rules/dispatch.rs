@@ -28,7 +28,7 @@ const MOVE: f64 = 10e-6;
 /// Such colors run, or wait for a worker, for this part of the time in all.
 const BUSY: f64 = 0.3;
 
-/// So many moves a second are not worth a sentence: a hundredth of one CPU.
+/// Moves a second that are not worth a sentence: they take a hundredth of one CPU.
 const MOVES_RATE: f64 = 2_000.0;
 
 /// Many colors with little to do at a time.

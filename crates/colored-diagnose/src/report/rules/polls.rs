@@ -22,7 +22,7 @@ const EXCEPTIONS: f64 = 0.2;
 const ONCE: f64 = 0.05;
 const SEVERAL: f64 = 0.02;
 
-/// So many workers are blocked on average, and nearly all the time, if short blocking calls are to be a fault.
+/// The least mean number of blocked workers at which short blocking calls are a fault.
 const BLOCKED: f64 = 0.1;
 
 /// Polls that block their threads.

@@ -10,7 +10,7 @@ const OF_TURNS: f64 = 0.4;
 /// The workers are awake for this share of the CPUs.
 const AWAKE: f64 = 0.02;
 
-/// So many timers fire a second. A worker that wakes up for each of fewer is not busy with them.
+/// Timers a second. A worker that wakes up for each of fewer timers is not busy with them.
 const RATE: f64 = 20_000.0;
 
 /// A turn after a timer runs for less, in seconds: firing a timer, and dispatching its task, costs about as much.

@@ -58,7 +58,7 @@ fn many_colors_that_move_a_little_are_balanced() {
     assert_first(&steady(&window), None);
 }
 
-/// So many timers, each of which wakes a turn of this length, and takes so long to fire.
+/// A window with `fired` timers: each wakes a turn of the length `turn`, and takes `firing` to fire.
 fn timers(fired: u64, turn: Duration, firing: Duration) -> Window {
     let count = u32::try_from(fired).unwrap();
     idle(2).with(5, fired, turn, 16).firing(fired, fired / 4, firing * count)

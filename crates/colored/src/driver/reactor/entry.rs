@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Waker};
 use super::readiness::{Readiness, Snapshot};
 use super::ready::{Interest, Ready};
 use super::waiters::Waiters;
-use crate::wait_reason::Kind;
+use crate::wait_reason::{Kind, Reason};
 
 /// The state of one socket that the polling thread and the socket's tasks share.
 ///
@@ -33,8 +33,9 @@ impl Entry {
     }
 
     /// What a task notes that waits for `interest`.
-    fn kind(interest: Interest) -> Kind {
-        if interest == Interest::WRITABLE { Kind::Writable } else { Kind::Readable }
+    fn reason(&self, interest: Interest) -> Reason {
+        let is_write = interest == Interest::WRITABLE;
+        Reason::new(if is_write { Kind::Writable } else { Kind::Readable }, self.descriptor)
     }
 
     /// Waits in the slot of one direction: only the last task to poll is woken.
@@ -63,7 +64,7 @@ impl Entry {
         drop(waiters);
         drop(replaced);
         if seen.is_pending() {
-            Self::kind(interest).note(self.descriptor);
+            self.reason(interest).note();
         }
         seen
     }
@@ -160,7 +161,7 @@ impl Drop for ListedWaiter<'_> {
         if let Some(key) = self.key {
             let waker = self.entry.lock().unlist(key);
             drop(waker);
-            Entry::kind(self.interest).forget(self.entry.descriptor);
+            self.entry.reason(self.interest).forget();
         }
     }
 }

@@ -2,7 +2,6 @@
 
 use super::{File, Scratch, pattern, run_with};
 use crate::device::Kind;
-use crate::driver::current;
 #[cfg(unix)]
 use crate::fs::cursor::Cursor;
 use crate::fs::fault::Fault;
@@ -11,6 +10,7 @@ use crate::fs::open_file::OpenFile;
 use crate::fs::system;
 #[cfg(unix)]
 use crate::fs::system::{FileType, Identity};
+use crate::services::current;
 use std::io::{ErrorKind, Seek, SeekFrom, Write};
 #[cfg(unix)]
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// A file on a file system that seems to be of that kind.
 fn on(kind: Kind, file: std::fs::File) -> File {
     let identity = system::identify(&file).unwrap();
-    current::with(|context| context.driver.devices.get(identity.device).learn(kind));
+    current::with(|context| context.services.devices.get(identity.device).learn(kind));
     File::from_std(file).unwrap()
 }
 
@@ -80,7 +80,7 @@ fn of_a_file_that_a_process_serves_a_read_returns_what_one_answer_has() {
     let path = scratch.0.clone();
     run_with(Some(Fault::Short(1000)), async move {
         for (kind, wanted) in [(Kind::Served, 1000), (Kind::Remote, 10_000)] {
-            let world = crate::driver::testing::World::new();
+            let world = crate::services::testing::World::new();
             let path = path.clone();
             world.block_on(async move {
                 let mut file = on(kind, std::fs::File::open(&path).unwrap());

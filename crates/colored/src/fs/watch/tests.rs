@@ -4,7 +4,7 @@ mod generated;
 mod names;
 
 use super::{Event, Watcher};
-use crate::driver::testing::run;
+use crate::services::testing::run;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::PermissionsExt;

@@ -1,7 +1,7 @@
 //! Waits for urgent data.
 
 use super::{AsyncFd, Interest};
-use crate::driver::testing::run;
+use crate::services::testing::run;
 use socket2::SockRef;
 use std::io::{ErrorKind, Write};
 use std::mem::MaybeUninit;

@@ -8,8 +8,8 @@ use std::task::{self, Poll};
 use socket2::SockRef;
 
 use super::{TcpStream, ttl};
-use crate::driver::current::Context;
 use crate::net::acceptor::{Acceptor, Listener};
+use crate::services::current::Context;
 
 /// A TCP socket that listens for connections.
 ///

@@ -5,9 +5,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use super::{ListenOptions, TcpListener, TcpSocket};
-use crate::driver::current::{self, Context};
 use crate::net::ToSocketAddrs;
 use crate::net::error::all_failed;
+use crate::services::current::{self, Context};
 
 impl ListenOptions {
     /// As [`listen`](ListenOptions::listen), with a listener for each worker: see
@@ -108,7 +108,7 @@ impl TcpListener {
 
 /// What a thread knows that is this worker, for each worker of the runtime.
 fn each_worker(context: &Arc<Context>) -> Vec<Context> {
-    let of = |worker| Context::new(Arc::clone(&context.driver), Some(worker));
+    let of = |worker| Context::new(Arc::clone(&context.services), Some(worker));
     (0..context.driver.timers.wheels()).map(of).collect()
 }
 

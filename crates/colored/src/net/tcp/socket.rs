@@ -68,8 +68,8 @@ impl TcpSocket {
         Ok(TcpSocket { socket: Socket::new(domain, Type::STREAM, Some(Protocol::TCP))? })
     }
 
-    /// Takes over a socket that the standard library calls a stream and that is not connected: `socket2` makes such ones,
-    /// with any option.
+    /// Takes over a socket that is not connected and has the type of a stream of the standard library. The crate `socket2`
+    /// makes one, with any option.
     pub fn from_std_stream(stream: net::TcpStream) -> TcpSocket {
         TcpSocket { socket: stream.into() }
     }

@@ -5,9 +5,9 @@ use std::io;
 use std::net::{self, Shutdown, SocketAddr};
 
 use crate::driver::reactor::Socket;
-use crate::driver::registration::Registered;
 use crate::io::{Interest, Ready};
 use crate::net::transfer::Stream;
+use crate::registration::Registered;
 use crate::wait_reason::{Kind, labeled};
 
 /// A TCP connection.

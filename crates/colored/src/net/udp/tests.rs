@@ -1,7 +1,7 @@
 //! Tests of UDP sockets.
 
 use super::*;
-use crate::driver::testing::run;
+use crate::services::testing::run;
 use std::future::poll_fn;
 use std::pin::pin;
 

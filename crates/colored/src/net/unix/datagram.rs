@@ -13,9 +13,9 @@ use std::task::{Context, Poll};
 
 use super::address::{self, BIND, CONNECT, SEND};
 use super::resend::Resend;
-use crate::driver::current;
-use crate::driver::registration::Registered;
 use crate::io::{Interest, ReadBuf, Ready};
+use crate::registration::Registered;
+use crate::services::current;
 
 /// A socket for datagrams to other programs on the same machine. They arrive in order, and none is lost: a sender waits
 /// while the receiver's queue is full.

@@ -11,8 +11,8 @@ use socket2::SockRef;
 
 use super::address::{self, LISTEN};
 use super::stream::UnixStream;
-use crate::driver::current;
 use crate::net::acceptor::{Acceptor, Listener};
+use crate::services::current;
 
 /// A socket that listens for connections of programs on the same machine.
 ///

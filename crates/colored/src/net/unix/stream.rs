@@ -8,8 +8,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::address::{self, CONNECT};
-use crate::driver::registration::Registered;
 use crate::net::transfer::Stream;
+use crate::registration::Registered;
 use crate::time::sleep;
 
 /// The first wait for a place in the queue of a listener, and the longest.

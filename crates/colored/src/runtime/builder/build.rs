@@ -3,15 +3,19 @@
 use super::Builder;
 use super::tuning::RESOLUTION;
 use crate::device::Devices;
-use crate::driver::size::Size;
+use crate::drain::Finishers;
 use crate::driver::{self, Driver};
 use crate::environment;
+use crate::long_poll::LongPolls;
 use crate::pool::{Limits, Pool};
 use crate::runtime::handle::Handle;
-use crate::runtime::park::DriverPark;
+use crate::runtime::park::RuntimePark;
 use crate::runtime::threads::{self, Threads};
 use crate::runtime::unstarted::Unstarted;
 use crate::runtime::{EmbeddedRuntime, Runtime};
+use crate::services::Services;
+use crate::services::size::Size;
+use crate::services::tokio_place::TokioPlace;
 use crate::wall;
 use colored_core::{Options, Scheduler};
 use std::fmt;
@@ -181,34 +185,41 @@ impl Builder {
         let mut options = Options { spares, ..tuning.options(self.options) };
         self.diagnose.add_to(&mut options);
         let (observer, diagnosis) = self.diagnose.prepare(&self.thread_name, workers + spares)?;
-        let driver = Driver::new(driver::Settings {
-            size,
+        let driver = Driver::new(&driver::Settings {
+            workers,
+            seats: workers + spares,
             timer_rest: tuning.resolution(),
-            deadlock_after: self.deadlock_after,
-            long_poll_after: after,
-            observer,
-            pool,
-            devices: Devices::new(lazy_files, has_rings),
+            has_rings,
         })?;
         if self.start_paused {
             driver.pause();
         }
-        let driver = Arc::new(driver);
-        let park = DriverPark {
-            driver: Arc::clone(&driver),
+        let services = Arc::new(Services {
+            driver: Arc::new(driver),
+            size,
+            deadlock_after: self.deadlock_after,
+            long_polls: LongPolls::new(after),
+            observer,
+            finishers: Finishers::default(),
+            pool,
+            devices: Devices::new(lazy_files),
+            tokio: TokioPlace::default(),
+        });
+        let park = RuntimePark {
+            services: Arc::clone(&services),
             start: wall::now(),
             is_embedded,
             on_task_panic: self.on_task_panic,
         };
         let seed = self.seed.unwrap_or_else(random_seed);
         let (core, cores) = Scheduler::with_options(workers, seed, Box::new(park), options);
-        let handle = Handle::new(core, driver);
+        let handle = Handle::new(core, services);
         // Last, because the threads of tokio keep the runtime until they are told to end.
         self.tokio.start(&handle, &self.thread_name, &self.thread_settings, is_embedded)?;
         let (name, settings) = (&self.thread_name, &self.thread_settings);
         or_end(
             &handle,
-            diagnosis.start(&handle.core, &handle.driver, settings, name, is_embedded),
+            diagnosis.start(&handle.core, &handle.services, settings, name, is_embedded),
         )?;
         Ok(Unstarted {
             handle,
@@ -223,8 +234,8 @@ impl Builder {
 /// Ends the tokio runtime and the diagnosis, whose threads keep this runtime, if it does not start.
 fn or_end<T>(handle: &Handle, started: io::Result<T>) -> io::Result<T> {
     started.inspect_err(|_| {
-        handle.driver.shut_down_tokio(Some(wall::now()));
-        handle.driver.observer.on_shutdown(handle.core.scheduler(), false);
+        handle.services.tokio.shut_down(Some(wall::now()));
+        handle.services.observer.on_shutdown(handle.core.scheduler(), false);
     })
 }
 

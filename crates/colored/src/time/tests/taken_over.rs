@@ -32,7 +32,7 @@ fn a_dropped_timer_is_cancelled_when_its_worker_looks_at_its_timers() {
         let mut first = sleep(ms(10));
         assert!(Pin::new(&mut first).poll(cx).is_pending());
         drop(first);
-        world.driver.poll_events(0, &mut Vec::new());
+        world.services.poll_events(0, &mut Vec::new());
         assert_eq!(world.timers(), [0, 0]);
         assert_eq!(Arc::strong_count(&world.wakes), 2, "the waker is dropped");
     });
@@ -79,7 +79,7 @@ fn a_timer_is_taken_over_within_its_runtime_only() {
 /// The waker of the timer that is not taken over is dropped, and its destructor is foreign code.
 #[test]
 fn the_last_waker_may_enter_a_runtime_when_it_is_dropped() {
-    struct Enters(Arc<Driver>, Arc<Counter>);
+    struct Enters(Arc<Services>, Arc<Counter>);
     impl Wake for Enters {
         fn wake(self: Arc<Self>) {}
     }
@@ -91,7 +91,7 @@ fn the_last_waker_may_enter_a_runtime_when_it_is_dropped() {
         }
     }
     let (world, dropped) = (World::new(), Arc::new(Counter::default()));
-    let waker = Waker::from(Arc::new(Enters(world.driver.clone(), dropped.clone())));
+    let waker = Waker::from(Arc::new(Enters(world.services.clone(), dropped.clone())));
     world.on(Some(0), || {
         let mut first = sleep(ms(10));
         assert!(Pin::new(&mut first).poll(&mut Context::from_waker(&waker)).is_pending());

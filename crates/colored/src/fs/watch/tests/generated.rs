@@ -3,8 +3,8 @@
 //! `COLORED_WATCH_SEED=17` runs one program again.
 
 use super::{Place, watching};
-use crate::driver::testing::run;
 use crate::fs::{Event, Watcher};
+use crate::services::testing::run;
 use std::collections::HashSet;
 use std::fs;
 use std::io::Write;

@@ -1,8 +1,8 @@
 //! Files that are moved, have several names, or give theirs to others.
 
 use super::{Place, events, watching};
-use crate::driver::testing::run;
 use crate::fs::{Event, Watcher};
+use crate::services::testing::run;
 use std::fs;
 use std::path::Path;
 use std::process::Command;

@@ -8,8 +8,8 @@ use std::path::Path;
 use rustix::fs::OFlags;
 
 use super::{Receiver, Sender};
-use crate::driver::current;
 use crate::error_context::with_context;
+use crate::services::current;
 
 /// How to open a FIFO: a pipe that has a path.
 ///

@@ -8,9 +8,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use super::end::{End, Way, methods};
-use crate::driver::registration::Registered;
 use crate::io::{AsyncRead, Interest, ReadBuf, Ready};
 use crate::net::buf_mut::{self, BufMut};
+use crate::registration::Registered;
 
 /// The end of a pipe to read from; see [`pipe`](super::pipe()).
 ///

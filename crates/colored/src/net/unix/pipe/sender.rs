@@ -8,8 +8,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use super::end::{End, Way, methods};
-use crate::driver::registration::Registered;
 use crate::io::{AsyncWrite, Interest, Ready};
+use crate::registration::Registered;
 
 /// The end of a pipe to write to; see [`pipe`](super::pipe()).
 ///

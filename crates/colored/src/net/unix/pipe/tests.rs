@@ -8,8 +8,8 @@ use std::sync::Arc;
 use rustix::fs::{OFlags, fcntl_getfl};
 
 use super::{OpenOptions, Receiver, Sender, pipe};
-use crate::driver::testing::run;
 use crate::io::{AsyncReadExt, AsyncWriteExt, Interest};
+use crate::services::testing::run;
 
 /// More than a pipe holds.
 const LARGE: usize = 1 << 20;

@@ -5,9 +5,9 @@ use std::io::ErrorKind;
 use std::net::Shutdown;
 
 use super::Place;
-use crate::driver::testing::run;
 use crate::io::ReadBuf;
 use crate::net::UnixDatagram;
+use crate::services::testing::run;
 
 #[test]
 fn datagrams_keep_their_bounds_and_name_their_sender() {

@@ -1,6 +1,6 @@
 //! [`Observer`]: what a runtime tells to a diagnosis, if one is attached.
 
-use super::Driver;
+use super::Services;
 use colored_core::{LongPoll, RunningSlice, Scheduler, SchedulerHandle};
 use std::any::Any;
 use std::sync::Arc;
@@ -30,23 +30,23 @@ pub(crate) trait Observer: Any + Send + Sync {
     }
 
     /// The monitor thread has found a poll to be long, for the first time if `is_new`.
-    fn on_long_poll(&self, _poll: &LongPoll, _is_new: bool, _: &Scheduler, _: &Driver) {}
+    fn on_long_poll(&self, _poll: &LongPoll, _is_new: bool, _: &Scheduler, _: &Services) {}
 
     /// A task has panicked on this thread.
-    fn on_panic(&self, _: &Scheduler, _: &Driver) {}
+    fn on_panic(&self, _: &Scheduler, _: &Services) {}
 
     /// A wait in a section could never end, and is about to become an error.
-    fn on_deadlock(&self, _: &Scheduler, _: &Driver) {}
+    fn on_deadlock(&self, _: &Scheduler, _: &Services) {}
 
     /// Work was refused or shed on this thread.
-    fn on_overload(&self, _: &Scheduler, _: &Driver) {}
+    fn on_overload(&self, _: &Scheduler, _: &Services) {}
 
     /// The workers have stopped, and the pool takes no more calls. Unless `waits`, nothing may take long.
     fn on_shutdown(&self, _: &Scheduler, _waits: bool) {}
 }
 
 /// What the monitor thread calls with each of its looks.
-pub(crate) type Look = Box<dyn FnMut(&SchedulerHandle, &Arc<Driver>) -> Option<Duration>>;
+pub(crate) type Look = Box<dyn FnMut(&SchedulerHandle, &Arc<Services>) -> Option<Duration>>;
 
 /// No diagnosis is attached.
 #[cfg(any(test, not(feature = "diagnose")))]

@@ -7,19 +7,22 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, JoinHandle, Thread};
 
-use super::reactor::Shard;
-use super::{Driver, current, entered};
+use super::{Services, current, entered};
+use crate::driver::Driver;
+use crate::driver::reactor::Shard;
 
-/// A driver and the thread that polls its shard.
+/// A driver with its services, and the thread that polls its shard.
 pub(crate) struct World {
     pub(crate) driver: Arc<Driver>,
+    pub(crate) services: Arc<Services>,
     over: Arc<AtomicBool>,
     poller: Option<JoinHandle<()>>,
 }
 
 impl World {
     pub(crate) fn new() -> World {
-        let driver = Arc::new(Driver::with_shard(Shard::new().unwrap()));
+        let services = Services::of(Driver::with_shard(Shard::new().unwrap()), 1);
+        let driver = Arc::clone(&services.driver);
         let over = Arc::new(AtomicBool::new(false));
         let poller = thread::spawn({
             let (driver, over) = (driver.clone(), over.clone());
@@ -30,7 +33,7 @@ impl World {
                 }
             }
         });
-        World { driver, over, poller: Some(poller) }
+        World { driver, services, over, poller: Some(poller) }
     }
 
     /// Polls `future` on this thread until it is done.
@@ -48,7 +51,7 @@ impl World {
     }
 
     fn enter(&self) -> entered::Entered {
-        entered::enter(current::Context::new(self.driver.clone(), None))
+        entered::enter(current::Context::new(Arc::clone(&self.services), None))
     }
 }
 

@@ -18,22 +18,21 @@
 //! A tick costs 10 to 30 µs, most of them for waking up. It is fast while a worker is stuck and something depends on this
 //! thread: a shard that no other thread polls, a timer that is due soon, or a parked worker, which is not woken for a
 //! stranded lane. When the thread finds all workers parked twice in a row it goes to sleep: an idle process makes no system
-//! call. The worker that wakes up next starts the [`CheckTimer`]. While workers are seldom awake, they postpone the tick (see
+//! call. The worker that wakes up next starts the [`CheckTimer`](crate::driver::check_timer::CheckTimer). While workers are seldom awake, they postpone the tick (see
 //! there). With sections the thread sleeps only if it has searched for deadlocks since a worker or a guest ran last.
 
-mod check_timer;
 mod deadlocks;
 mod held;
 
-pub(crate) use self::check_timer::CheckTimer;
 pub(crate) use self::deadlocks::DeadlockSearch;
 pub(crate) use self::held::SpareThreads;
 
-use self::check_timer::Next;
 use self::held::Held;
-use super::clock::TICK;
-use super::observer::Look;
-use super::{Driver, current, entered, polled};
+use crate::driver::check_timer::Next;
+use crate::driver::clock::TICK;
+use crate::driver::{Driver, polled};
+use crate::services::observer::Look;
+use crate::services::{Services, current, entered};
 use colored_core::{SchedulerHandle, contain};
 use std::sync::Arc;
 use std::task::Waker;
@@ -67,6 +66,7 @@ enum Care {
 /// The state that the thread keeps from one check to the next.
 struct Watch {
     handle: SchedulerHandle,
+    services: Arc<Services>,
     driver: Arc<Driver>,
     polls: Box<[u64]>,
     held: Held,
@@ -80,17 +80,19 @@ struct Watch {
 }
 
 /// The thread's body.
-pub(crate) fn run(handle: SchedulerHandle, driver: Arc<Driver>, spares: SpareThreads) {
-    let _entered = entered::enter(current::Context::new(driver.clone(), None));
+pub(crate) fn run(handle: SchedulerHandle, services: Arc<Services>, spares: SpareThreads) {
+    let _entered = entered::enter(current::Context::new(Arc::clone(&services), None));
+    let driver = Arc::clone(&services.driver);
     let mut watch = Watch {
         polls: vec![0; driver.shards.len()].into(),
-        held: Held::new(driver.parkers.len(), spares, driver.size.spares()),
+        held: Held::new(driver.parkers.len(), spares, services.size.spares()),
         wakers: Vec::new(),
         fast: 0,
-        deadlock_search: DeadlockSearch::new(driver.deadlock_after),
+        deadlock_search: DeadlockSearch::new(services.deadlock_after),
         due: None,
-        observer: driver.observer.on_monitor_start(),
+        observer: services.observer.on_monitor_start(),
         handle,
+        services,
         driver,
     };
     watch.run();
@@ -138,8 +140,8 @@ impl Watch {
     /// Whether every shard has a worker that looks after it, or that was just called for it.
     fn check(&mut self) -> bool {
         self.driver.check_timer.begin_check();
-        let more = self.driver.size.more();
-        let stuck = self.held.check(self.handle.scheduler(), &self.driver, more);
+        let more = self.services.size.more();
+        let stuck = self.held.check(self.handle.scheduler(), &self.services, more);
         let (mut depends, mut watched) = (false, true);
         self.driver.parkers.begin_monitor_events();
         for shard in 0..self.driver.shards.len() {
@@ -155,8 +157,11 @@ impl Watch {
         self.wakers.drain(..).for_each(|waker| contain(|| waker.wake()));
         self.driver.parkers.finish_monitor_events();
         let deadlock_search = self.deadlock_search.check(self.handle.scheduler());
-        let dues =
-            [deadlock_search, (self.observer)(&self.handle, &self.driver), self.held.retries_in()];
+        let dues = [
+            deadlock_search,
+            (self.observer)(&self.handle, &self.services),
+            self.held.retries_in(),
+        ];
         self.due = dues.into_iter().flatten().min();
         watched
     }
@@ -203,6 +208,7 @@ mod tests {
     use super::held::{Held, SpareThreads};
     use crate::driver::Driver;
     use crate::driver::clock::Clock;
+    use crate::services::Services;
     use colored_core::{Park, Scheduler, Step};
     use std::sync::Arc;
     use std::time::Duration;
@@ -222,10 +228,12 @@ mod tests {
     /// the events of the shard.
     #[test]
     fn a_worker_that_parks_beside_a_poll_of_this_thread_is_called_for_the_shard() {
-        let driver = Arc::new(Driver::with_clock(Clock::manual(), 1));
+        let services = Services::of(Driver::with_clock(Clock::manual(), 1), 1);
+        let driver = Arc::clone(&services.driver);
         let (handle, mut workers) = Scheduler::with_workers(1, 1, Box::new(NoPark));
         let mut watch = Watch {
             handle,
+            services,
             driver: Arc::clone(&driver),
             polls: Box::new([0]),
             held: Held::new(1, SpareThreads::none(), 0),

@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use std::time::{Duration, Instant};
 
 /// A worker that wakes up sets or postpones the next check to this time from now.
-pub(super) const AHEAD: Duration = Duration::from_millis(10);
+pub(crate) const AHEAD: Duration = Duration::from_millis(10);
 
 /// A worker postpones a check only if it is nearer than this.
 const NEAR: Duration = Duration::from_millis(5);
@@ -37,7 +37,7 @@ const FIXED: u64 = 1;
 
 /// Whether workers may postpone a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Next {
+pub(crate) enum Next {
     /// A worker may if all others are parked.
     Movable,
     /// No worker may: something depends on the time of the check.
@@ -135,14 +135,14 @@ impl CheckTimer {
     }
 
     /// To be called by the thread: its next check is due after this time.
-    pub(super) fn set(&self, ahead: Duration, next: Next) {
+    pub(crate) fn set(&self, ahead: Duration, next: Next) {
         // Ordering: as in `put`.
         self.due.store(self.word(ahead, next), Ordering::Relaxed);
         self.timer.set(ahead);
     }
 
     /// To be called by the thread: no check is due before a worker rings, unless `awake` reports one that is awake.
-    pub(super) fn sleep(&self, awake: impl FnOnce() -> bool) {
+    pub(crate) fn sleep(&self, awake: impl FnOnce() -> bool) {
         self.due.store(ASLEEP, Ordering::Relaxed);
         // Ordering: see the module.
         fence(Ordering::SeqCst);
@@ -152,7 +152,7 @@ impl CheckTimer {
     }
 
     /// Waits until a check is due; false if the thread is to end.
-    pub(super) fn wait(&self) -> bool {
+    pub(crate) fn wait(&self) -> bool {
         loop {
             self.timer.wait();
             // Ordering: Acquire pairs with `stop`.
@@ -174,7 +174,7 @@ impl CheckTimer {
     }
 
     /// From now on [`is_check_requested`](Self::is_check_requested) reports later events only.
-    pub(super) fn begin_check(&self) {
+    pub(crate) fn begin_check(&self) {
         // Ordering: a hint.
         self.last_check.store(self.now(), Ordering::Relaxed);
         // Ordering: the check that follows sees all that was done before: it takes the locks under which that was done,
@@ -182,7 +182,7 @@ impl CheckTimer {
         self.requested.swap(false, Ordering::AcqRel);
     }
 
-    pub(super) fn is_check_requested(&self) -> bool {
+    pub(crate) fn is_check_requested(&self) -> bool {
         // Ordering: see `check_soon`.
         self.requested.load(Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! Entering a runtime's driver, and leaving it.
+//! Entering a runtime's services, and leaving them.
 
 use super::current::{self, Context};
 use super::wheel_timer;

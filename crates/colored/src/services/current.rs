@@ -1,27 +1,32 @@
-//! The driver of this thread: how a socket or a timer finds its runtime.
+//! The services of this thread: how a socket or a timer finds its runtime.
 
-use super::Driver;
+use super::Services;
+use crate::driver::Driver;
 use colored_core::{Entries, SchedulerHandle};
+use std::cell::Cell;
+use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
 /// A thread's place in a runtime, as far as I/O is concerned.
 #[derive(Debug)]
 pub(crate) struct Context {
+    /// That of the services, which timers and sockets reach here by one step less.
     pub(crate) driver: Arc<Driver>,
+    pub(crate) services: Arc<Services>,
     /// The worker that this thread is, if it is one, and no spare one.
     pub(crate) worker: Option<usize>,
     is_spare: bool,
 }
 
 impl Context {
-    pub(crate) fn new(driver: Arc<Driver>, worker: Option<usize>) -> Self {
-        Self { driver, worker, is_spare: false }
+    pub(crate) fn new(services: Arc<Services>, worker: Option<usize>) -> Self {
+        Self { driver: Arc::clone(&services.driver), services, worker, is_spare: false }
     }
 
     /// The place of a spare worker. It has no wheel of its own: its tasks put their timers into the wheels in turn, as a
     /// thread does that is no worker.
-    pub(crate) fn of_spare(driver: Arc<Driver>) -> Self {
-        Self { driver, worker: None, is_spare: true }
+    pub(crate) fn of_spare(services: Arc<Services>) -> Self {
+        Self { is_spare: true, ..Self::new(services, None) }
     }
 }
 
@@ -36,17 +41,26 @@ thread_local!(static CURRENT: Entries<Arc<Context>> = const { Entries::new() });
 /// runtime.
 pub(crate) fn try_with<R>(f: impl FnOnce(&Arc<Context>) -> R) -> Option<R> {
     if let Some(core) = SchedulerHandle::entered_or_borrowed()
-        && let Some(driver) = of(&core)
-        && !on_thread(|context| Arc::ptr_eq(&context.driver, &driver)).unwrap_or(false)
+        && let Some(services) = of(&core)
+        && !on_thread(|context| Arc::ptr_eq(&context.services, &services)).unwrap_or(false)
     {
-        return Some(f(&Arc::new(Context::new(driver, None))));
+        return Some(f(&Arc::new(Context::new(services, None))));
     }
     on_thread(f)
 }
 
-/// The driver of a runtime.
-pub(crate) fn of(core: &SchedulerHandle) -> Option<Arc<Driver>> {
-    core.scheduler().shell()?.downcast_ref::<Arc<Driver>>().cloned()
+// Full only inside `of`. Not dropped, so that the destructors of other thread-locals can use it.
+thread_local!(static SHOWN: Cell<Option<ManuallyDrop<Arc<Services>>>> = const { Cell::new(None) });
+
+/// The services of a runtime. `None` if its scheduler is of another shell.
+pub(crate) fn of(core: &SchedulerHandle) -> Option<Arc<Services>> {
+    core.scheduler().show_shell();
+    SHOWN.take().map(ManuallyDrop::into_inner)
+}
+
+/// The answer to [`of`].
+pub(crate) fn show(services: &Arc<Services>) {
+    SHOWN.set(Some(ManuallyDrop::new(Arc::clone(services))));
 }
 
 /// Calls `f` with this thread's own place, whatever it is inside of.
@@ -54,17 +68,12 @@ pub(crate) fn on_thread<R>(f: impl FnOnce(&Arc<Context>) -> R) -> Option<R> {
     CURRENT.with(|current| current.innermost(|context| context.map(f)))
 }
 
-/// The worker of this driver that this thread is, if it is one.
-pub(super) fn worker_of(driver: &Driver) -> Option<usize> {
-    on_thread(|context| context.worker.filter(|_| std::ptr::eq(&*context.driver, driver)))?
-}
-
 /// Whether this thread is a worker, or a spare one, of the runtime that it works for.
 pub(crate) fn on_worker() -> bool {
     try_with(|context| context.worker.is_some() || context.is_spare).unwrap_or(false)
 }
 
-/// Calls `f` with this thread's driver, as [`try_with`].
+/// Calls `f` with this thread's place, as [`try_with`].
 ///
 /// # Panics
 ///

@@ -37,9 +37,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker, ready};
 
-use super::reactor::{Entry, Interest, Key, ListedWaiter, Ready, Shard, Snapshot, Socket, Watched};
-use super::{Driver, current};
 use crate::budget;
+use crate::driver::Driver;
+use crate::driver::reactor::{
+    Entry, Interest, Key, ListedWaiter, Ready, Shard, Snapshot, Socket, Watched,
+};
+use crate::services::current;
 
 /// A socket that is registered with a shard of the runtime for as long as this lives: see the [module](self).
 ///

@@ -7,7 +7,7 @@
 //! comes due before, it wakes its task once for nothing.
 
 use super::current::{self, Context};
-use super::wheel::Key;
+use crate::driver::wheel::Key;
 use colored_core::contain;
 use std::cell::Cell;
 use std::sync::Arc;

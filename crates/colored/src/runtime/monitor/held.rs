@@ -13,8 +13,8 @@
 //! If the system gives no thread, only the spare workers that have one are wanted of the scheduler, and the thread is asked
 //! for again after [`RETRY`].
 
-use crate::driver::Driver;
 use crate::long_poll;
+use crate::services::Services;
 use crate::wall;
 use colored_core::{InPlace, Scheduler, Worker};
 use std::thread::JoinHandle;
@@ -109,10 +109,10 @@ impl Held {
     pub(super) fn check(
         &mut self,
         scheduler: &Scheduler,
-        driver: &Driver,
+        services: &Services,
         more_workers: usize,
     ) -> bool {
-        let long_polls = &driver.long_polls;
+        let long_polls = &services.long_polls;
         let mut held = 0;
         let mut any_stuck = false;
         for (worker, last) in self.workers.iter_mut().enumerate() {
@@ -124,7 +124,7 @@ impl Held {
             last.is_own &= is_same;
             let Some(slice) = slice else { continue };
             let is_slow = slice.nanos >= SLOW;
-            let measure = || driver.observer.on_slow_slice(worker, &slice, scheduler);
+            let measure = || services.observer.on_slow_slice(worker, &slice, scheduler);
             let times = is_slow.then(measure).flatten();
             let is_long = u128::from(slice.nanos) >= long_polls.after.as_nanos();
             held += usize::from(is_long || slice.in_place == InPlace::Inside);
@@ -134,7 +134,7 @@ impl Held {
                     scheduler.record_long_poll(&slice);
                 }
                 let poll = long_poll::of_slice(worker, &slice, times);
-                driver.observer.on_long_poll(&poll, !last.is_reported, scheduler, driver);
+                services.observer.on_long_poll(&poll, !last.is_reported, scheduler, services);
                 long_polls.count(poll, !last.is_reported);
                 last.is_reported = true;
             }
@@ -151,7 +151,7 @@ impl Held {
             }
         }
         let started = self.spares.hire(more_workers + self.helpers);
-        driver.size.note_missing(more_workers.saturating_sub(started));
+        services.size.note_missing(more_workers.saturating_sub(started));
         self.want(scheduler, started.min(more_workers + self.helpers));
         any_stuck
     }
