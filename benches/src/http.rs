@@ -12,6 +12,7 @@ mod floor;
 pub mod idle;
 pub mod load;
 pub mod low_rate;
+pub mod numbered;
 pub mod paced;
 pub mod rows;
 pub mod server;

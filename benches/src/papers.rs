@@ -24,12 +24,14 @@
 //! | [`programs`] | the size of the programs, and their awaits |
 //! | [`mely`] | Mely: is stealing worth its cost? |
 //! | [`overload`] | more work than can be done |
+//! | [`connections`] | 1,000 to 16,000 clients of one server, in five ways |
 //! | [`scaling`] | more workers |
 //! | [`files`] | lazy I/O, in memory and not; LAIO's pipe |
 
 pub mod bank;
 pub mod cardinality;
 mod clients;
+pub mod connections;
 pub mod dining;
 pub mod files;
 pub mod kv;
@@ -75,6 +77,7 @@ pub const ALL: &[Experiment] = &[
     Experiment { name: "programs", run: programs::run },
     Experiment { name: "mely", run: mely::run },
     Experiment { name: "overload", run: overload::run },
+    Experiment { name: "connections", run: connections::run },
     Experiment { name: "scaling", run: scaling::run },
     Experiment { name: "files", run: files::run },
 ];

@@ -68,6 +68,22 @@ fn place_all(cores: &CpuSet) -> io::Result<()> {
     Ok(())
 }
 
+/// Runs `start` on the last `count` cores of the calling thread. Threads and processes that it starts stay there.
+///
+/// # Errors
+///
+/// If the system refuses, or `start` fails.
+pub fn on_last_cores<T>(count: usize, start: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    let everywhere = sched_getaffinity(None)?;
+    let cores = (0..CpuSet::MAX_CPU).rev().filter(|&cpu| everywhere.is_set(cpu));
+    let mut last = CpuSet::new();
+    cores.take(count).for_each(|cpu| last.set(cpu));
+    sched_setaffinity(None, &last)?;
+    let started = start();
+    sched_setaffinity(None, &everywhere)?;
+    started
+}
+
 /// Keeps the calling thread on one core, counted from the first that it may use.
 ///
 /// # Panics

@@ -119,6 +119,42 @@ fn a_peer_that_has_gone_is_an_error_and_keeps_the_rest_of_the_range() {
     });
 }
 
+/// Shows G13.
+#[test]
+#[cfg(target_os = "linux")]
+fn what_is_in_memory_is_sent_at_once_as_far_as_there_is_room() {
+    run(1, async {
+        let scratch = Scratch::new();
+        let file = File::open(scratch.file("file", bytes())).await.unwrap();
+        let (sender, mut receiver) = tcp_pair().await;
+        let len = LEN as u64;
+        for nothing in [7..7, len..len + 1, u64::MAX - 1..u64::MAX] {
+            assert_eq!(sender.try_send_file(&file, nothing).unwrap(), 0);
+        }
+        let mut sent = 0;
+        loop {
+            match sender.try_send_file(&file, sent as u64..len) {
+                Ok(0) if sent == 0 => {
+                    println!("skipped: {} is on no disk of its own", scratch.path().display());
+                    return;
+                }
+                Ok(n) => {
+                    assert!((1..=256 << 10).contains(&n), "{n} after {sent}");
+                    sent += n;
+                }
+                Err(error) => {
+                    assert_eq!(error.kind(), ErrorKind::WouldBlock);
+                    break;
+                }
+            }
+        }
+        drop(sender);
+        let mut all = Vec::new();
+        receiver.read_to_end(&mut all).await.unwrap();
+        assert!(all == bytes()[..sent]);
+    });
+}
+
 /// Two connections send one file at the same time, from two colors.
 #[test]
 fn one_file_goes_over_several_connections_at_a_time() {

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// Polls in a slice: `SLICE_POLLS` of the scheduler.
 const SLICE: usize = 64;
 
-/// Posts in a slice: `Turn::weight` of the core.
+/// Posts in a slice: `CLOSURE_WEIGHT` of the core.
 const POSTS: usize = 64 * SLICE;
 
 /// The longest stretch of one color in the trace, while the other has not ended.

@@ -6,6 +6,7 @@ mod copies;
 mod extremes;
 mod guarantees;
 mod layering;
+mod lengths;
 mod links;
 mod pages;
 mod questions;
@@ -21,7 +22,7 @@ use std::sync::LazyLock;
 
 /// By crate, its modules from bottom to top. A module imports from layers below its own; two of one
 /// layer do not know each other. The root of a crate, where all come together, may import everything.
-const CRATES: [Crate; 9] = [
+const CRATES: [Crate; 10] = [
     Crate {
         sources: "crates/colored-core/src",
         layers: &[
@@ -71,7 +72,7 @@ const CRATES: [Crate; 9] = [
             &["process", "signal"],
             &["diagnose"],
             &["runtime"],
-            &["__private", "metrics"],
+            &["__private", "metrics", "sim"],
         ],
     },
     Crate {
@@ -103,6 +104,10 @@ const CRATES: [Crate; 9] = [
     Crate {
         sources: "crates/colored-macros/src",
         layers: &[&["errors", "nearest"], &["function", "options"], &["entry"]],
+    },
+    Crate {
+        sources: "crates/colored-sim/src",
+        layers: &[&["strategy"], &["choices"], &["replay", "shrink"], &["search"]],
     },
     Crate { sources: "crates/colored-stage/src", layers: &[&["wall"], &["admission", "stage"]] },
     Crate {

@@ -47,23 +47,6 @@ fn files_that_the_pages_name_exist() {
     assert_none(faults);
 }
 
-/// The page of what is there names the files of its tests.
-#[test]
-fn the_tests_that_the_page_of_coverage_names_exist() {
-    let text = page("docs/coverage.md");
-    let names = names(&text).filter(|name| name.ends_with(".rs"));
-    let (mut faults, mut named) = (Vec::new(), 0);
-    for file in names {
-        named += 1;
-        let source = fs::read_to_string(root().join(file)).unwrap_or_default();
-        if !source.contains("#[test]") && !source.contains("#[colored::test") {
-            faults.push(format!("there is no test in `{file}`"));
-        }
-    }
-    assert!(named > 30, "{named} names: the page has another form now");
-    assert_none(faults);
-}
-
 /// Names such as `Builder::workers`: the code has such a function, constant or field.
 #[test]
 fn methods_that_the_pages_name_exist() {

@@ -9,6 +9,10 @@ struct Readme;
 #[doc = include_str!("../../docs/colors.md")]
 struct Guide;
 
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/simulation.md")]
+struct Simulation;
+
 // Its server waits for Ctrl-C.
 #[cfg(all(doctest, unix))]
 #[doc = include_str!("../../docs/from-tokio.md")]

@@ -6,8 +6,8 @@ use crate::foreign::Tool;
 use crate::setup::workers;
 use actix_web::{App, HttpServer, web};
 use colored_benches::http::child::Server;
-use colored_benches::http::raise_open_files;
 use colored_benches::http::server::{Kind, answer};
+use colored_benches::http::{numbered, raise_open_files};
 use http_body_util::Full;
 use hyper::service::service_fn;
 use may_minihttp::{HttpService, HttpServiceFactory, Request, Response};
@@ -48,6 +48,7 @@ pub(crate) fn main(name: &str) -> io::Result<()> {
         "actix-web" => actix(),
         "may_minihttp" => may(),
         "colored_serve" => serve(),
+        "numbered:may" => numbered_may(),
         _ => {
             let kind: Kind = name.parse().map_err(io::Error::other)?;
             colored_benches::http::server::main(kind, workers(), None)
@@ -112,6 +113,28 @@ fn may() -> io::Result<()> {
     let server = Hello.start((Ipv4Addr::LOCALHOST, port))?;
     answer(port)?;
     drop(server);
+    Ok(())
+}
+
+/// The handler of the experiment `connections`, in a coroutine for each connection.
+fn numbered_may() -> io::Result<()> {
+    // The parent has chosen the cores.
+    may::config().set_workers(thread::available_parallelism()?.get()).set_worker_pin(false);
+    let listener = may::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    let port = listener.local_addr()?.port();
+    let accepts = may::go!(move || {
+        loop {
+            match listener.accept() {
+                Ok((stream, _)) => {
+                    stream.set_nodelay(true).expect("it is a TCP socket");
+                    drop(may::go!(move || numbered::answer_blocking(stream)));
+                }
+                Err(_) => may::coroutine::sleep(numbered::PAUSE),
+            }
+        }
+    });
+    answer(port)?;
+    drop(accepts);
     Ok(())
 }
 

@@ -1,7 +1,7 @@
-//! The server process of the HTTP rows: `http-server <kind> <workers> [<path>]`, ended by
-//! closing its standard input.
+//! The server process of the HTTP rows: `http-server <kind> <workers> [<path>]`, or
+//! `http-server numbered:<model>`, ended by closing its standard input.
 
-use colored_benches::http::server;
+use colored_benches::http::{numbered, server};
 use std::error::Error;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -10,7 +10,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         let given = arguments.next().ok_or(what)?;
         given.into_string().map_err(|_| "a kind and a number are written in UTF-8")
     };
-    let kind = text("which server?")?.parse()?;
+    let kind = text("which server?")?;
+    if let Ok(model) = kind.parse() {
+        return Ok(numbered::main(model)?);
+    }
+    let kind = kind.parse()?;
     let workers = text("how many workers?")?.parse()?;
     Ok(server::main(kind, workers, arguments.next().map(Into::into))?)
 }

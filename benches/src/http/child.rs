@@ -66,8 +66,17 @@ impl Server {
     ///
     /// If the server is gone.
     pub fn cpu_time(&mut self) -> io::Result<Duration> {
-        self.requests.write_all(b"cpu\n")?;
-        self.answer("CPU").map(Duration::from_nanos)
+        self.ask("CPU").map(Duration::from_nanos)
+    }
+
+    /// A number of the server's, by the word for it.
+    ///
+    /// # Errors
+    ///
+    /// If the server is gone, or does not know the word.
+    pub fn ask(&mut self, word: &str) -> io::Result<u64> {
+        writeln!(self.requests, "{word}")?;
+        self.answer(word)
     }
 
     /// How often the server's threads have given up a core to wait, so far.

@@ -1,11 +1,11 @@
 //! The least server: a poll loop for each core, a fixed buffer for each connection, no runtime and no
 //! HTTP library. Its time for a request is the time that the machine needs.
 //!
-//! The server answers every request with the same bytes. A separate thread accepts connections, and
-//! gives them to the loops in turn.
+//! A separate thread accepts connections, and gives them to the loops in turn. [`Fixed`] answers every
+//! request with the same bytes.
 
 use super::wire::Wire;
-use mio::{Events, Interest, Poll, Registry, Token, Waker};
+use mio::{Events, Interest, Poll, Token, Waker};
 use std::io::{self, Read, Write};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
@@ -18,31 +18,42 @@ const ROOM: usize = 256;
 
 const END: &[u8] = b"\r\n\r\n";
 
-/// A response with this body, of the same length as hyper's.
-pub(super) fn response(body: &[u8]) -> Vec<u8> {
+/// Answers with this body, in as many bytes as hyper.
+pub(super) fn with_body(body: &[u8]) -> Fixed {
     let head = format!(
         "HTTP/1.1 200 OK\r\ncontent-length: {}\r\ndate: Thu, 01 Jan 1970 00:00:00 GMT\r\n\r\n",
         body.len()
     );
-    [head.as_bytes(), body].concat()
+    Fixed([head.as_bytes(), body].concat())
+}
+
+/// What happens when bytes have come.
+pub(super) trait Callback: Clone + Send + 'static {
+    /// What is kept of a connection.
+    type State: Default;
+
+    /// Reads the available data, and answers it as far as it is whole requests. False at the end.
+    fn goes_on(&self, stream: &mut Wire, state: &mut Self::State) -> bool;
 }
 
 /// The loops, as the accepting thread sees them: a channel for connections to each, and its waker.
 pub(super) struct Loops(Vec<(Sender<Wire>, Waker)>);
 
 impl Loops {
-    /// Starts the loops, which answer with `response`.
+    /// Starts the loops.
     ///
     /// # Errors
     ///
     /// If the system gives no poller.
-    pub(super) fn start(loops: usize, response: &[u8]) -> io::Result<Self> {
+    pub(super) fn start<C: Callback>(loops: usize, callback: &C) -> io::Result<Self> {
         let start = |_| {
             let poll = Poll::new()?;
             let waker = Waker::new(poll.registry(), DEALT)?;
             let (deal, dealt) = channel();
-            let own = Loop::new(poll, dealt, response.to_vec());
-            thread::spawn(move || own.run().expect("polling does not fail"));
+            let callback = callback.clone();
+            thread::spawn(move || {
+                Loop::new(poll, dealt, callback).run().expect("polling does not fail");
+            });
             Ok((deal, waker))
         };
         (0..loops).map(start).collect::<io::Result<_>>().map(Self)
@@ -63,25 +74,18 @@ impl Loops {
 }
 
 /// One thread's connections.
-struct Loop {
+struct Loop<C: Callback> {
     poll: Poll,
     dealt: Receiver<Wire>,
     /// By token.
-    connections: Vec<Option<Connection>>,
+    connections: Vec<Option<(Wire, C::State)>>,
     free: Vec<usize>,
-    response: Vec<u8>,
+    callback: C,
 }
 
-struct Connection {
-    stream: Wire,
-    /// The part of a request that has come.
-    request: [u8; ROOM],
-    length: usize,
-}
-
-impl Loop {
-    fn new(poll: Poll, dealt: Receiver<Wire>, response: Vec<u8>) -> Self {
-        Self { poll, dealt, connections: Vec::new(), free: Vec::new(), response }
+impl<C: Callback> Loop<C> {
+    fn new(poll: Poll, dealt: Receiver<Wire>, callback: C) -> Self {
+        Self { poll, dealt, connections: Vec::new(), free: Vec::new(), callback }
     }
 
     fn run(mut self) -> io::Result<()> {
@@ -101,46 +105,58 @@ impl Loop {
     }
 
     fn take_dealt(&mut self) -> io::Result<()> {
-        for stream in self.dealt.try_iter() {
+        for mut stream in self.dealt.try_iter() {
             let index = self.free.pop().unwrap_or_else(|| {
                 self.connections.push(None);
                 self.connections.len() - 1
             });
-            let opened = Connection::open(stream, self.poll.registry(), Token(index))?;
-            self.connections[index] = Some(opened);
+            // Data that came before the registration is an event too.
+            self.poll.registry().register(&mut stream, Token(index), Interest::READABLE)?;
+            self.connections[index] = Some((stream, C::State::default()));
         }
         Ok(())
     }
 
     fn advance(&mut self, index: usize) {
-        let Some(connection) = &mut self.connections[index] else { return };
-        if !connection.goes_on(&self.response) {
+        let Some((stream, state)) = &mut self.connections[index] else { return };
+        if !self.callback.goes_on(stream, state) {
             self.connections[index] = None;
             self.free.push(index);
         }
     }
 }
 
-impl Connection {
-    fn open(mut stream: Wire, registry: &Registry, token: Token) -> io::Result<Self> {
-        // Data that came before the registration is an event too.
-        registry.register(&mut stream, token, Interest::READABLE)?;
-        Ok(Self { stream, request: [0; ROOM], length: 0 })
-    }
+/// Answers with these bytes.
+#[derive(Clone)]
+pub(super) struct Fixed(pub(super) Vec<u8>);
 
-    /// Reads the available data, and answers it if it is a whole request. False at the end.
-    fn goes_on(&mut self, response: &[u8]) -> bool {
-        match self.stream.read(&mut self.request[self.length..]) {
+/// The part of a request that has come.
+pub(super) struct Part {
+    request: [u8; ROOM],
+    length: usize,
+}
+
+impl Default for Part {
+    fn default() -> Self {
+        Self { request: [0; ROOM], length: 0 }
+    }
+}
+
+impl Callback for Fixed {
+    type State = Part;
+
+    fn goes_on(&self, stream: &mut Wire, part: &mut Part) -> bool {
+        match stream.read(&mut part.request[part.length..]) {
             // Nothing more comes, or a request is too long.
             Ok(0) => return false,
-            Ok(length) => self.length += length,
+            Ok(length) => part.length += length,
             Err(error) => return error.kind() == io::ErrorKind::WouldBlock,
         }
-        if !self.request[..self.length].ends_with(END) {
+        if !part.request[..part.length].ends_with(END) {
             return true;
         }
-        self.length = 0;
+        part.length = 0;
         // The client waits for the response, so the socket's buffer has room.
-        matches!(self.stream.write(response), Ok(length) if length == response.len())
+        matches!(stream.write(&self.0), Ok(length) if length == self.0.len())
     }
 }

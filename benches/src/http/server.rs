@@ -1,7 +1,7 @@
 //! The server process: one service, run in several ways.
 //!
-//! Its whole interface is a pipe. It prints `PORT <n>` once it listens, 0 for a path; for each line
-//! it reads it prints `CPU <ns>`, the process's CPU time so far; at end of file it exits, so it cannot
+//! Its whole interface is a pipe. It prints `PORT <n>` once it listens, 0 for a path; for each line `CPU`
+//! it prints `CPU <ns>`, the process's CPU time so far; at end of file it exits, so it cannot
 //! outlive its parent process.
 
 use super::floor::Loops;
@@ -187,12 +187,21 @@ pub fn main(kind: Kind, workers: usize, path: Option<PathBuf>) -> io::Result<()>
 ///
 /// If a pipe breaks.
 pub fn answer(port: u16) -> io::Result<()> {
+    answer_with(port, |_| None)
+}
+
+/// As [`answer`], with more numbers by their words.
+pub(super) fn answer_with(port: u16, number: impl Fn(&str) -> Option<u64>) -> io::Result<()> {
     let mut output = io::stdout().lock();
     writeln!(output, "PORT {port}")?;
-    for line in io::stdin().lock().lines() {
-        line?;
-        let time = clock_gettime(ClockId::ProcessCPUTime);
-        writeln!(output, "CPU {}", time.tv_sec * 1_000_000_000 + time.tv_nsec)?;
+    for word in io::stdin().lock().lines() {
+        let word = word?;
+        if let Some(number) = number(&word) {
+            writeln!(output, "{word} {number}")?;
+        } else {
+            let time = clock_gettime(ClockId::ProcessCPUTime);
+            writeln!(output, "CPU {}", time.tv_sec * 1_000_000_000 + time.tv_nsec)?;
+        }
     }
     Ok(())
 }
@@ -231,7 +240,7 @@ fn serve_file(
         (Kind::FloorFile, None) => floor_tcp(workers, FILE, port),
         (Kind::FloorFile, Some(path)) => {
             let listener = unix::net::UnixListener::bind(path)?;
-            let loops = Loops::start(workers, &floor::response(FILE))?;
+            let loops = Loops::start(workers, &floor::with_body(FILE))?;
             port.send(0).expect("main waits");
             loops.serve(|| Wire::unix(listener.accept()?.0))
         }
@@ -264,7 +273,7 @@ fn serve_flat(
 
 fn floor_tcp(workers: usize, body: &[u8], port: &Sender<u16>) -> io::Result<()> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-    let loops = Loops::start(workers, &floor::response(body))?;
+    let loops = Loops::start(workers, &floor::with_body(body))?;
     port.send(listener.local_addr()?.port()).expect("main waits");
     loops.serve(|| Wire::tcp(listener.accept()?.0))
 }

@@ -3,12 +3,17 @@
 use super::{Plan, Report};
 use crate::chart::number;
 use crate::measure::{Entry, Sample};
+use crate::placement::stay_on;
 use crate::rivals::{Rival, Serial};
 use colored::net::UdpSocket;
+use colored::sync::Notify;
 use colored::task::{JoinSet, spawn_here};
 use colored::{Color, ColorCell, Limit, exclusive, hop, spawn_colored};
 use std::cell::Cell;
 use std::future::ready;
+use std::hint::black_box;
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread;
 use std::time::Duration;
 
 const RED: u64 = 3_200_000;
@@ -50,6 +55,12 @@ pub fn run(plan: &Plan) -> Report {
     }
     report.text("Nanoseconds an operation, on one worker, and on tokio's current-thread runtime:");
     report.table(&["operation", "colored", "tokio"], &lines);
+    let turns = plan.pick(20_000, 5_000, 100);
+    let switches = plan.alternate(Duration::from_millis(500), vec![Entry::subject(threads(turns))]);
+    report.text(&format!(
+        "Two threads by turns on one core, by a `Condvar`: {} ns there and back.",
+        number(switches[0].cost * 1e9)
+    ));
     report
 }
 
@@ -92,6 +103,42 @@ fn rows(on: Serial, tokio: &'static tokio::runtime::Runtime, count: u64) -> Vec<
                 }
             }),
         ),
+        own(
+            "`Color::current`",
+            ours(on, count, move || async move {
+                for _ in 0..count {
+                    black_box(Color::current());
+                }
+            }),
+        ),
+        Row {
+            name: "`Handle::current`, and its drop",
+            own: ours(on, count, move || async move {
+                for _ in 0..count {
+                    black_box(colored::Handle::current());
+                }
+            }),
+            peer: Some(theirs(tokio, count, move || async move {
+                for _ in 0..count {
+                    black_box(tokio::runtime::Handle::current());
+                }
+            })),
+        },
+        Row {
+            name: "two tasks by turns, by `Notify`: there and back",
+            own: ours(on, count, move || async move {
+                let [ping, pong] = [(); 2].map(|()| Arc::new(Notify::new()));
+                let other = spawn_here(take_turns(ping.clone(), pong.clone(), count));
+                give_turns(ping, pong, count).await;
+                other.await.expect("it ends");
+            }),
+            peer: Some(theirs(tokio, count, move || async move {
+                let [ping, pong] = [(); 2].map(|()| Arc::new(Notify::new()));
+                let other = tokio::spawn(take_turns(ping.clone(), pong.clone(), count));
+                give_turns(ping, pong, count).await;
+                other.await.expect("it ends");
+            })),
+        },
         own(
             "`LimitedCell::call`, idle color",
             ours(on, count, move || async move {
@@ -177,6 +224,46 @@ fn rows(on: Serial, tokio: &'static tokio::runtime::Runtime, count: u64) -> Vec<
             })),
         },
     ]
+}
+
+async fn give_turns(ping: Arc<Notify>, pong: Arc<Notify>, turns: u64) {
+    for _ in 0..turns {
+        ping.notify_one();
+        pong.notified().await;
+    }
+}
+
+async fn take_turns(ping: Arc<Notify>, pong: Arc<Notify>, turns: u64) {
+    for _ in 0..turns {
+        ping.notified().await;
+        pong.notify_one();
+    }
+}
+
+/// Two threads by turns, on one core.
+fn threads(turns: u64) -> impl FnMut() -> Sample {
+    // Whether it is the second one's turn.
+    let pair = Arc::new((Mutex::new(false), Condvar::new()));
+    let take = move |pair: &(Mutex<bool>, Condvar), own: bool| {
+        stay_on(0);
+        for _ in 0..turns {
+            let turn = pair.0.lock().expect("no thread panics");
+            let mut turn =
+                pair.1.wait_while(turn, |turn| *turn != own).expect("nor while it waits");
+            *turn = !own;
+            pair.1.notify_one();
+        }
+    };
+    move || {
+        Sample::time(turns, || {
+            thread::scope(|scope| {
+                let pair = &*pair;
+                for own in [false, true] {
+                    scope.spawn(move || take(pair, own));
+                }
+            });
+        })
+    }
 }
 
 fn ours<C, F>(on: Serial, ops: u64, work: C) -> Box<dyn FnMut() -> Sample>

@@ -4,6 +4,9 @@ use crate::measure::{Case, Entry, Mode, Outcome, Pace, Unit};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+/// Where `cargo build --release --manifest-path benches/peers/Cargo.toml` leaves its program.
+const PEERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/target/release/colored-peers");
+
 /// The options of the command line.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -15,6 +18,8 @@ pub struct Plan {
     pub date: Option<String>,
     /// The program that serves HTTP, `http-server`.
     pub server: PathBuf,
+    /// The program of `benches/peers`, if it is built: it has servers that need more libraries.
+    pub peers: Option<PathBuf>,
     /// The one experiment to run in this process, for a child of the supervisor.
     pub child: Option<String>,
     filters: Vec<String>,
@@ -22,7 +27,7 @@ pub struct Plan {
 
 impl Plan {
     /// Reads arguments: `--quick`, `--full`, `--bench` (which cargo adds, and means full),
-    /// `--transfers=<count>`, `--date=<text>`. Without a mode it is a smoke run, as under
+    /// `--transfers=<count>`, `--date=<text>`, `--peers=<program>`. Without a mode it is a smoke run, as under
     /// `cargo test`. Every other argument that is no option is a filter: an experiment runs if its
     /// name contains any of them. Unknown options are ignored, because cargo passes its own.
     ///
@@ -37,6 +42,7 @@ impl Plan {
             server: server.to_owned(),
             transfers: None,
             date: None,
+            peers: Some(PathBuf::from(PEERS)).filter(|program| program.is_file()),
             child: None,
             filters: Vec::new(),
         };
@@ -51,6 +57,7 @@ impl Plan {
                 "--quick" => quick = true,
                 "--full" | "--bench" => full = true,
                 "--date" => plan.date = Some(wanted()?),
+                "--peers" => plan.peers = Some(wanted()?.into()),
                 "--child" => plan.child = Some(wanted()?),
                 "--transfers" => plan.transfers = Some(count(&wanted()?)?),
                 option if option.starts_with('-') => {}
@@ -76,6 +83,8 @@ impl Plan {
         }
         arguments.extend(self.transfers.map(|count| format!("--transfers={count}")));
         arguments.extend(self.date.as_ref().map(|date| format!("--date={date}")));
+        let peers = self.peers.as_ref().map(|program| format!("--peers={}", program.display()));
+        arguments.extend(peers);
         arguments
     }
 
@@ -108,13 +117,13 @@ impl Plan {
     /// How long all experiments together may take.
     #[must_use]
     pub fn limit(&self) -> Duration {
-        Duration::from_secs(self.pick(12 * 60, 90, 180)) + self.asked()
+        Duration::from_secs(self.pick(18 * 60, 120, 180)) + self.asked()
     }
 
     /// How long one experiment may take, so that an experiment that hangs leaves time for the others.
     #[must_use]
     pub fn limit_of_one(&self) -> Duration {
-        Duration::from_secs(self.pick(4 * 60, 30, 60)) + self.asked()
+        Duration::from_secs(self.pick(6 * 60, 30, 60)) + self.asked()
     }
 
     /// The time of a requested long run: up to 10 us a transfer.
@@ -145,7 +154,9 @@ mod tests {
 
     #[test]
     fn a_child_is_told_what_its_parent_was() {
-        let given = plan(&["--quick", "--bench", "--transfers=1e8", "--date=today", "bank", "kv"]);
+        let given =
+            ["--quick", "--bench", "--transfers=1e8", "--date=today", "bank", "kv", "--peers=p"];
+        let given = plan(&given);
         let given = given.expect("all is well-formed");
         assert!(given.matches("bank") && given.matches("kv") && !given.matches("table2"));
         let child =
@@ -153,6 +164,7 @@ mod tests {
         assert_eq!((child.mode, child.transfers), (Mode::Quick, Some(100_000_000)));
         assert_eq!(child.child.as_deref(), Some("bank"));
         assert_eq!(child.date.as_deref(), Some("today"));
+        assert_eq!(child.peers.as_deref(), Some(Path::new("p")));
     }
 
     #[test]

@@ -52,11 +52,11 @@ const EACH: usize = 7;
 
 /// What the paper's text says of its figure: the first kind takes less time than the second.
 const ORDER: [(usize, usize, &str); 5] = [
-    (ONE_SPIN, ONE_OS, "one lock: a spinning one over std's"),
-    (TWO_SPIN, TWO_OS, "two locks: spinning ones over std's"),
-    (TWO_OS, ONE_OS, "std's locks: two over one"),
-    (TWO_SPIN, ONE_SPIN, "spinning locks: two over one"),
-    (TWO_SPIN, FREE, "two spinning locks over no lock"),
+    (ONE_SPIN, ONE_OS, "one queue of events, one lock: a spinning one over std's"),
+    (TWO_SPIN, TWO_OS, "one queue of events, two locks: spinning ones over std's"),
+    (TWO_OS, ONE_OS, "one queue of events, std's locks: two over one"),
+    (TWO_SPIN, ONE_SPIN, "one queue of events, spinning locks: two over one"),
+    (TWO_SPIN, FREE, "one queue of events, two spinning locks over no lock"),
 ];
 
 /// Runs every kind with one worker up to as many as there are cores.
@@ -113,7 +113,7 @@ fn goals(report: &mut Report, outcomes: &[Outcome]) {
     for (less, more, text) in ORDER {
         report.goal(&format!("{text} (paper: less)"), over(less, more), Goal::AtMost(1.0));
     }
-    let what = "an event made before over one made for each stage";
+    let what = "one queue of events, made before over made for each stage";
     report.goal(what, over(BEFORE, EACH), Goal::AtMost(1.0));
 }
 

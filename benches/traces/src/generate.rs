@@ -52,6 +52,10 @@ pub struct Trace {
 }
 
 impl Trace {
+    pub(crate) fn new(files: Vec<u64>, requests: Vec<u32>, lengths: Vec<usize>) -> Self {
+        Self { files, requests, lengths }
+    }
+
     /// The sizes of the files in bytes, by number.
     #[must_use]
     pub fn files(&self) -> &[u64] {
@@ -144,7 +148,7 @@ pub fn generate(profile: &Profile, options: &Options) -> Result<Trace, GenerateE
     random.shuffle(&mut order);
     let lengths = lengths(order.len(), options.mean_sequence, &mut random);
     let files = files.into_iter().map(|(size, _)| size).collect();
-    let trace = Trace { files, requests: order, lengths };
+    let trace = Trace::new(files, order, lengths);
 
     let shares = trace.summary().shares();
     let near = |(got, want): (&f64, &f64)| (got / want - 1.0).abs() <= TOLERANCE;
@@ -152,7 +156,7 @@ pub fn generate(profile: &Profile, options: &Options) -> Result<Trace, GenerateE
 }
 
 impl Options {
-    fn check(&self) -> Result<(), GenerateError> {
+    pub(crate) fn check(&self) -> Result<(), GenerateError> {
         let checks = [
             ("scale", self.scale, self.scale > 0.0 && self.scale <= 1.0, "above 0, at most 1"),
             ("zipf", self.zipf, (0.0..=2.0).contains(&self.zipf), "0 to 2"),

@@ -36,6 +36,9 @@
 //! fileservers rice.trace /tmp/rice --clients 64 --sequences 5000
 //! ```
 //!
+//! `webserver` repeats the experiment of the first paper's web server with a third trace, [`specweb`]: 800 clients, and
+//! servers under a limit of CPU time.
+//!
 //! # What the generator chooses
 //!
 //! The paper prints the marginals above and no others. The rest is our choice, and [`generate`] documents it: how the
@@ -62,6 +65,7 @@ pub mod play;
 pub mod profile;
 #[cfg(target_os = "linux")]
 pub mod servers;
+pub mod specweb;
 pub mod summary;
 
 mod popularity;

@@ -1,13 +1,20 @@
 //! Servers of files as processes: [`Kind`], [`Server`].
 
+mod apache;
 mod cpu;
+mod measure;
 mod nginx;
+mod quota;
+
+pub use self::measure::{Measured, median};
+pub use self::quota::Quota;
 
 use rustix::process::{Pid, Signal, kill_process};
 use std::fmt;
 use std::fs::File;
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::str::FromStr;
@@ -17,18 +24,22 @@ use std::time::{Duration, Instant};
 /// A server of files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// The example `httpd`, which reaches its files in one of four ways.
+    /// The example `httpd`, which reaches its files in one of four ways, and reads what it sends; or `sendfile`: its way
+    /// `lazy`, which leaves large files to the system.
     Httpd(&'static str),
     /// nginx, with `sendfile` and its cache of open files.
     Nginx,
     /// tokio, hyper and `ServeDir` of `tower-http`.
     ServeDir,
+    /// Apache by one of its models, `event` or `prefork`. Not among [`Kind::ALL`].
+    Apache(&'static str),
 }
 
 impl Kind {
-    /// All of them.
-    pub const ALL: [Kind; 6] = [
+    /// Those that `fileservers` compares.
+    pub const ALL: [Kind; 7] = [
         Kind::Httpd("lazy"),
+        Kind::Httpd("sendfile"),
         Kind::Httpd("blocking"),
         Kind::Httpd("pool"),
         Kind::Httpd("amped"),
@@ -43,6 +54,7 @@ impl fmt::Display for Kind {
             Kind::Httpd(mode) => mode,
             Kind::Nginx => "nginx",
             Kind::ServeDir => "servedir",
+            Kind::Apache(model) => return write!(f, "apache-{model}"),
         })
     }
 }
@@ -105,11 +117,16 @@ impl Server {
                 words.push(beside("examples/httpd", "-p colored-examples --example httpd")?.into());
                 words.extend(["--root".into(), setup.root.clone().into_os_string()]);
                 let addr = address.to_string();
+                // In the modes that are compared with each other, all do the same with a body.
+                let (fs, sendfile) =
+                    if mode == "sendfile" { ("lazy", "on") } else { (mode, "off") };
                 let options = [
                     "--addr",
                     &addr,
                     "--fs",
-                    mode,
+                    fs,
+                    "--sendfile",
+                    sendfile,
                     "--workers",
                     &workers,
                     "--keepalive",
@@ -129,11 +146,22 @@ impl Server {
                 words.extend([address.to_string().into(), setup.root.clone().into_os_string()]);
                 words.extend([workers.into(), keep_alive.into()]);
             }
+            Kind::Apache(model) => {
+                let directory = apache::prepare(model, address, setup)?;
+                words.extend(["apache2".into(), "-D".into(), "FOREGROUND".into(), "-f".into()]);
+                words.push(directory.join("apache.conf").into_os_string());
+                scratch = Some(directory);
+            }
         }
         // The shell joins the groups, so that all processes of the server are in them.
         let join = "while [ \"$1\" != -- ]; do echo $$ > \"$1/cgroup.procs\" || exit 1; shift; done; \
                     shift; exec \"$@\"";
-        let child = Command::new("sh")
+        let mut command = Command::new("sh");
+        if matches!(kind, Kind::Apache(_)) {
+            // It ends its process group, which is that of this program otherwise.
+            command.process_group(0);
+        }
+        let child = command
             .args(["-c", join, "sh"])
             .args(&setup.groups)
             .arg("--")

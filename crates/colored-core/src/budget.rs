@@ -18,6 +18,7 @@ pub const PER_POLL: u32 = 128;
 const UNCONSTRAINED: u32 = u32::MAX;
 
 thread_slot!(static LEFT: Cell<u32> = Cell::new(UNCONSTRAINED));
+thread_slot!(static BEGIN: Cell<u32> = Cell::new(PER_POLL));
 
 /// Takes one unit. At zero, wakes the task and returns `Pending`, which the caller must return.
 #[inline]
@@ -74,10 +75,16 @@ pub fn set(units: u32) {
     LEFT.with(|left| left.set(units));
 }
 
+/// Sets the units with which polls of this thread begin from now on, in place of [`PER_POLL`]: for simulations, in which a
+/// task lets others run after few operations, or before its first one. No more than `PER_POLL`.
+pub fn begin_polls_with(units: u32) {
+    BEGIN.with(|begin| begin.set(units.min(PER_POLL)));
+}
+
 /// Runs one poll with a fresh budget.
 #[inline]
 pub(crate) fn fresh<R>(f: impl FnOnce() -> R) -> R {
-    let _restore = Restore(LEFT.with(|left| left.replace(PER_POLL)));
+    let _restore = Restore(LEFT.with(|left| left.replace(BEGIN.with(Cell::get))));
     f()
 }
 
@@ -92,7 +99,9 @@ impl Drop for Restore {
 
 #[cfg(all(test, not(colored_loom)))]
 mod tests {
-    use super::{PER_POLL, fresh, give_back, has_remaining, poll_proceed, spend, unlimited};
+    use super::{
+        PER_POLL, begin_polls_with, fresh, give_back, has_remaining, poll_proceed, spend, unlimited,
+    };
     use std::task::{Context, Waker};
 
     #[test]
@@ -118,5 +127,18 @@ mod tests {
         });
         spend(1);
         assert!(has_remaining(), "outside a poll there is no limit");
+    }
+
+    #[test]
+    fn polls_of_a_simulation_begin_with_fewer_units() {
+        let mut cx = Context::from_waker(Waker::noop());
+        begin_polls_with(1);
+        fresh(|| {
+            assert!(poll_proceed(&mut cx).is_ready());
+            assert!(poll_proceed(&mut cx).is_pending());
+        });
+        begin_polls_with(0);
+        fresh(|| assert!(poll_proceed(&mut cx).is_pending()));
+        begin_polls_with(PER_POLL);
     }
 }

@@ -51,6 +51,9 @@ impl ColorKind {
 /// between all cores.
 const BLOCK: u64 = 1024;
 
+/// Serial numbers from here on belong to simulations.
+const SIMULATED: u64 = 1 << 62;
+
 #[cfg(not(colored_loom))]
 fn next_block() -> u64 {
     static NEXT_BLOCK: AtomicU64 = AtomicU64::new(1);
@@ -170,13 +173,18 @@ impl Color {
     pub fn unique() -> Self {
         let key = NEXT.with(|next| {
             let mut key = next.get();
-            if key % BLOCK == 0 {
+            if key % BLOCK == 0 && key < SIMULATED {
                 key = next_block() * BLOCK;
             }
             next.set(key + 1);
             key
         });
         Self::from_parts(ColorKind::Unique, key)
+    }
+
+    /// Lets the unique colors of this thread begin anew: two simulations of one schedule have the same colors.
+    pub(crate) fn restart_unique() {
+        NEXT.with(|next| next.set(SIMULATED + 1));
     }
 
     /// The color with these parts ([`Color::kind`], [`Color::number`]).

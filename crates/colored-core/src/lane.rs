@@ -23,36 +23,40 @@
 //!
 //! # States
 //!
-//! One table over all words of a lane. The state follows from the chain, the kind of its head, the word `readers`, and
-//! the bit `LEFT` of the priority word.
+//! One table over all words of a lane. The state follows from the chain, the kind of its head, and the word `readers`.
 //!
-//! | state | head of the chain | `readers` | `LEFT` | the right to run | transitions |
-//! |---|---|---|---|---|---|
-//! | **idle** | none | 0 | 0 | belongs to no thread | a push: queued. The own node is pushed: inline. A reader enters: shared |
-//! | **queued** | any | 0 | 0 | a [`ReadyLane`] in a queue | a worker takes it: running |
-//! | **queued by class** | any | 0 | 1 | in the priority word; each ticket in a class queue may redeem it | the first ticket that is taken out: running |
-//! | **running** | any but the own node | 0 | 0 | the thread's that runs the slice | the slice ends: queued, or idle. A task waits in a section: parked. A claim has its turn: taken. A reader has its turn: shared |
-//! | **stalled** | has had its turn; a producer behind it is half done (`stalled`) | 0 | 0 | as queued | as queued; the next slice begins with what remains |
-//! | **parked** | a task with an open section, which waits | 0 | 0 | in the state word of that task | the wake of the task: queued |
-//! | **taken** | a claim that has had its turn | 0 | 0 | the behavior's | its closure is over: running |
-//! | **inline** | the own node | 0 | 0 | the thread's that has put the node there | the call is over: idle, or queued |
-//! | **shared** | none; the tail counts the readers | 0 | 0 | belongs to no thread | the last reader leaves: idle. A push: awaited |
-//! | **awaited** | any | n > 0 | 0 | belongs to no thread | the last reader leaves: queued |
+//! | state | head of the chain | `readers` | the right to run | transitions |
+//! |---|---|---|---|---|
+//! | **idle** | none | 0 | belongs to no thread | a push: queued. The own node is pushed: inline. A reader enters: shared |
+//! | **queued** | any | 0 | a [`ReadyLane`] in a queue | a worker takes it: running |
+//! | **running** | any but the own node | 0 | the thread's that runs the slice | the slice ends: queued, or idle. A task waits in a section: parked. A claim has its turn: taken. A reader has its turn: shared, or awaited |
+//! | **stalled** | has had its turn; a producer behind it is half done (`stalled`) | 0 | as queued | as queued; the next slice begins with what remains |
+//! | **parked** | a task with an open section, which waits | 0 | in the state word of that task | the wake of the task: queued |
+//! | **taken** | a claim that has had its turn | 0 | the behavior's | its closure is over: running |
+//! | **inline** | the own node | 0 | the thread's that has put the node there | the call is over: idle, or queued |
+//! | **shared** | none; the tail counts the readers | 0 | belongs to no thread | the last reader leaves: idle. A push: awaited |
+//! | **awaited** | any | n > 0 | belongs to no thread | the last reader leaves: queued |
 //!
 //! The other words do not depend on the state, with two exceptions: `refs` is not 0 unless the lane is idle, and
 //! `inner` and `stalled` are touched only with the right to run. `refs` also tells whether the table has the lane
-//! (`count.rs`); the rest of the priority word counts tickets and urgent nodes (`priority.rs`); `home`, `wished` and `asked`
-//! are hints.
+//! (`count.rs`); the priority word counts urgent nodes and says whether the queue is one by class (`priority.rs`); `home`,
+//! `wished` and `asked` are hints.
+//!
+//! # A turn
+//!
+//! [`ReadyLane::run`] gives one turn after the other to the node at the head. The turn of a node is code of the node's
+//! own kind (`lane/node.rs`): it answers what becomes of the node ([`Then`]), and does what remains when the node is out
+//! of the chain.
 //!
 //! # Order (G2)
 //!
 //! The chain is first-in first-out in the order of the swaps on its tail, and it belongs to the
 //! lane, not to a worker: stealing the lane moves it unchanged.
 
-mod abort_waiting;
 mod at_once;
 pub(crate) mod behavior;
 pub(crate) mod callback;
+mod close;
 mod color_address;
 pub(crate) mod common;
 mod count;
@@ -60,6 +64,8 @@ pub(crate) mod current;
 mod dispatch;
 pub(crate) mod held;
 pub(crate) mod locals;
+mod node;
+mod poll;
 pub(crate) mod priority;
 pub(crate) mod readers;
 mod record;
@@ -67,7 +73,6 @@ mod refs;
 pub(crate) mod section;
 mod slice;
 pub(crate) mod snapshot;
-mod ticket;
 mod try_take;
 mod turn_end;
 mod wake;
@@ -80,16 +85,15 @@ pub(crate) use self::dispatch::{Dispatch, Observe, Owner};
 pub(crate) use self::record::Recorder;
 pub(crate) use self::refs::LaneRef;
 pub(crate) use self::section::parked::SectionKey;
-pub(crate) use self::slice::{Runner, Slice, Turn};
-pub(crate) use self::ticket::Ticket;
+pub(crate) use self::slice::{POLL_WEIGHT, Runner, Slice};
 
 pub use self::color_address::Address;
 pub use self::priority::Priority;
 
 use self::count::Count;
 use self::held::Held;
+use self::node::Then;
 use self::priority::PriorityWord;
-use self::turn_end::after::After;
 use crate::color::{Color, ColorKind};
 use crate::meter::Place;
 use crate::queue::{Chain, Kind, Node, ReaderCount};
@@ -105,8 +109,8 @@ pub(crate) struct Lane {
     /// Holder only.
     inner: UnsafeCell<Inner>,
     port: Arc<dyn Dispatch>,
-    /// The head has run, but could not be unlinked yet. Holder only.
-    stalled: UnsafeCell<Option<After>>,
+    /// What becomes of the head, which has had its turn: a producer behind it was half done. Holder only.
+    stalled: UnsafeCell<Option<Then>>,
     /// With `number` the color.
     kind: ColorKind,
     /// The worker on which it last ran, from 1; 0 if it has not run. Holder only.
@@ -115,6 +119,8 @@ pub(crate) struct Lane {
     wished: AtomicBool,
     /// Whether a dump asks the holder to show the lane ([`snapshot`]). A hint.
     asked: AtomicBool,
+    /// The queue by class in which it is, or was last ([`priority`]).
+    class_place: AtomicU16,
     /// How many readers the node at the head waits for ([`readers`]).
     readers: ReaderCount,
     priority: PriorityWord,
@@ -168,6 +174,7 @@ impl Lane {
             home: AtomicU16::new(0),
             wished: AtomicBool::new(false),
             asked: AtomicBool::new(false),
+            class_place: AtomicU16::new(0),
             readers: ReaderCount::new(),
             priority: PriorityWord::new(),
             number: color.number(),

@@ -31,7 +31,6 @@
 //! | **unique color** | a fresh color for one task alone ([`SchedulerHandle::spawn_unique`]) |
 //! | **snapshot** | the tasks and waits that a dump has read. A lane's holder, or the thread that dumps, has a **view** of the lane while it reads |
 //! | **guest** | a thread inside [`SchedulerHandle::block_on`]: it runs only lanes that are pinned to it |
-//! | **ticket** | an entry of a queue in which a lane may be more than once. The right to run the lane is then *left* in the lane |
 //! | **class** | how urgent a lane is: the priority of its color, or the highest while an urgent task, or work that an urgent color waits for, is scheduled in it |
 //! | **hop** | a task moves to another color ([`hop`]) |
 //! | **behavior** | a closure that needs several lanes at once ([`when()`]), and runs when it has them |
@@ -191,7 +190,7 @@
 //! | the record of a wait | 0, if it ends in a poll of its task: a block from the worker's free lists, and a place in the task's list. 1 more if it ends elsewhere |
 //! | lane taken from the `next` slot, or the own deque | 1 |
 //! | lane taken from the injector by a worker that has others | 2; and at the begin of each round a load that says whether there is one |
-//! | a turn, once a priority has been named | 9: reference and ticket of the lane, the right left and taken, two locks. Before: a load of the worker's own line where a lane is dispatched, put back and looked for |
+//! | a turn, once a priority has been named | 6: the lane is noted as queued, and not any more; two locks. A raise of a queued lane searches its queue. Before: a load of the worker's own line where a lane is dispatched, put back and looked for |
 //! | steal | 1 for up to half of the victim's lanes, 2 for the count of searchers; and a look at the clock |
 //! | end of a slice | at most 1 for all lane references taken and given back in it |
 //! | use of a color's own value | 0; when the color goes idle, a callback |

@@ -10,6 +10,7 @@
 //! | [`call_now`], [`call_from`], [`is_scheduled`] | a call of a cell, with a difference between a closure that runs at once and one that waits for its turn | the core | a cell with a limit |
 //! | [`Finish`], [`Part`] | work that the end of a runtime waits for; handed over by [`Scheduler::finish_first`](crate::Scheduler::finish_first) | each stage | the shell |
 //! | [`report_overload`] | tells the shell that work was refused | the core | an admission |
+//! | [`restart_ids`] | task ids and unique colors of a simulation, which are those of the schedule | the core | the simulation |
 //! | [`in_own_call`] | a call of the system inside a poll, which is no matter of the program | the core | attempts that files make on a worker |
 //! | [`sync`] | atomics and locks that the models see: `std`'s or loom's | the core | everything above that has models |
 //!
@@ -25,11 +26,20 @@ pub use crate::wait::leaf::{forget, note};
 pub use crate::wait::room::{Room, RoomWait, WaitId, WaitingTask, Ways};
 
 use crate::cell::{AccessError, Call, ColorCell};
+use crate::color::Color;
+use crate::task::Id;
 use std::panic::Location;
 
 /// The types of `crate::sync` that the crates above use.
 pub mod sync {
     pub use crate::sync::{Arc, AtomicU64, AtomicUsize, Mutex, MutexGuard, Ordering};
+}
+
+/// Lets the ids of the tasks and the unique colors that this thread makes begin anew. They are equal to those of every
+/// other thread that does this, so all of a runtime must be made on one such thread.
+pub fn restart_ids() {
+    Id::restart();
+    Color::restart_unique();
 }
 
 /// Runs `f` at once, as [`ColorCell::call`] does if nothing is scheduled under the color and it is idle or the caller's

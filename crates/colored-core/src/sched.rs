@@ -68,7 +68,7 @@ pub(crate) use self::enter::with_handle_of_task;
 use self::classes::Classes;
 use self::guests::Guests;
 use self::idle::Idle;
-use self::policy::{Since, TicketPlace};
+use self::policy::Since;
 use self::remote::{Remote, index_of};
 use self::snapshot::SnapshotRequests;
 use self::spare_lanes::SharedLanes;
@@ -387,7 +387,7 @@ impl Scheduler {
             return;
         }
         if self.common.has_classes() {
-            self.rank(None, lane, Since::Scheduled, TicketPlace::Last);
+            self.queue_by_class(None, lane, Since::Scheduled, false);
         } else if let Some(lane) = self.route(None, lane, Since::Scheduled) {
             self.injector.push(lane);
             self.notify();

@@ -7,7 +7,7 @@
 //! | libasync-smp: a color's number selects the processor | `Number` | no |
 //! | Mely: a color stays where it ran, until it is stolen | `Home` | yes |
 
-use colored_core::{Destination, Policy, Runnable};
+use colored_core::{Destination, Policy, Runnable, Scheduler};
 
 /// Where lanes go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,21 +58,21 @@ impl Places {
 }
 
 impl Policy for Places {
-    fn destination(&self, lane: &Runnable<'_>) -> Destination {
+    fn destination(&self, lane: Runnable, scheduler: &Scheduler) -> Destination {
         match self.place {
             Place::Usual => Destination::Usual,
-            Place::Home => lane.home().map_or(Destination::Usual, Destination::Worker),
+            Place::Home => lane.home.map_or(Destination::Usual, Destination::Worker),
             // The result is less than the number of workers, so it fits.
             Place::Number => {
-                Destination::Worker((lane.color().number() % lane.workers() as u64) as usize)
+                Destination::Worker((lane.color.number() % scheduler.workers() as u64) as usize)
             }
             Place::Everybody => Destination::Everybody,
             Place::Least(threshold) => {
-                let Some(own) = lane.worker() else { return Destination::Usual };
-                let others = (0..lane.workers()).filter(|worker| *worker != own);
-                let least = others.map(|worker| (lane.load(worker), worker)).min();
+                let Some(own) = lane.worker else { return Destination::Usual };
+                let others = (0..scheduler.workers()).filter(|worker| *worker != own);
+                let least = others.map(|worker| (scheduler.load(worker), worker)).min();
                 match least {
-                    Some((load, worker)) if lane.load(own) >= load + threshold => {
+                    Some((load, worker)) if scheduler.load(own) >= load + threshold => {
                         Destination::Worker(worker)
                     }
                     _ => Destination::Usual,

@@ -213,6 +213,7 @@
 //! | `native-stacks` | no | `diagnose::dump::install_stack_handler`: dumps have the native stacks of workers that are stuck; Linux, x86-64 and aarch64 |
 //! | `tracing` | no | each task has a span of `tracing`, see [below](#spans); warnings of `diagnose` are events |
 //! | `tokio-context` | no | libraries that need tokio's runtime find one, beside every runtime; `Builder::tokio_context` turns it off |
+//! | `sim` | no | `sim`: a program under many schedules, by seed, in a time of its own; the failing run is repeated and shrunk |
 //! | `stage` | no | `stage`: handlers with bounded queues; `admission`: under overload, early refusals of what would begin too late |
 //! | `hdrhistogram` | no | `diagnose::trace::Snapshot::histograms`: how recorded times are distributed |
 //! | `usdt` | no | static [probes](#probes) of workers, for tracers of the system; Linux |
@@ -300,6 +301,8 @@ mod registration;
 pub mod runtime;
 mod services;
 pub mod signal;
+#[cfg(feature = "sim")]
+pub mod sim;
 #[cfg(feature = "stage")]
 pub mod stage;
 pub mod sync;

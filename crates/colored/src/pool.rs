@@ -27,7 +27,7 @@ use crate::thread_settings::ThreadSettings;
 #[derive(Clone, Debug)]
 pub(crate) struct Limits {
     /// How many threads run jobs of [`Class::Work`] at most; the other classes
-    /// have fewer and never more. At least 1.
+    /// have fewer and never more.
     pub(crate) max_threads: usize,
     /// How long a thread waits for its next job before it retires.
     pub(crate) keep_alive: Duration,
@@ -85,13 +85,8 @@ struct Others {
 }
 
 impl Pool {
-    /// A pool without threads.
-    ///
-    /// # Panics
-    ///
-    /// If `max_threads` is zero.
+    /// A pool without threads, so far. If it may have none, jobs wait until `run_next` runs them.
     pub(crate) fn new(limits: &Limits) -> Pool {
-        assert!(limits.max_threads > 0, "max_threads of the blocking pool must not be 0");
         Pool {
             groups: Class::ALL.map(|class| Arc::new(Threads::of_class(class, limits))),
             limits: limits.clone(),
@@ -151,6 +146,14 @@ impl Pool {
                 calls.into_iter().map(|call| (threads.title().to_owned(), call))
             })
             .collect()
+    }
+
+    /// Runs the job of the first class that has one, on this thread: for a pool that may have no threads. False if there
+    /// is none.
+    #[cfg(feature = "sim")]
+    pub(crate) fn run_next(&self) -> bool {
+        let job = self.all().iter().find_map(|threads| threads.take_job());
+        job.map(|job| colored_core::contain(|| job.run())).is_some()
     }
 
     /// The counts of a class.

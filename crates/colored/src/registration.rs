@@ -176,6 +176,9 @@ impl<S: Socket> Registered<S> {
         watched: Watched,
         room: WritableEvents,
     ) -> Result<Registered<S>, (S, io::Error)> {
+        if context.services.is_simulated {
+            return Err((socket, refused_by_simulation()));
+        }
         let driver = Arc::clone(&context.driver);
         let shard = driver.shards.choose(context.worker);
         match driver.shards.get(shard).register(&mut socket, ready, watched) {
@@ -185,6 +188,13 @@ impl<S: Socket> Registered<S> {
             Err(error) => Err((socket, error)),
         }
     }
+}
+
+#[cold]
+fn refused_by_simulation() -> io::Error {
+    let text = "a simulated runtime has no sockets, pipes, signals or children: give the code under test a stream in memory, \
+                such as `tokio::io::duplex`";
+    io::Error::new(io::ErrorKind::Unsupported, text)
 }
 
 impl<S: Socket> Registered<S> {

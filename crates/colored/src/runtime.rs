@@ -84,6 +84,8 @@ mod metrics;
 mod monitor;
 mod park;
 mod shutdown;
+#[cfg(feature = "sim")]
+pub(crate) mod simulated;
 mod threads;
 mod tokio_names;
 #[cfg(feature = "tokio-context")]

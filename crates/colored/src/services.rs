@@ -43,6 +43,8 @@ pub(crate) struct Services {
     pub(crate) pool: Pool,
     pub(crate) devices: Devices,
     pub(crate) tokio: TokioPlace,
+    /// All workers are on one thread, and the clock is not the system's.
+    pub(crate) is_simulated: bool,
 }
 
 // As of the driver.
@@ -112,6 +114,7 @@ impl Services {
             pool: Pool::new(&crate::pool::Limits::default()),
             devices: Devices::new(true),
             tokio: TokioPlace::default(),
+            is_simulated: false,
         })
     }
 }

@@ -1,11 +1,15 @@
 //! [`Site`]: from a request to its answer.
 
 use crate::access::{Absent, Access};
-use crate::body::{Body, Streamed};
-use crate::cache::{Cache, Cached, Content, Entry};
+use crate::body::{Body, Piece, Streamed};
+use crate::cache::{Cache, Cached};
 use crate::conditions::{Verdict, range_counts, verdict};
+use crate::entry::{Content, Entry};
+use crate::key::Key;
+use crate::outbox::Outbox;
 use crate::range::Ranged;
 use crate::roots::Roots;
+use crate::steps;
 use crate::target::Target;
 use bytes::Bytes;
 use http_body_util::{Either, Full};
@@ -13,7 +17,7 @@ use hyper::header::{
     ACCEPT_RANGES, ALLOW, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderName,
     HeaderValue, LAST_MODIFIED, LOCATION, RANGE,
 };
-use hyper::{HeaderMap, Method, Request, Response, StatusCode};
+use hyper::{Method, Request, Response, StatusCode};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -26,7 +30,12 @@ pub(crate) struct Site {
 }
 
 impl Site {
-    pub(crate) async fn answer<B>(&self, request: Request<B>) -> Response<Body> {
+    /// Answers a request. With an `outbox` the connection sends what is not in the cache from the file.
+    pub(crate) async fn answer<B>(
+        &self,
+        request: Request<B>,
+        outbox: Option<&Outbox>,
+    ) -> Response<Body> {
         let is_head = request.method() == Method::HEAD;
         if !is_head && request.method() != Method::GET {
             let mut answer =
@@ -44,7 +53,7 @@ impl Site {
         }
         let path = Arc::from(path);
         match self.find(&path).await {
-            Ok(entry) => self.send(request.headers(), &path, &entry, is_head),
+            Ok(entry) => self.send(&request, &path, &entry, outbox),
             Err(Absent::Directory) if !target.is_directory => moved(&target),
             Err(Absent::Directory | Absent::NotFound) => not_found(),
             Err(Absent::Forbidden) => text(StatusCode::FORBIDDEN, "the file cannot be read\n"),
@@ -57,40 +66,43 @@ impl Site {
 
     /// The present version of a file.
     async fn find(&self, path: &Arc<Path>) -> Result<Arc<Entry>, Absent> {
-        match self.cache.get(path).await {
-            Cached::Fresh(entry) => Ok(entry),
-            Cached::Stale(entry) => match self.access.metadata(path).await {
-                Ok(metadata) if entry.is_of(&metadata) => {
-                    self.cache.put(path, &entry);
-                    Ok(entry)
+        let key = self.cache.key(path);
+        let loading = match self.cache.get(&key).await {
+            Cached::Fresh(entry) => return Ok(entry),
+            Cached::Stale(entry) => {
+                let metadata = self.access.metadata(path).await;
+                if metadata.is_ok_and(|metadata| entry.is_of(&metadata)) {
+                    self.cache.confirm(&key, &entry);
+                    return Ok(entry);
                 }
-                _ => {
-                    self.cache.remove(path);
-                    self.load(path).await
+                match self.cache.replace(&key, &entry).await {
+                    Ok(newer) => return Ok(newer),
+                    Err(loading) => loading,
                 }
-            },
-            Cached::Missing => self.load(path).await,
-        }
+            }
+            Cached::Missing(loading) => loading,
+        };
+        loading.join(|| self.load(&key)).await
     }
 
-    async fn load(&self, path: &Arc<Path>) -> Result<Arc<Entry>, Absent> {
-        let loaded = self.access.load(path).await?;
+    async fn load(&self, key: &Key) -> Result<Arc<Entry>, Absent> {
+        steps::note("read the file");
+        let loaded = self.access.load(key.path()).await?;
         let content = match loaded.content {
             Some(bytes) => Content::Bytes(Bytes::from(bytes)),
             None => Content::File(loaded.file),
         };
-        let entry = Arc::new(Entry::new(path, &loaded.metadata, content));
-        self.cache.put(path, &entry);
-        Ok(entry)
+        Ok(Arc::new(Entry::new(key.path(), &loaded.metadata, content)))
     }
 
-    fn send(
+    fn send<B>(
         &self,
-        headers: &HeaderMap,
+        request: &Request<B>,
         path: &Arc<Path>,
         entry: &Arc<Entry>,
-        is_head: bool,
+        outbox: Option<&Outbox>,
     ) -> Response<Body> {
+        let (headers, is_head) = (request.headers(), request.method() == Method::HEAD);
         let mut answer = Response::new(full(Bytes::new()));
         describe(&mut answer, entry);
         match verdict(headers, &entry.validators) {
@@ -133,7 +145,9 @@ impl Site {
         if !is_head {
             *answer.body_mut() = match &entry.content {
                 Content::Bytes(bytes) => full(bytes.slice(part.start as usize..part.end as usize)),
-                Content::File(_) => Either::Right(Streamed::new(&self.access, path, entry, part)),
+                Content::File(_) => {
+                    Either::Right(Streamed::new(&self.access, path, entry, part, outbox))
+                }
             };
         }
         answer
@@ -173,5 +187,5 @@ fn text(status: StatusCode, text: &'static str) -> Response<Body> {
 }
 
 fn full(bytes: Bytes) -> Body {
-    Either::Left(Full::new(bytes))
+    Either::Left(Full::new(Piece::Bytes(bytes)))
 }

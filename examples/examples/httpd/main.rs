@@ -4,7 +4,11 @@
 //! `blocking` by the standard library on the worker, `pool` by the standard library on a thread for
 //! blocking calls, and `amped` by helper processes that read a file into the system's page cache before
 //! the worker reads it (asymmetric multi-process event-driven; Pai, Druschel, Zwaenepoel: "Flash",
-//! USENIX 1999).
+//! USENIX 1999). `--coloring serial` runs everything under one color, as a program with one thread would;
+//! `--copies N` runs N servers that share nothing but the address; `--shards N` divides the cache.
+//!
+//! On Linux, where the way is `lazy`, a file that is too large for the cache is not read: the connection
+//! sends what is in the system's memory by `sendfile`, unless `--sendfile off` says otherwise.
 //!
 //! ```text
 //! cargo run --release --example httpd -- --root docs
@@ -26,9 +30,19 @@ mod cache;
 #[cfg(unix)]
 mod conditions;
 #[cfg(unix)]
+mod entry;
+#[cfg(unix)]
 mod helpers;
 #[cfg(unix)]
+mod key;
+#[cfg(unix)]
+mod loading;
+#[cfg(unix)]
 mod media;
+#[cfg(unix)]
+mod options;
+#[cfg(unix)]
+mod outbox;
 #[cfg(unix)]
 mod range;
 #[cfg(unix)]
@@ -36,7 +50,13 @@ mod roots;
 #[cfg(unix)]
 mod server;
 #[cfg(unix)]
+mod serving;
+#[cfg(unix)]
+mod steps;
+#[cfg(unix)]
 mod target;
+#[cfg(unix)]
+mod wire;
 
 #[cfg(unix)]
 fn main() -> Result<(), colored_examples::Failure> {

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Directories, each with the prefix of the paths that it serves. The longest prefix of a path decides.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Roots(Vec<(Vec<OsString>, PathBuf)>);
 
 impl Roots {

@@ -1,107 +1,100 @@
-//! The command line, and the life of the server.
+//! The life of the server, and of its copies.
 
 use crate::access::Access;
 use crate::answer::Site;
-use crate::cache::{Cache, Limits};
+use crate::cache::{Cache, Counts};
 use crate::helpers::{self, Helpers};
-use crate::roots::Roots;
-use colored::Runtime;
-use colored::net::TcpListener;
-use colored::time::Duration;
-use colored_examples::{Args, Failure, asked_to_stop};
-use colored_hyper::serve;
-use hyper::service::service_fn;
-use std::convert::Infallible;
+use crate::options::{Coloring, Mode, Options};
+use crate::serving::serve_site;
+use crate::steps;
+use colored::net::{ListenOptions, TcpListener};
+use colored::task::JoinSet;
+use colored::{Color, Runtime};
+use colored_examples::{Failure, asked_to_stop};
+use std::net::{self, SocketAddr};
+use std::panic::resume_unwind;
 use std::sync::Arc;
-
-const USAGE: &str = "httpd [--root DIR|/PREFIX=DIR]... [--addr HOST:PORT] [--workers N] \
-    [--fs lazy|blocking|pool|amped] [--keepalive on|off] [--helpers N] [--shards N] [--cache-mib N] \
-    [--open-files N] [--recheck-ms N]";
-
-#[derive(Clone, Copy)]
-enum Mode {
-    Lazy,
-    Blocking,
-    Pool,
-    Amped,
-}
-
-const MODES: [(&str, Mode); 4] = [
-    ("lazy", Mode::Lazy),
-    ("blocking", Mode::Blocking),
-    ("pool", Mode::Pool),
-    ("amped", Mode::Amped),
-];
-
-struct Options {
-    addr: String,
-    roots: Roots,
-    mode: Mode,
-    keep_alive: bool,
-    helpers: usize,
-    shards: usize,
-    limits: Limits,
-}
+use std::{io, thread};
 
 /// The whole program: a server, or one of its helpers.
 pub(crate) fn main() -> Result<(), Failure> {
     if std::env::args_os().nth(1).is_some_and(|word| word == helpers::ROLE) {
         return Ok(helpers::help()?);
     }
-    let mut args = Args::from_command_line(USAGE);
+    let options = Options::from_command_line()?;
+    if options.steps {
+        steps::show();
+    }
+    let (addr, listeners) = Runtime::builder().workers(1).build()?.run(listen(options.clone()))?;
+    // All of them listen already, so the first one speaks for the others.
+    let mut addr = Some(addr);
+    let copy = |listener| {
+        let (options, addr) = (options.clone(), addr.take());
+        thread::spawn(move || run_copy(options, listener, addr))
+    };
+    let copies: Vec<_> = listeners.into_iter().map(copy).collect();
+    let mut counts = Counts::default();
+    for copy in copies {
+        counts += copy.join().unwrap_or_else(|panic| resume_unwind(panic))?;
+    }
+    let Counts { hits, misses, reads, evictions } = counts;
+    println!("{hits} hits, {misses} misses, {reads} reads and {evictions} evictions of the cache");
+    Ok(())
+}
+
+/// The listeners of all copies, at one address, between which the system spreads the connections.
+async fn listen(options: Options) -> Result<(SocketAddr, Vec<net::TcpListener>), Failure> {
+    let listen = ListenOptions::new().reuse_port(options.copies > 1 || options.listeners_each);
+    let first = listen.listen(options.addr).await?;
+    let addr = first.local_addr()?;
+    let mut listeners = vec![first.into_std()?];
+    for _ in 1..options.copies {
+        listeners.push(listen.listen(addr).await?.into_std()?);
+    }
+    Ok((addr, listeners))
+}
+
+/// Runs a copy to its end, on a runtime of its own. Returns what its cache has done.
+fn run_copy(
+    options: Options,
+    listener: net::TcpListener,
+    addr: Option<SocketAddr>,
+) -> Result<Counts, Failure> {
     let mut runtime = Runtime::builder();
-    if let Some(workers) = args.value("--workers", "a number of threads, such as 2")? {
+    if let Some(workers) = options.workers {
         runtime = runtime.workers(workers);
     }
-    let options = options(args)?;
-    runtime.build()?.run(listen(options))
+    runtime.build()?.run(serve(options, listener, addr))
 }
 
-fn options(mut args: Args) -> Result<Options, Failure> {
-    let mut roots = Vec::new();
-    while let Some(root) = args.value("--root", "a directory, or /PREFIX=DIR")? {
-        roots.push(root);
+/// Serves, and prints the address, if there is one, when it does.
+async fn serve(
+    options: Options,
+    listener: net::TcpListener,
+    addr: Option<SocketAddr>,
+) -> Result<Counts, Failure> {
+    let site = Arc::new(site(&options).await?);
+    let first = TcpListener::from_std(listener)?;
+    let mut listeners = vec![first];
+    if options.listeners_each {
+        // The first one has kept the address for them.
+        listeners = TcpListener::bind_per_worker(listeners[0].local_addr()?).await?;
     }
-    if roots.is_empty() {
-        roots.push(String::from("."));
+    let mut servers = JoinSet::new();
+    for listener in listeners {
+        let (site, options, stop) = (Arc::clone(&site), options.clone(), asked_to_stop()?);
+        servers.spawn(async move { serve_site(listener, &site, &options, stop).await });
     }
-    let addr = args.value("--addr", "an address and a port, such as 127.0.0.1:8080")?;
-    let mode = args.choice("--fs", &MODES)?.unwrap_or(Mode::Lazy);
-    let keep_alive = args.choice("--keepalive", &[("on", true), ("off", false)])?.unwrap_or(true);
-    let helpers = number(&mut args, "--helpers", 1..=256, 8)?;
-    let shards = number(&mut args, "--shards", 1..=1024, 10)?;
-    let mebibytes = number(&mut args, "--cache-mib", 0..=1 << 20, 64)?;
-    let files = number(&mut args, "--open-files", 0..=1 << 20, 512)?;
-    let recheck = number(&mut args, "--recheck-ms", 0..=86_400_000, 1000)?;
-    let roots = Roots::parse(&roots).map_err(|text| args.mistake(text))?;
-    args.end()?;
-    let recheck = Duration::from_millis(recheck as u64);
-    Ok(Options {
-        addr: addr.unwrap_or(String::from("127.0.0.1:8080")),
-        roots,
-        mode,
-        keep_alive,
-        helpers,
-        shards,
-        limits: Limits { bytes: mebibytes << 20, files, recheck },
-    })
+    if let Some(addr) = addr {
+        println!("listening on http://{addr}");
+    }
+    while let Some(served) = servers.join_next().await {
+        served.unwrap_or_else(|error| resume_unwind(error.into_panic()))?;
+    }
+    Ok(site.cache.counts().await)
 }
 
-fn number(
-    args: &mut Args,
-    name: &str,
-    allowed: std::ops::RangeInclusive<usize>,
-    usual: usize,
-) -> Result<usize, Failure> {
-    let expected = format!("a number from {} to {}", allowed.start(), allowed.end());
-    match args.value(name, &expected)? {
-        None => Ok(usual),
-        Some(number) if allowed.contains(&number) => Ok(number),
-        Some(number) => Err(args.mistake(format!("{name} {number}: expected {expected}"))),
-    }
-}
-
-async fn listen(options: Options) -> Result<(), Failure> {
+async fn site(options: &Options) -> io::Result<Site> {
     let access = match options.mode {
         Mode::Lazy => Access::Lazy,
         Mode::Blocking => Access::Blocking,
@@ -112,33 +105,13 @@ async fn listen(options: Options) -> Result<(), Failure> {
             Access::Amped(helpers)
         }
     };
-    let site = Arc::new(Site {
-        roots: options.roots,
-        access: Arc::new(access),
-        cache: Cache::new(options.shards, options.limits),
-    });
-    let listener = TcpListener::bind(options.addr).await?;
-    let stop = asked_to_stop()?;
-    println!("listening on http://{}", listener.local_addr()?);
-
-    let service = {
-        let site = Arc::clone(&site);
-        service_fn(move |request| {
-            let site = Arc::clone(&site);
-            async move { Ok::<_, Infallible>(site.answer(request).await) }
-        })
+    let color = match options.coloring {
+        Coloring::Colored => Color::unique,
+        Coloring::Serial => || Color::DEFAULT,
     };
-    let served = serve(listener, service)
-        .http1_only()
-        .http1(|http1| {
-            http1.keep_alive(options.keep_alive);
-        })
-        .with_graceful_shutdown(stop)
-        .await;
-    let counts = site.cache.counts().await;
-    println!(
-        "{} hits, {} misses and {} evictions of the cache",
-        counts.hits, counts.misses, counts.evictions
-    );
-    Ok(served?)
+    Ok(Site {
+        roots: options.roots.clone(),
+        access: Arc::new(access),
+        cache: Cache::new(options.shards, options.limits, color),
+    })
 }

@@ -9,13 +9,13 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-const MODES: [&str; 4] = ["lazy", "blocking", "pool", "amped"];
+pub(crate) const MODES: [&str; 4] = ["lazy", "blocking", "pool", "amped"];
 
 /// A directory with files, removed at the end.
-struct Files(PathBuf);
+pub(crate) struct Files(PathBuf);
 
 impl Files {
-    fn new(name: &str) -> Files {
+    pub(crate) fn new(name: &str) -> Files {
         let path = std::env::temp_dir().join(format!("httpd-{name}-{}", std::process::id()));
         fs::create_dir_all(path.join("sub dir/empty")).unwrap();
         let files = Files(path);
@@ -32,7 +32,7 @@ impl Files {
         fs::write(self.0.join(name), bytes).unwrap();
     }
 
-    fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.0
     }
 }
@@ -45,12 +45,12 @@ impl Drop for Files {
 }
 
 /// Larger than what is kept in memory, and no multiple of anything.
-fn large() -> Vec<u8> {
+pub(crate) fn large() -> Vec<u8> {
     (0..300_007u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect()
 }
 
 /// A server, and its address.
-fn start(files: &Files, options: &str) -> (Running, SocketAddr) {
+pub(crate) fn start(files: &Files, options: &str) -> (Running, SocketAddr) {
     let root = files.path().display();
     let httpd = Running::start("httpd", &format!("--addr 127.0.0.1:0 --root {root} {options}"));
     let addr = loop {
@@ -63,7 +63,7 @@ fn start(files: &Files, options: &str) -> (Running, SocketAddr) {
 }
 
 /// The head and the body, as bytes, of an answer to these lines.
-fn fetch(addr: SocketAddr, path: &str, headers: &str) -> (String, Vec<u8>) {
+pub(crate) fn fetch(addr: SocketAddr, path: &str, headers: &str) -> (String, Vec<u8>) {
     let mut stream = connect(addr);
     let request = format!("GET {path} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n{headers}\r\n");
     stream.write_all(request.as_bytes()).unwrap();
@@ -86,8 +86,15 @@ fn header<'a>(head: &'a str, name: &str) -> Option<&'a str> {
 fn every_mode_sends_the_same_bytes() {
     let files = Files::new("modes");
     for mode in MODES {
-        for rest in ["", " --cache-mib 0 --open-files 0", " --workers 1 --shards 1 --recheck-ms 0"]
-        {
+        for rest in [
+            "",
+            " --sendfile off",
+            " --coloring serial",
+            " --copies 2 --workers 1",
+            " --listeners each",
+            " --cache-mib 0 --open-files 0",
+            " --workers 1 --shards 1 --recheck-ms 0",
+        ] {
             let (httpd, addr) = start(&files, &format!("--fs {mode}{rest}"));
             for _ in 0..2 {
                 let (head, body) = fetch(addr, "/hello.txt", "");
@@ -124,15 +131,16 @@ fn clients_at_a_time_get_their_files() {
         let clients: Vec<_> = (0..8).map(|n| thread::spawn(move || client(n))).collect();
         clients.into_iter().for_each(|client| client.join().unwrap());
         // Each request was one or the other.
-        let counts = stop(httpd);
-        let numbers: Vec<u32> = counts.split(' ').filter_map(|word| word.parse().ok()).collect();
-        assert_eq!(numbers[0] + numbers[1], 160, "{mode}: {counts}");
+        let [hits, misses, ..] = stop(httpd);
+        assert_eq!(hits + misses, 160, "{mode}");
     }
 }
 
-/// Asks a server to end, and returns its last line.
-fn stop(httpd: Running) -> String {
-    httpd.stop().pop().expect("it prints what its cache did")
+/// Asks a server to end, and returns its hits, misses, reads and evictions.
+pub(crate) fn stop(httpd: Running) -> [u32; 4] {
+    let counts = httpd.stop().pop().expect("it prints what its cache did");
+    let numbers: Vec<u32> = counts.split(' ').filter_map(|word| word.parse().ok()).collect();
+    numbers.try_into().unwrap_or_else(|_| panic!("four numbers in {counts:?}"))
 }
 
 #[test]
@@ -364,7 +372,7 @@ fn a_signal_ends_it_after_the_last_answer() {
         stream.read_to_end(&mut answer).unwrap();
         assert!(answer.len() > 16 << 20, "{mode}: {} bytes", answer.len());
         let last = httpd.end().pop().unwrap();
-        assert_eq!(last, "0 hits, 1 misses and 0 evictions of the cache", "{mode}");
+        assert_eq!(last, "0 hits, 1 misses, 1 reads and 0 evictions of the cache", "{mode}");
     }
 }
 
@@ -389,6 +397,8 @@ fn it_says_what_is_allowed() {
     let mistakes = [
         ("--fs magic", "--fs magic: expected lazy or blocking or pool or amped\nusage: httpd "),
         ("--keepalive maybe", "--keepalive maybe: expected on or off\nusage: "),
+        ("--coloring red", "--coloring red: expected colored or serial\nusage: "),
+        ("--copies 0", "--copies 0: expected a number from 1 to 64\nusage: "),
         ("--shards 0", "--shards 0: expected a number from 1 to 1024\nusage: "),
         ("--helpers 257", "--helpers 257: expected a number from 1 to 256\nusage: "),
         ("--root /nowhere/at/all", "--root /nowhere/at/all: there is no directory"),

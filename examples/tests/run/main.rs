@@ -12,6 +12,8 @@ mod graceful_shutdown;
 mod http;
 #[cfg(unix)]
 mod httpd;
+#[cfg(unix)]
+mod httpd_colors;
 mod keyed_consumer;
 mod kv;
 mod pipeline;

@@ -1,4 +1,4 @@
-//! The functions of a file: those that take numbers or times, and those that return nothing.
+//! The functions of a file: those that take numbers or times, those that return nothing, and how long each is.
 
 use super::Source;
 
@@ -43,6 +43,25 @@ impl Source {
             }
         }
         found
+    }
+
+    /// The functions with a body, and how many lines each has, from its `fn` on.
+    pub(crate) fn lengths(&self) -> Vec<(String, usize)> {
+        let is_named = |at: &usize| self.text(*at) == "fn" && self.text(at + 1) != "(";
+        let length = |at: usize| {
+            let mut end = at;
+            while !["{", ";", ""].contains(&self.text(end)) {
+                end = if ["(", "["].contains(&self.text(end)) {
+                    self.close(end) + 1
+                } else {
+                    end + 1
+                };
+            }
+            let has_body = self.text(end) == "{";
+            let lines = |end: usize| self.0[end].line - self.0[at].line + 1;
+            has_body.then(|| (self.text(at + 1).to_owned(), lines(self.close(end))))
+        };
+        (0..self.0.len()).filter(is_named).filter_map(length).collect()
     }
 
     /// Whether an attribute of the function at this `fn` ends with `test`.

@@ -11,7 +11,7 @@ use colored::signal::unix::{SignalKind, signal};
 use colored::stage::{self, Batch, each};
 use colored::task::{BlockingClass, JoinSet};
 use colored::time::Duration;
-use colored::{Builder, Color, Limit, Runtime, fs};
+use colored::{Builder, Color, Limit, Runtime, fs, sim};
 use std::io;
 use std::net::Ipv6Addr;
 
@@ -79,6 +79,12 @@ fn run(set: impl FnOnce(&mut colored::process::Command)) -> Done {
     whatever(on(async { command.status().await }))
 }
 
+fn simulate(simulation: sim::Builder) -> Done {
+    let report = simulation.run(|| async { colored::spawn_unique(async {}).await.unwrap() });
+    drop(report);
+    Ok(())
+}
+
 const GROUP: Ipv6Addr = Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 0, 0xabcd);
 
 /// The file and the function, the largest value of the type, and a call.
@@ -91,6 +97,25 @@ pub(super) const ROWS: &[Row] = &[
             1025.. | 0 | 1 => builds(Runtime::builder().workers(size(of))),
             _ => Ok(()),
         }
+    }),
+    ("sim/builder.rs::workers", SIZE, |of| {
+        simulate(sim::Builder::new().seeds(0..2).workers(size(of)..=size(of)))
+    }),
+    ("sim/builder.rs::seeds", u64::MAX, |of| {
+        simulate(sim::Builder::new().seeds(of.saturating_sub(1)..of))
+    }),
+    ("sim/builder.rs::max_turns", u64::MAX, |of| {
+        simulate(sim::Builder::new().seeds(0..2).max_turns(of))
+    }),
+    ("sim/run.rs::happens", U32, |of| {
+        assert!(!colored::sim::buggify!(small(of)), "nothing fails outside a simulation");
+        sim::Builder::new()
+            .seeds(0..2)
+            .run(move || async move {
+                let _ = colored::sim::buggify!(small(of));
+            })
+            .assert_passed();
+        Ok(())
     }),
     ("runtime/builder.rs::max_workers", SIZE, |of| builds(one_worker().max_workers(size(of)))),
     ("runtime/builder/tuning.rs::spare_workers", SIZE, |of| {
@@ -248,6 +273,17 @@ pub(super) const ROWS: &[Row] = &[
             // That there is nothing at this position is no fault of the position.
             whatever(stream.send_file(&file, &mut (of..end)).await)?;
             stream.send_file(&file, &mut (of..of)).await
+        });
+        std::fs::remove_file(path).unwrap();
+        done
+    }),
+    ("net/methods.rs::try_send_file", u64::MAX, |of| {
+        let (path, file) = file();
+        let done = on(async {
+            let file = fs::File::from_std(file).unwrap();
+            let stream = connection().await;
+            assert_eq!(stream.try_send_file(&file, of..of)?, 0);
+            stream.try_send_file(&file, of..of.saturating_add(1)).map(drop)
         });
         std::fs::remove_file(path).unwrap();
         done

@@ -32,8 +32,8 @@ against each, round by round. Prints for each server the medians of the rounds, 
 first server. CPU is the time of the server's processes; `req/CPUs` are requests for a second of it.
 
 options:
-  --servers A,B,..  some of lazy, blocking, pool, amped (the example httpd), nginx, servedir;
-                    usually all; nginx is left out if it is not installed
+  --servers A,B,..  some of lazy, sendfile, blocking, pool, amped (the example httpd), nginx,
+                    servedir; usually all; nginx is left out if it is not installed
   --rounds N        the rounds, 1 to 99; usually 5
   --clients N       the clients at a time, 1 to 1024; usually 64
   --sequences N     the sequences of each play; usually all of the trace

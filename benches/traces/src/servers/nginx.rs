@@ -24,7 +24,7 @@ http {{
     access_log off;
     sendfile on;
     tcp_nopush on;
-    open_file_cache max=512 inactive=60s;
+    open_file_cache max=4096 inactive=60s;
     open_file_cache_valid 1s;
     keepalive_requests 1000000000;
     keepalive_timeout {timeout};
@@ -33,7 +33,7 @@ http {{
     fastcgi_temp_path fastcgi;
     uwsgi_temp_path uwsgi;
     scgi_temp_path scgi;
-    server {{ listen {address}; root \"{root}\"; }}
+    server {{ listen {address} backlog=2048; root \"{root}\"; }}
 }}
 ",
         workers = setup.workers,

@@ -5,4 +5,5 @@ mod generate;
 mod play;
 mod programs;
 mod round_trip;
+mod specweb;
 mod support;

@@ -2,9 +2,9 @@
 //!
 //! A **behavior** is a closure that wants some lanes, each for itself alone or together with other readers. It has a
 //! **claim** for each of them, a node of that lane's chain. When the claim's turn comes the behavior gets the lane: the
-//! slice ends, no other thread gets the right to run the lane, and the claim stays at the head. A shared claim is a reader
-//! ([`readers`]) until the behavior has run. The thread that grants the last lane runs the closure at once, and gives all lanes back:
-//! the claims have had their turns.
+//! slice ends, no other thread gets the right to run the lane, and the claim stays at the head. A shared claim is a
+//! reader ([`readers`]) until the behavior has run. The thread that grants the last lane runs the closure at once, and
+//! gives all lanes back: the claims have had their turns.
 //!
 //! So a behavior waits as nodes of chains, never as a thread, and a node behind a claim waits as behind any other node.
 //! A fixed order, not a timeout, keeps two behaviors from waiting for each other: [`order`].
@@ -30,11 +30,10 @@ pub(crate) mod request;
 use crate::lane::at_once::AtOnce;
 use crate::lane::behavior::request::{Mode, Request};
 use crate::lane::current::{self, Hold};
-use crate::lane::priority::inherit::Risen;
+use crate::lane::node::{Then, Turn};
 use crate::lane::readers;
 use crate::lane::readers::admit::{Reader, Waiting};
-use crate::lane::turn_end::after::After;
-use crate::lane::{Lane, LanePtr, ReadyLane, callback};
+use crate::lane::{Lane, LanePtr, callback};
 use crate::queue::{Kind, Node};
 use crate::sync::{AtomicBool, AtomicUsize, Ordering};
 use crate::task::{Named, TaskRef};
@@ -180,7 +179,7 @@ impl Claim {
         let lane = self.want.lane;
         if lends && lane != LanePtr::nowhere() {
             // SAFETY: the caller promises that the lane is alive, since one is wanted.
-            self.waiting.urge(unsafe { lane.takes_urgency() });
+            self.waiting.urge(unsafe { lane.get() }.takes_urgency());
         }
     }
 
@@ -235,23 +234,22 @@ pub(crate) unsafe fn enqueue(behavior: &BehaviorRef) -> bool {
                 // SAFETY: the claim is in no chain, and the behavior keeps claim and lane until the claim is out again.
                 unsafe { lane.push_node(node) }
             }
-            // SAFETY: as above.
+            // SAFETY: as above; the claim has been in no chain.
             Mode::Shared => unsafe { lane.enter_or_push(node) },
         };
         if is_granted {
-            lane.record_granted(claim.waiting.node());
+            lane.record_admitted(claim.waiting.node());
+            lane.record_taken();
             claim.set_owned();
             granted += 1;
         }
     };
     // The lanes are raised before the nodes are there: the turn of each node takes the urgency back.
     let urgent = claims.iter().filter(|claim| claim.waiting.is_urgent());
-    // SAFETY: the behavior keeps the lanes.
-    let risen: Vec<Risen> = urgent.filter_map(|claim| unsafe { claim.want.lane.raise() }).collect();
+    urgent.for_each(|claim| claim.lane().raise());
     let lanes = claims.iter().map(|claim| claim.want.lane);
     // SAFETY: the behavior keeps the lanes, and this thread's own pending count keeps the behavior.
     unsafe { order::as_one_step(lanes, || claims.iter().for_each(push)) };
-    risen.into_iter().for_each(Risen::tell);
     // SAFETY: the granted lanes were pushed just now, and this thread's own count is among them.
     let complete = unsafe { take(behavior.address(), granted) };
     let has_run = complete.is_some();
@@ -271,24 +269,24 @@ impl Complete {
         // SAFETY: this thread has the lanes, which the behavior keeps.
         let at_once = unsafe { AtOnce::begin(exclusive()) };
         let color = behavior.color.filter(|color| !current::is(*color));
-        let hold = color.map(Hold::begin);
+        // SAFETY: the behavior has all its lanes, and keeps them.
+        let hold = color.map(|color| unsafe { Hold::begin(color) });
         // SAFETY: this value is the right to run the behavior, which has all its lanes.
         let waker = unsafe { (behavior.vtable.run)(behavior.address(), cancel) };
         // SAFETY: as above.
         unsafe { at_once.end(exclusive()) };
-        if let Some((color, hold)) = color.zip(hold) {
-            // SAFETY: the hold is of that lane, which the behavior keeps.
-            unsafe { color.settle(&hold) };
+        if let Some(hold) = hold {
+            hold.settle();
         }
         for claim in behavior.claims() {
             let Request { lane, mode } = claim.want;
             match mode {
                 _ if kept == Some(lane) => {}
                 Mode::Exclusive => {
-                    let closing = claim.lane().is_closing();
-                    // SAFETY: this thread has the lane, with the claim, whose turn is over, at its head; the run's
-                    // reference keeps the behavior, and so the lane.
-                    unsafe { lane.end_hold(After::Claim, Hold::begin(lane), Some(closing)) };
+                    // SAFETY: this thread has the lane; the run's reference keeps the behavior, and so the lane.
+                    let hold = unsafe { Hold::begin(lane) };
+                    // SAFETY: the claim is at the head, and its turn is over; the lane is kept, as above.
+                    unsafe { hold.hand_on() };
                 }
                 Mode::Shared => {
                     // SAFETY: the claim is counted in, this is its one leave, and the run's reference keeps the behavior,
@@ -303,32 +301,24 @@ impl Complete {
     }
 }
 
-/// Gives the lane to the behavior whose claim is at its head. If that was the last pending lane, the behavior runs and
-/// the lane comes back: then the claim has had its turn.
-///
-/// # Safety
-///
-/// A node of [`Kind::Claim`] is at the head of the lane; this thread has settled the references that it owes.
+/// The turn of a claim: gives the lane to the behavior. If that was the last pending lane, the behavior runs, and this
+/// thread goes on with the lane.
 #[cold]
-pub(in crate::lane) unsafe fn grant(
-    ready: ReadyLane,
-    node: NonNull<Node>,
-    closing: bool,
-) -> Option<ReadyLane> {
+pub(in crate::lane) fn grant(turn: &Turn<'_>) -> Then {
+    debug_assert_eq!(turn.head.kind, Kind::Claim);
+    turn.hold.settle();
+    turn.lane().record_taken();
     // SAFETY: the claim is at the head of the chain, and its reference keeps the behavior and the claim.
-    let claim = unsafe { node.cast::<Claim>().as_ref() };
+    let claim = unsafe { turn.head.node.cast::<Claim>().as_ref() };
     let behavior = claim.behavior;
     claim.set_owned();
     // SAFETY: the claim's lane has been pending, and the turn of a claim comes once.
-    let Some(complete) = (unsafe { take(behavior, 1) }) else {
-        let _granted = ready.into_raw();
-        return None;
-    };
-    if let Some(waker) = complete.run(Some(ready.0), closing) {
+    let Some(complete) = (unsafe { take(behavior, 1) }) else { return Then::Took };
+    if let Some(waker) = complete.run(Some(turn.hold.ptr()), turn.closing) {
         // The lanes that the behavior has given back come first, or their lines would never end.
         current::wake_behind(waker);
     }
-    Some(ready)
+    Then::Done
 }
 
 /// Gives back the reference of a claim that is out of its chain.

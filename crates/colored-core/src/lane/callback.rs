@@ -34,25 +34,24 @@ pub(crate) fn post<F: FnOnce() + Send + 'static>(lane: &LaneRef, f: F) {
 
 /// As [`post`], for a caller that waits for it: lends urgency.
 pub(crate) fn post_awaited<F: FnOnce() + Send + 'static>(lane: &LaneRef, f: F) {
-    // SAFETY: the caller's reference keeps the lane alive.
-    let urgent = unsafe { lane.ptr().is_lent_urgency() };
-    push_urged(lane.for_node().into_counted(), Kind::Callback, 0, urgent, f);
+    let urgent = lane.is_lent_urgency();
+    push(lane.for_node().into_counted(), Node::new(Kind::Callback, 0).urged(urgent), f);
 }
 
 /// As [`post`], urgent if `urgent` says so and there are classes in the lane's scheduler.
 pub(super) fn post_urged<F: FnOnce() + Send + 'static>(lane: &LaneRef, urgent: bool, f: F) {
-    push_urged(lane.for_node().into_counted(), Kind::Callback, 0, urgent, f);
+    push(lane.for_node().into_counted(), Node::new(Kind::Callback, 0).urged(urgent), f);
 }
 
 /// As [`post`]; the callback takes the reference over.
 pub(super) fn post_owning<F: FnOnce() + Send + 'static>(lane: LaneRef, f: F) {
-    push(lane.into_counted(), Kind::Callback, 0, f);
+    push(lane.into_counted(), Node::new(Kind::Callback, 0), f);
 }
 
 /// As [`post`], on the thread that `pin` names. If the scheduler shuts down first, `f` may be dropped on another one:
 /// that thread may have gone.
 pub(crate) fn post_pinned<F: FnOnce() + Send + 'static>(lane: &LaneRef, pin: u32, f: F) {
-    push(lane.for_node().into_counted(), Kind::Callback, pin, f);
+    push(lane.for_node().into_counted(), Node::new(Kind::Callback, pin), f);
 }
 
 /// As [`post`], without a reference to the lane.
@@ -62,26 +61,12 @@ pub(crate) fn post_pinned<F: FnOnce() + Send + 'static>(lane: &LaneRef, pin: u32
 /// Some owner's reference to the lane is given back only after something has run there that is scheduled after this.
 #[inline]
 pub(crate) unsafe fn post_uncounted<F: FnOnce() + Send + 'static>(lane: &LaneRef, f: F) {
-    push(lane.ptr(), Kind::Uncounted, 0, f);
-}
-
-/// Tells the lane to cancel the tasks that wait in it.
-pub(crate) fn close(lane: &LaneRef) {
-    push(lane.for_node().into_counted(), Kind::Close, 0, || ());
+    push(lane.ptr(), Node::new(Kind::Uncounted, 0), f);
 }
 
 /// Unless the node is [`Kind::Uncounted`], the caller gives it a reference.
 #[inline]
-fn push<F: FnOnce() + Send + 'static>(lane: LanePtr, kind: Kind, pin: u32, f: F) {
-    push_urged(lane, kind, pin, false, f);
-}
-
-/// As [`push`].
-#[inline]
-fn push_urged<F>(lane: LanePtr, kind: Kind, pin: u32, urgent: bool, f: F)
-where
-    F: FnOnce() + Send + 'static,
-{
+fn push<F: FnOnce() + Send + 'static>(lane: LanePtr, node: Node, f: F) {
     let layout = Layout::new::<Callback<F>>();
     let (place, free): (_, unsafe fn(NonNull<Node>)) = match memory::allocate_short_lived(layout) {
         Some(place) => (place, free_short_lived),
@@ -89,7 +74,7 @@ where
     };
     let place = place.cast::<Callback<F>>();
     let callback = Callback {
-        header: Header { node: Node::new(kind, pin).urged(urgent), run: run_closure::<F>, free },
+        header: Header { node, run: run_closure::<F>, free },
         closure: UnsafeCell::new(Some(f)),
     };
     // SAFETY: the place is new, and of the callback's layout.
@@ -101,7 +86,7 @@ where
 }
 
 unsafe fn run_closure<F: FnOnce()>(node: NonNull<Node>, cancel: bool) {
-    // SAFETY: `push_urged` put this function into the header of a `Callback<F>`, which `node` begins and the lane still
+    // SAFETY: `push` put this function into the header of a `Callback<F>`, which `node` begins and the lane still
     // keeps.
     let callback = unsafe { node.cast::<Callback<F>>().as_ref() };
     let closure = callback.closure.with_mut(|closure| {
@@ -116,12 +101,12 @@ unsafe fn run_closure<F: FnOnce()>(node: NonNull<Node>, cancel: bool) {
 
 unsafe fn free_block<F>(node: NonNull<Node>) {
     // The closure has been taken out; the rest needs no destructor.
-    // SAFETY: `push_urged` took the block from `allocate` with this layout, and the caller's node is out of its chain.
+    // SAFETY: `push` took the block from `allocate` with this layout, and the caller's node is out of its chain.
     unsafe { memory::release(node.cast(), Layout::new::<Callback<F>>()) };
 }
 
 unsafe fn free_short_lived(node: NonNull<Node>) {
-    // SAFETY: `push_urged` took the block from `allocate_short_lived`, and the caller's node is out of its chain.
+    // SAFETY: `push` took the block from `allocate_short_lived`, and the caller's node is out of its chain.
     unsafe { memory::release_short_lived(node.cast()) };
 }
 
@@ -189,12 +174,12 @@ unsafe fn run_taken<F: FnOnce() -> R, R>(lane: &LaneRef, f: F) -> R {
     let lanes = || iter::once(lane.ptr());
     // SAFETY: the caller promises that this thread has taken the lane, which `lane` keeps alive.
     let at_once = unsafe { AtOnce::begin(lanes()) };
-    let hold = Hold::begin(lane.ptr());
+    // SAFETY: the caller promises that this thread has taken the lane, which `lane` keeps alive.
+    let hold = unsafe { Hold::begin(lane.ptr()) };
     let result = catch_unwind(AssertUnwindSafe(f));
     // SAFETY: as above.
     unsafe { at_once.end(lanes()) };
-    // SAFETY: this thread holds the lane, at whose head is the lane's own node, so no task of it has been polled;
-    // `lane` outlives this.
-    unsafe { lane.ptr().end_inline(hold) };
+    // SAFETY: the lane's own node is at its head, no task of it has been polled, and `lane` outlives this.
+    unsafe { hold.end_inline() };
     result.unwrap_or_else(|payload| resume_unwind(payload))
 }

@@ -2,7 +2,7 @@
 
 use crate::color::Color;
 use crate::contain::contain;
-use crate::lane::LanePtr;
+use crate::lane::{Lane, LanePtr};
 use crate::meter;
 use crate::sync::thread_slot;
 use crate::task::{Abort, Id, TaskRef};
@@ -39,6 +39,7 @@ thread_slot!(static CURRENT: Current = Current {
 
 /// The time in which this thread holds a lane.
 pub(super) struct Hold {
+    lane: LanePtr,
     outer: Option<LanePtr>,
     outer_task: Option<TaskRef<LanePtr>>,
     outer_owed: isize,
@@ -47,14 +48,23 @@ pub(super) struct Hold {
 }
 
 impl Hold {
-    pub(super) fn begin(lane: LanePtr) -> Self {
+    /// # Safety
+    ///
+    /// This thread holds the lane, which is alive, up to [`end`](Self::end), or until this value is dropped.
+    pub(super) unsafe fn begin(lane: LanePtr) -> Self {
         CURRENT.with(|current| Self {
+            lane,
             outer: current.lane.replace(Some(lane)),
             outer_task: current.task.replace(None),
             outer_owed: current.owed.replace(0),
             outer_hop: current.hop.replace(None),
             outer_yielded: current.yielded.replace(false),
         })
+    }
+
+    #[inline]
+    pub(super) fn ptr(&self) -> LanePtr {
+        self.lane
     }
 
     /// References taken and not counted yet; the caller counts them.
@@ -160,6 +170,14 @@ pub(crate) fn is(lane: LanePtr) -> bool {
 #[inline]
 pub(crate) fn lane() -> Option<LanePtr> {
     CURRENT.with(|current| current.lane.get())
+}
+
+/// Calls `f` with the lane that this thread holds.
+#[inline]
+pub(crate) fn with_lane<R>(f: impl FnOnce(Option<&Lane>) -> R) -> R {
+    // SAFETY: this thread holds the lane up to the end of a turn that is further up the stack than `f`, and a held lane is
+    // alive.
+    f(lane().map(|lane| unsafe { lane.get() }))
 }
 
 /// References to the lane that this thread holds which are taken, or given back if negative, and not counted yet.

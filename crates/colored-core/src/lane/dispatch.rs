@@ -22,9 +22,8 @@ pub(crate) trait Dispatch: Observe + Any + Send + Sync {
     /// [`Owner::Worker`] only a worker of the scheduler takes the lane; any other thread gives it back.
     fn accept(&self, lane: ReadyLane, pin: u32, owner: Owner) -> Result<(), ReadyLane>;
 
-    /// Takes a lane that waits in a queue, and has become more urgent than the class of the queue. The caller gives a
-    /// reference to it.
-    fn rise(&self, lane: LanePtr, to: Priority);
+    /// Moves a lane that has become more urgent, and is queued in a lower class, to that class.
+    fn raise(&self, lane: &Lane, to: Priority);
 
     /// Gives back `refs` references which were the last when the caller looked, and frees the lane if they still are.
     /// With [`Owner::Worker`], any thread that is no worker of the scheduler does nothing, and returns false.

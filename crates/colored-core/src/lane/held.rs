@@ -1,7 +1,8 @@
 //! [`Held`]: the proof that this thread holds a lane.
 
-use crate::lane::turn_end::after::After;
-use crate::lane::{Inner, Lane, LanePtr, current};
+use crate::lane::current::{self, Hold};
+use crate::lane::node::Then;
+use crate::lane::{Inner, Lane, LanePtr};
 use crate::queue::{Kind, Node};
 use std::marker::PhantomData;
 use std::ops::Deref;
@@ -10,8 +11,18 @@ use std::ptr::NonNull;
 /// A lane that this thread holds for `'a`. Only the holder reaches the lane's inner part.
 #[derive(Clone, Copy)]
 pub(crate) struct Held<'a> {
-    lane: &'a Lane,
-    _this_thread: PhantomData<*const ()>,
+    ptr: LanePtr,
+    _on_this_thread: PhantomData<(&'a Lane, *const ())>,
+}
+
+impl Hold {
+    /// The lane, up to the [end](Self::end) of the hold.
+    #[inline]
+    pub(super) fn lane(&self) -> Held<'_> {
+        debug_assert!(current::is(self.ptr()), "the hold has ended");
+        // SAFETY: `begin` was promised that this thread holds the lane, and that it is alive, up to the end of the hold.
+        unsafe { Held::new(self.ptr()) }
+    }
 }
 
 impl<'a> Held<'a> {
@@ -19,10 +30,13 @@ impl<'a> Held<'a> {
     ///
     /// This thread holds the lane for `'a`, and the lane is alive meanwhile.
     #[inline]
-    pub(super) unsafe fn new(lane: LanePtr) -> Self {
-        // SAFETY: the caller promises that the lane is alive for `'a`.
-        let lane = unsafe { lane.get() };
-        Self { lane, _this_thread: PhantomData }
+    pub(super) unsafe fn new(ptr: LanePtr) -> Self {
+        Self { ptr, _on_this_thread: PhantomData }
+    }
+
+    #[inline]
+    pub(super) fn ptr(self) -> LanePtr {
+        self.ptr
     }
 
     /// Calls `f` with the lane that this thread holds, if it holds one.
@@ -38,7 +52,7 @@ impl<'a> Held<'a> {
     /// Calls `f` with the part that belongs to the holder. `f` runs no user code, so it cannot come here again.
     #[inline]
     pub(super) fn inner<R>(self, f: impl FnOnce(&mut Inner) -> R) -> R {
-        self.lane.inner.with_mut(|inner| {
+        self.inner.with_mut(|inner| {
             // SAFETY: this thread holds the lane, and no other call of this function is in progress: `f` runs no user
             // code.
             f(unsafe { &mut *inner })
@@ -48,7 +62,7 @@ impl<'a> Held<'a> {
     /// The node at the head.
     #[inline]
     pub(super) fn head(self) -> Head {
-        let node = self.lane.chain.head();
+        let node = self.chain.head();
         // SAFETY: the head is alive: only the holder, which is this thread, takes it out.
         let Node { kind, pin, urgent, .. } = *unsafe { node.as_ref() };
         Head { node, kind, pin, urgent }
@@ -61,17 +75,17 @@ impl<'a> Held<'a> {
         unsafe { head.node.as_ref() }.counted.take()
     }
 
-    /// Takes the remaining work on a head that has had its turn and is still in the chain.
+    /// Takes what becomes of a head that has had its turn and is still where it was.
     #[inline]
-    pub(super) fn take_stalled(self) -> Option<After> {
+    pub(super) fn take_stalled(self) -> Option<Then> {
         // SAFETY: this thread holds the lane, and only the holder uses the field.
-        self.lane.stalled.with_mut(|stalled| unsafe { (*stalled).take() })
+        self.stalled.with_mut(|stalled| unsafe { (*stalled).take() })
     }
 
     /// The head has had its turn, and a producer behind it is half done.
-    pub(super) fn set_stalled(self, after: After) {
+    pub(super) fn set_stalled(self, then: Then) {
         // SAFETY: this thread holds the lane, and only the holder uses the field.
-        self.lane.stalled.with_mut(|stalled| unsafe { *stalled = Some(after) });
+        self.stalled.with_mut(|stalled| unsafe { *stalled = Some(then) });
     }
 }
 
@@ -89,6 +103,7 @@ impl Deref for Held<'_> {
 
     #[inline]
     fn deref(&self) -> &Lane {
-        self.lane
+        // SAFETY: `new` was promised that the lane is alive.
+        unsafe { self.ptr.get() }
     }
 }

@@ -89,7 +89,8 @@ impl Lane {
     ///
     /// # Safety
     ///
-    /// As for [`Chain::push`](crate::queue::Chain::push), and something else keeps the lane alive during this call.
+    /// As for [`Chain::try_claim`](crate::queue::Chain::try_claim), and something else keeps the lane alive during this
+    /// call.
     pub(in crate::lane) unsafe fn enter_or_push(&self, node: NonNull<Node>) -> bool {
         // SAFETY: the node is in no chain yet, so this thread may read it.
         self.record_push(unsafe { node.as_ref() });

@@ -9,9 +9,8 @@
 //! | a node is pushed | [`record_push`](Lane::record_push) | |
 //! | the lane is given to a queue | [`record_queued`](Lane::record_queued) | queued |
 //! | a slice begins | [`record_slice`](Lane::record_slice) | running |
-//! | the turn of a node begins | [`record_turn`](Lane::record_turn) | |
-//! | the turn is over, and the next exchange may end the hold | [`record_turn_end`](Lane::record_turn_end) | idle, or kept |
-//! | the exchange did not | [`record_running`](Lane::record_running) | running |
+//! | the turn of the head begins | [`record_turn_begin`](Held::record_turn_begin) | running |
+//! | the turn is over, and the next exchange may end the hold | [`record_end`](Held::record_end) | idle, or kept |
 //! | a closure begins at once, on its caller's thread | [`record_call_begin`](Lane::record_call_begin) | running |
 //! | it is over | [`record_call_end`](Lane::record_call_end) | idle, unless something waits |
 //! | it has run during a poll of another lane | that lane's [`record_lent`](Lane::record_lent) | |
@@ -22,8 +21,8 @@
 //! Call each before the exchange that gives the right to run away: another thread may free the lane afterwards.
 
 use crate::color::Color;
-use crate::lane::held::Held;
-use crate::lane::turn_end::after::After;
+use crate::lane::held::{Head, Held};
+use crate::lane::node::Then;
 use crate::lane::{Lane, LanePtr, current};
 use crate::meter::{self, At, Level, Meter};
 use crate::queue::{Node, Tail};
@@ -178,24 +177,13 @@ impl Lane {
         }
     }
 
-    /// A claim was pushed just now, and has got the lane.
-    #[inline(always)]
-    pub(in crate::lane) fn record_granted(&self, node: &Node) {
-        if_on(|| {
-            self.record_admitted(node);
-            if let Some(at) = self.recorded() {
-                self.record_taken(at);
-            }
-        });
-    }
-
     /// The turn of the head is over.
     #[cold]
-    pub(in crate::lane) fn record_turn_end(&self, after: After, at: At) {
+    fn record_turn_end(&self, then: Then, at: At) {
         self.meter().record_turn_end();
-        match after {
-            After::Keep => self.meter().record_kept(at),
-            After::Rotate => {
+        match then {
+            Then::Keep => self.meter().record_kept(at),
+            Then::Again => {
                 // SAFETY: the head is alive: only the holder, which is this thread, takes it out.
                 let head = unsafe { self.chain.head().as_ref() };
                 self.meter().record_push(&head.counted, at);
@@ -229,9 +217,13 @@ impl Lane {
     }
 
     /// A behavior, or readers, are about to get the lane.
-    #[cold]
-    pub(in crate::lane) fn record_taken(&self, at: At) {
-        self.meter().record_kept(at);
+    #[inline(always)]
+    pub(in crate::lane) fn record_taken(&self) {
+        if_on(|| {
+            if let Some(at) = self.recorded() {
+                self.meter().record_kept(at);
+            }
+        });
     }
 
     /// A reader is about to leave.
@@ -288,18 +280,35 @@ impl Held<'_> {
         recorder.record_wait(self.record_slice(at, thread));
     }
 
+    /// The turn of the head begins.
+    #[inline(always)]
+    pub(in crate::lane) fn record_turn_begin(
+        self,
+        head: &Head,
+        recorder: Option<&mut dyn Recorder>,
+    ) {
+        let last = recorder.map(|recorder| recorder.last());
+        if let Some(at) = last {
+            self.record_running(at);
+        }
+        if self.was_counted(head) {
+            self.record_turn(last.map_or_else(|| self.port.now(), |at| at.now));
+        }
+    }
+
     /// The turn of the head is over. This may be the end of the slice.
     #[cold]
-    pub(in crate::lane) fn record_end(self, after: After, recorder: &mut dyn Recorder) {
+    pub(in crate::lane) fn record_end(self, head: &Head, then: Then, recorder: &mut dyn Recorder) {
         let at = recorder.look();
-        self.record_turn_end(after, at);
+        self.record_turn_end(then, at);
         recorder.record_turn();
-        if let After::Release | After::Hop = after {
-            // SAFETY: the node is a task's, at the head, and so alive.
-            let task: TaskRef<LanePtr> = unsafe { TaskRef::from_node(self.head().node) };
+        let Some(task) = head.task().filter(|_| then == Then::Done) else { return };
+        if task.is_complete() {
+            recorder.record_leave(task.id(), None);
+        } else if task.lane() != self.ptr() {
             // SAFETY: a task that hops has a reference to the lane that it goes to.
-            let to = (after == After::Hop).then(|| unsafe { task.lane().get() }.color());
-            recorder.record_leave(task.id(), to);
+            let to = unsafe { task.lane().get() };
+            recorder.record_leave(task.id(), Some(to.color()));
         }
     }
 }

@@ -68,38 +68,30 @@ pub(crate) fn take(task: TaskRef<LanePtr>, put_off: &mut Option<Holds>) -> bool 
     })
 }
 
-impl LanePtr {
+impl Hold {
     /// Ends the poll of the head, which has an open section and is not ready. After [`Kept::Waiting`] this thread does
     /// not hold the lane any more.
     ///
     /// # Safety
     ///
-    /// The caller holds the lane, and `task` is at its head and has been polled.
+    /// A task is at the head, and has been polled.
     #[cold]
-    pub(in crate::lane) unsafe fn keep(self, task: TaskRef<LanePtr>, hold: &Hold) -> Kept {
-        // SAFETY: the caller holds the lane, and the node at its head keeps it alive.
-        let lane = unsafe { Held::new(self) };
-        // This may be the end of the hold: the references taken must be counted before.
-        if hold.owed() > 0 {
-            lane.retain(hold.take_owed().unsigned_abs());
-        }
+    pub(in crate::lane) unsafe fn keep(&self) -> Kept {
+        let lane = self.lane();
+        let task = lane.head().task().expect("only a task keeps a lane");
+        self.count_taken();
         if !task.is_notified() {
             lane.announce(task);
         }
-        // SAFETY: the caller promises that the lane is held, and that `task` is at its head and has been polled.
+        // SAFETY: this thread holds the lane, and the caller promises that the task at its head has been polled.
         let kept = unsafe { task.end_keeping() };
         match kept {
             Kept::Again => {}
             // This thread still holds the lane, and the task, which has no section left, is about to leave it.
             Kept::Over => lane.forget_section(),
             Kept::Waiting => {
-                hold.end();
-                let owed = hold.take_owed();
-                debug_assert!(owed <= 0, "what was taken has been counted");
-                if owed < 0 {
-                    // SAFETY: their owners gave these references to the holder, which gives them back here, once.
-                    unsafe { self.release(owed.unsigned_abs()) };
-                }
+                self.end();
+                self.settle();
             }
         }
         kept

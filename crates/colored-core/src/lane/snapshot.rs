@@ -118,7 +118,7 @@ impl<'a> View<'a> {
 
     /// The lane's address, to compare it.
     pub(crate) fn ptr(self) -> LanePtr {
-        LanePtr(NonNull::from(&*self.lane))
+        self.lane.ptr()
     }
 
     pub(crate) fn color(self) -> Color {
@@ -169,9 +169,7 @@ impl<'a> View<'a> {
                     }
                 }
                 Kind::Inline => {}
-                Kind::Callback | Kind::Uncounted | Kind::Claim | Kind::Read | Kind::Close => {
-                    line.closures += 1;
-                }
+                Kind::Callback | Kind::Uncounted | Kind::Claim | Kind::Read => line.closures += 1,
             }
             next = self.next(node);
         }

@@ -1,157 +1,166 @@
-//! The end of a turn: the head leaves the chain, and its remaining work is done.
+//! The end of a turn, and of a hold: the head leaves the chain, and what remains of its turn is done.
 //!
 //! The exchange that takes the last node out ends the hold, and from then on another thread may run the lane. So all
 //! that needs the hold comes before it: the references taken are counted, and waiting tasks are made known to the
 //! scheduler. The rest is about the node alone, which is this thread's until it gives it away.
 //!
-//! A head behind which a producer is half done cannot leave yet. The lane remembers what remains
+//! A head behind which a producer is half done cannot leave yet. The lane remembers what becomes of it
 //! ([`Held::set_stalled`]), goes back to its worker, and begins with that the next time.
 
-pub(in crate::lane) mod after;
-mod hold;
-
-use self::after::After;
-use crate::lane::behavior;
 use crate::lane::current::Hold;
-use crate::lane::held::{Head, Held};
-use crate::lane::{LanePtr, callback, current};
-use crate::queue::{Node, Rotated, Unlinked};
-use crate::task::{Ended, Kept, Schedule, TaskRef};
+use crate::lane::node::{self, Then};
+use crate::lane::{LanePtr, ReadyLane};
+use crate::queue::{Rotated, Unlinked};
+use crate::task::Kept;
 use std::ptr::NonNull;
 
-impl LanePtr {
-    /// Takes the head out of the chain and does its remaining work.
+impl Hold {
+    /// Ends the turn of the head. After [`Unlinked::Idle`] this thread does not hold the lane any more.
     ///
     /// # Safety
     ///
-    /// The caller holds the lane and the head has had its turn. After [`Unlinked::Idle`] it does
-    /// not hold the lane any more. `closing` is `None` if no task can have been polled.
+    /// The turn of the head has answered `then`, in this slice, or in an earlier one that could not end it.
     #[inline]
-    pub(super) unsafe fn unlink(
-        self,
-        after: After,
-        hold: &Hold,
-        closing: Option<bool>,
-    ) -> Unlinked {
-        // SAFETY: the caller holds the lane. The node at the head keeps it alive, or for the lane's own node the caller
-        // does.
-        let lane = unsafe { Held::new(self) };
-        let Head { node: head, urgent, .. } = lane.head();
-        let mut after = after;
-        if after == After::Keep {
-            // SAFETY: only tasks keep a lane, and a scheduled one is alive.
-            let task = unsafe { TaskRef::<LanePtr>::from_node(head) };
-            // SAFETY: the caller holds the lane, and the task at its head has been polled.
-            match unsafe { self.keep(task, hold) } {
-                Kept::Waiting => return Unlinked::Idle,
-                Kept::Again => return Unlinked::More,
-                Kept::Over => after = After::End,
-            }
+    pub(in crate::lane) unsafe fn end_turn(&self, then: Then, closing: bool) -> Unlinked {
+        match then {
+            // SAFETY: the caller promises that the head has had its turn.
+            Then::Done => unsafe { self.unlink(closing) },
+            Then::Again => match self.lane().chain.rotate_head() {
+                Rotated::Moved | Rotated::Alone => Unlinked::More,
+                Rotated::Stalled => {
+                    self.lane().set_stalled(Then::Again);
+                    Unlinked::Stalled
+                }
+            },
+            // SAFETY: the caller promises that the head has had its turn; only a task answers `Keep`.
+            Then::Keep => match unsafe { self.keep() } {
+                Kept::Waiting => Unlinked::Idle,
+                Kept::Again => Unlinked::More,
+                // SAFETY: the caller promises that the head has had its turn.
+                Kept::Over => unsafe { self.unlink(closing) },
+            },
+            Then::Took => Unlinked::Idle,
+            Then::Stalled => Unlinked::Stalled,
         }
-        let unlinked = if after == After::Rotate {
-            match lane.chain.rotate_head() {
-                Rotated::Stalled => Unlinked::Stalled,
-                Rotated::Moved | Rotated::Alone => return Unlinked::More,
-            }
-        } else {
-            if !lane.chain.has_more() {
-                // This may be the end of the hold: the references taken must be counted before.
-                if hold.owed() > 0 {
-                    lane.retain(hold.take_owed().unsigned_abs());
-                }
-                if let Some(closing) = closing {
-                    lane.ensure_found(self, closing);
-                }
-            }
-            if urgent {
-                lane.priority.lower();
-            }
-            let unlinked = lane.chain.unlink_head();
-            if urgent && unlinked == Unlinked::Stalled {
+    }
+
+    /// Takes the head out of the chain and does what remains of its turn. After [`Unlinked::Idle`] this thread does not
+    /// hold the lane any more.
+    ///
+    /// # Safety
+    ///
+    /// The head has had its turn.
+    #[inline]
+    unsafe fn unlink(&self, closing: bool) -> Unlinked {
+        let lane = self.lane();
+        let head = lane.head();
+        if !lane.chain.has_more() {
+            self.count_taken();
+            lane.ensure_found(closing);
+        }
+        if head.urgent {
+            lane.priority.lower();
+        }
+        let unlinked = lane.chain.unlink_head();
+        if unlinked == Unlinked::Stalled {
+            // The head is still in the chain, so this thread still holds the lane.
+            if head.urgent {
                 lane.priority.restore();
             }
-            unlinked
-        };
-        match unlinked {
-            Unlinked::More => {
-                if let After::Inline | After::InlineCounted = after {
-                    // An idle unlink leaves the link null by itself, and gives the node away.
-                    // SAFETY: the node lives in the lane, which is still held.
-                    unsafe { head.as_ref() }.reset();
-                }
-                // SAFETY: the head, which has had its turn, is out of the chain.
-                unsafe { after.settle(head, hold) };
-            }
-            Unlinked::Idle => {
-                // `settle` may drop a foreign waker, whose code must not see the color.
-                hold.end();
-                // SAFETY: the head, which has had its turn, was the last node, and is out of the chain.
-                unsafe { after.settle(head, hold) };
-                let owed = hold.take_owed();
-                debug_assert!(owed <= 0, "what was taken has been counted");
-                if owed < 0 {
-                    // SAFETY: their owners gave these references to the holder, which gives them back here, once.
-                    unsafe { self.release(owed.unsigned_abs()) };
-                }
-            }
-            // The head is still in the chain, so this thread still holds the lane.
-            Unlinked::Stalled => lane.set_stalled(after),
+            lane.set_stalled(Then::Done);
+            return unlinked;
+        }
+        if unlinked == Unlinked::Idle {
+            // `finish` may drop a foreign waker, whose code must not see the color.
+            self.end();
+        }
+        // SAFETY: the head, which has had its turn, is out of the chain.
+        unsafe { node::finish(head, self) };
+        if unlinked == Unlinked::Idle {
+            self.settle();
         }
         unlinked
     }
-}
 
-impl After {
+    /// Counts the references that were taken, before an exchange that may end the hold.
+    #[inline]
+    pub(in crate::lane) fn count_taken(&self) {
+        if self.owed() > 0 {
+            self.lane().retain(self.take_owed().unsigned_abs());
+        }
+    }
+
+    /// Counts the references that were taken and given back meanwhile. Something else keeps a lane that is still held:
+    /// as a rule the nodes in its chain, which own references.
+    pub(in crate::lane) fn settle(&self) {
+        self.count_taken();
+        let owed = self.take_owed();
+        if owed < 0 {
+            // SAFETY: their owners gave these references to the holder, which gives them back here, once.
+            unsafe { self.ptr().release(owed.unsigned_abs()) };
+        }
+    }
+
+    /// Ends a hold that is not a slice: takes the head out, and hands on the lane if nodes are behind it.
+    ///
     /// # Safety
     ///
-    /// The node has had its turn and is in no chain.
-    unsafe fn settle(self, node: NonNull<Node>, hold: &Hold) {
-        // A view only; used where the node is a task.
-        // SAFETY: a task is alive until `Release` here, or until its next turn.
-        let task = || unsafe { TaskRef::<LanePtr>::from_node(node) };
-        match self {
-            After::End => {
-                // SAFETY: the owner that polled may move the task, up to this call.
-                if let Ended::Reschedule = unsafe { task().end() } {
-                    // SAFETY: the task was woken meanwhile, so it is still this owner's to move.
-                    unsafe { schedule(task()) };
-                }
-            }
-            After::Release => {
-                hold.owe(-1);
-                current::count_completed();
-                // SAFETY: the task is complete and its node in no chain; the runtime's reference ends here.
-                unsafe { task().release() };
-            }
-            After::Hop => {
-                hold.owe(-1);
-                // SAFETY: the task is scheduled and in no chain, so it is still this owner's to move.
-                unsafe { schedule(task()) };
-            }
-            After::Free => {
-                hold.owe(-1);
-                // SAFETY: the callback has run and is in no chain.
-                unsafe { callback::free(node) };
-            }
-            // SAFETY: the callback has run and is in no chain.
-            After::FreeUncounted => unsafe { callback::free(node) },
-            After::Inline => {}
-            After::InlineCounted => hold.owe(-1),
-            After::Rotate | After::Keep => unreachable!("it stays in the chain"),
-            // SAFETY: the claim has had its turn and is in no chain.
-            After::Claim => unsafe { behavior::free(node) },
+    /// The head has had its turn, and something that outlives this call keeps the lane alive.
+    #[inline]
+    pub(in crate::lane) unsafe fn hand_on(self) {
+        let lane = self.lane();
+        lane.record_idle();
+        // SAFETY: the caller promises that the head has had its turn.
+        if unsafe { self.unlink(lane.is_closing()) } != Unlinked::Idle {
+            self.settle();
+            let pin = lane.head().pin;
+            self.end();
+            ReadyLane(self.ptr()).dispatch(pin);
         }
+    }
+
+    /// Ends a hold by the lane's own node; no node is behind it as a rule. Costs one exchange then.
+    ///
+    /// # Safety
+    ///
+    /// The lane's own node is at the head, no task has been polled since it came there, and something that outlives this
+    /// call keeps the lane alive.
+    #[inline]
+    pub(in crate::lane) unsafe fn end_inline(self) {
+        let lane = self.lane();
+        if self.owed() != 0 || !lane.chain.try_release(NonNull::from(&lane.inline)) {
+            // SAFETY: the own node is still at the head: the exchange was left out, or has failed.
+            unsafe { self.end_crowded() };
+        }
+    }
+
+    /// # Safety
+    ///
+    /// As for [`end_inline`](Self::end_inline).
+    #[cold]
+    unsafe fn end_crowded(self) {
+        // Like every node that has its turn in a slice, the own node owns a reference: it may be that a slice ends this.
+        self.owe(1);
+        // SAFETY: the caller promises that the own node is at the head, and that something keeps the lane alive.
+        unsafe { self.hand_on() };
     }
 }
 
-/// # Safety
-///
-/// The caller may move the task, and gives that right away.
-unsafe fn schedule(task: TaskRef<LanePtr>) {
-    // SAFETY: the caller promises that it may move the task, and so may read its lane.
-    let lane = task.lane();
-    // SAFETY: the caller promises that it may move the task, and gives that right away here.
-    let schedule = || unsafe { lane.schedule(task.node()) };
-    // The record says that the task itself goes on, not that something outside has woken it.
-    current::completing(task, schedule);
+impl LanePtr {
+    /// As [`Hold::end_inline`], for a lane under whose color nothing has run.
+    ///
+    /// # Safety
+    ///
+    /// As for `end_inline`, and this thread holds the lane.
+    #[inline]
+    pub(in crate::lane) unsafe fn end_unused(self) {
+        // SAFETY: the caller promises that something that outlives this call keeps the lane alive.
+        let lane = unsafe { self.get() };
+        if !lane.chain.try_release(NonNull::from(&lane.inline)) {
+            // SAFETY: the exchange has failed, so this thread still holds the lane, which the caller keeps alive.
+            let hold = unsafe { Hold::begin(self) };
+            // SAFETY: the own node is still at the head.
+            unsafe { hold.end_crowded() };
+        }
+    }
 }

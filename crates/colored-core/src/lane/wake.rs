@@ -50,9 +50,7 @@ impl LanePtr {
         // SAFETY: the node is in no chain yet, so this thread may read it.
         let Node { pin, urgent, .. } = *unsafe { node.as_ref() };
         if urgent {
-            // SAFETY: the caller promises that the node is in no chain, stays, and owns a reference or needs none;
-            // `pin` is the node's.
-            return unsafe { self.push_urgent(node, pin) };
+            lane.raise();
         }
         // SAFETY: the node is in no chain yet, so this thread may read it.
         lane.record_push(unsafe { node.as_ref() });

@@ -98,6 +98,29 @@ fn a_second_claim_is_found() {
     });
 }
 
+/// A lane is queued as what it was before it was raised, and the thread that raises it does not find it queued.
+#[test]
+#[should_panic(expected = "the raise was missed")]
+fn a_missed_raise_is_found() {
+    check(|| {
+        const HIGH: usize = 1;
+        const QUEUED: usize = 2;
+        let shared = Arc::new((AtomicUsize::new(0), Mutex::new(None)));
+        let other = Arc::clone(&shared);
+        let thread = thread::spawn(move || {
+            let mut queue = other.1.lock();
+            // Seeded: looks at the class first, where `Lane::enter_class_queue` does both in one exchange.
+            *queue = Some(other.0.load(Ordering::Relaxed) & HIGH);
+            other.0.fetch_or(QUEUED, Ordering::Release);
+        });
+        if shared.0.fetch_or(HIGH, Ordering::Acquire) & QUEUED != 0 {
+            *shared.1.lock() = Some(HIGH);
+        }
+        thread.join().unwrap();
+        assert_eq!(*shared.1.lock(), Some(HIGH), "the raise was missed");
+    });
+}
+
 /// Shows G8.
 #[test]
 #[should_panic(expected = "leaked")]

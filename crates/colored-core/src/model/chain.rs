@@ -146,7 +146,7 @@ fn claim_against_push() {
         let (shared_too, nodes_too) = (Arc::clone(&shared), Arc::clone(&nodes));
         let inline = |shared: &Shared, nodes: &Nodes| {
             let own = nodes.0[2];
-            // SAFETY: the node is fresh or reset, and alive to the end of the model.
+            // SAFETY: the node is fresh or was unlinked, and is alive to the end of the model.
             if !unsafe { shared.chain.try_claim(own) } {
                 return;
             }
@@ -155,11 +155,7 @@ fn claim_against_push() {
                 match shared.chain.unlink_head() {
                     Unlinked::Idle => return,
                     Unlinked::Stalled => thread::yield_now(),
-                    Unlinked::More => {
-                        // SAFETY: the node is alive: it is freed only at the end of the model.
-                        unsafe { own.as_ref() }.reset();
-                        return drain(shared, nodes);
-                    }
+                    Unlinked::More => return drain(shared, nodes),
                 }
             }
         };

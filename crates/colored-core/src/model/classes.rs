@@ -1,11 +1,13 @@
-//! Priorities: a lane that waits is raised while a worker takes it, and is run once. The thread that raises it, or
-//! leaves it, makes its ticket, and no ticket is left over at the end.
+//! Priorities: a lane is raised while a thread queues it or a worker takes it. It is run once, and as one of the higher
+//! class.
 
-use super::doubles::{Endless, Port, Witness, lane};
-use super::pool::{Flag, both_come, pool, start, step_until_idle};
-use super::{check, check_within};
+use super::check_within;
+use super::doubles::Witness;
+use super::pool::{Flag, both_come, pool, pool_with, start, step_until_idle};
 use crate::color::Color;
 use crate::lane::{LaneRef, Priority, callback};
+use crate::sched::{Options, SchedulerHandle, Step};
+use crate::spawn::yield_now;
 use crate::sync::Arc;
 use loom::thread;
 use std::future::pending;
@@ -16,50 +18,81 @@ fn post(lane: &LaneRef, witness: &Arc<Witness>, mark: u32) {
     callback::post(lane, move || witness.note(mark));
 }
 
-/// A lane is left while it becomes more urgent: exactly one of the two makes the ticket of the higher
-/// class.
+/// Makes the scheduler queue by class.
+fn use_classes(handle: &SchedulerHandle) {
+    handle.set_priority(Color::new(9), Priority::Low);
+    handle.set_priority(Color::new(9), Priority::Normal);
+}
+
+/// A lane is queued while its color becomes more urgent: it runs before the lane that was queued first.
 #[test]
-fn raise_against_leave() {
-    check(|| {
-        let port = Port::new();
-        let lane = lane(&port);
-        post(&lane, &Arc::new(Witness::new()), 1);
-        let ready = port.take().expect("it is runnable");
-        let other = lane.clone();
-        let raiser = thread::spawn(move || other.set_priority(Priority::High));
-        let ticket = ready.ticket();
-        let left = ready.leave();
-        let raised = raiser.join().unwrap();
-        let high = Some(Priority::High);
-        assert_eq!((left == high) as u8 + (raised == high) as u8, 1, "{left:?} {raised:?}");
-        assert!(left.is_some(), "there was no ticket");
-        let lane = ticket.redeem(Priority::High).expect("nobody else takes it");
-        drop(lane.run(&mut Endless));
+fn raise_against_put() {
+    check_within(2, || {
+        let (handle, mut workers, _beds) = pool(1);
+        use_classes(&handle);
+        let witness = Arc::new(Witness::new());
+        let [first, raised] = [1, 2].map(|color| handle.lane(Color::new(color)));
+        post(&first, &witness, 1);
+        let (lane, second) = (raised.clone(), Arc::clone(&witness));
+        let poster = thread::spawn(move || post(&lane, &second, 2));
+        handle.set_priority(Color::new(2), Priority::High);
+        poster.join().unwrap();
+        step_until_idle(&mut workers[0]);
+        assert_eq!(witness.marks(), [2, 1]);
+        handle.set_priority(Color::new(2), Priority::Normal);
     });
 }
 
-/// Two tickets of one lane are taken out at once: one of them has the right, and sees all that its last holder has
-/// left.
+/// The same for an urgent task that is spawned on the lane.
 #[test]
-fn two_tickets_for_one_right() {
-    check(|| {
-        let port = Port::new();
-        let lane = lane(&port);
+fn urgent_task_against_put() {
+    check_within(2, || {
+        let (handle, mut workers, _beds) = pool(1);
+        use_classes(&handle);
         let witness = Arc::new(Witness::new());
-        post(&lane, &witness, 1);
-        post(&lane, &witness, 2);
-        let ready = port.take().expect("it is runnable");
-        let tickets = [ready.ticket(), ready.ticket()];
-        assert_eq!(ready.leave(), Some(Priority::Normal));
-        assert_eq!(lane.set_priority(Priority::High), Some(Priority::High));
-        let [normal, high] = tickets;
-        let thief = thread::spawn(move || {
-            let lane = high.redeem(Priority::High);
-            lane.map(|lane| drop(lane.run(&mut Endless))).is_some()
+        let [first, raised] = [1, 2].map(|color| handle.lane(Color::new(color)));
+        post(&first, &witness, 1);
+        let second = Arc::clone(&witness);
+        let poster = thread::spawn(move || post(&raised, &second, 2));
+        let third = Arc::clone(&witness);
+        let urgent = async move { third.note(3) };
+        drop(handle.spawn_high_from(Location::caller(), Color::new(2), urgent));
+        poster.join().unwrap();
+        step_until_idle(&mut workers[0]);
+        let marks = witness.marks();
+        assert!(marks == [2, 3, 1] || marks == [3, 2, 1], "{marks:?}");
+    });
+}
+
+/// A lane is raised while the worker takes it, runs it, and puts it back behind another lane.
+#[test]
+fn raise_against_put_back() {
+    check_within(2, || {
+        let options = Options { slice_polls: 1, ..Options::default() };
+        let (handle, mut workers, _beds) = pool_with(1, options);
+        use_classes(&handle);
+        let witness = Arc::new(Witness::new());
+        let ours = Arc::clone(&witness);
+        drop(handle.spawn_colored(Color::new(1), async move {
+            ours.note(1);
+            yield_now().await;
+            ours.note(2);
+        }));
+        let other = Arc::clone(&witness);
+        drop(handle.spawn_colored(Color::new(2), async move { other.note(3) }));
+        let mut worker = workers.remove(0);
+        let worker = thread::spawn(move || {
+            assert_eq!(worker.step(), Step::Ran);
+            worker
         });
-        let early = normal.redeem(Priority::Normal).map(|lane| drop(lane.run(&mut Endless)));
-        assert_ne!(early.is_some(), thief.join().unwrap(), "one of them runs it");
-        assert_eq!(witness.marks(), [1, 2]);
+        handle.set_priority(Color::new(1), Priority::High);
+        let mut worker = worker.join().unwrap();
+        step_until_idle(&mut worker);
+        // The worker may have seen no high lane before the raise, and the other lane after it.
+        let marks = witness.marks();
+        assert!(marks == [1, 2, 3] || marks == [3, 1, 2], "{marks:?}");
+        handle.set_priority(Color::new(1), Priority::Normal);
+        assert_eq!(handle.scheduler().lanes(), 1);
     });
 }
 
@@ -175,7 +208,7 @@ fn two_workers_for_two_classes() {
     });
 }
 
-/// A color gets a priority while the workers stop: neither the lane that it keeps nor a ticket stays.
+/// A color gets a priority while the workers stop: the lane that it keeps does not stay.
 #[test]
 fn raise_against_the_end() {
     check_within(1, || {

@@ -5,7 +5,7 @@ use crate::lane::common::Common;
 use crate::lane::held::Held;
 use crate::lane::{
     Dispatch, GivenBack, Lane, LanePtr, LaneRef, Observe, Owner, Priority, ReadyLane, Runner,
-    Slice, Tenure, Turn,
+    Slice, Tenure,
 };
 use crate::meter::Level;
 use crate::sync::{Arc, Mutex, UnsafeCell, arc_dyn};
@@ -41,7 +41,7 @@ impl Port {
     pub(crate) fn run_one(&self, runner: &mut impl Runner) -> bool {
         let Some(lane) = self.take() else { return false };
         match lane.run(runner) {
-            Slice::Idle | Slice::Taken => {}
+            Slice::Over => {}
             Slice::More(lane) | Slice::Elsewhere(lane, _) => self.ready.lock().push_back(lane),
         }
         true
@@ -93,7 +93,7 @@ impl Dispatch for Port {
         None
     }
 
-    fn rise(&self, _lane: LanePtr, _to: Priority) {
+    fn raise(&self, _lane: &Lane, _to: Priority) {
         unreachable!("no color has a priority")
     }
 }
@@ -157,7 +157,7 @@ impl Runner for Endless {
         false
     }
 
-    fn count_turn(&mut self, _: Turn) -> bool {
+    fn count_turn(&mut self, _: i64) -> bool {
         true
     }
 }
@@ -174,7 +174,7 @@ impl Runner for OneTurn {
         false
     }
 
-    fn count_turn(&mut self, _: Turn) -> bool {
+    fn count_turn(&mut self, _: i64) -> bool {
         false
     }
 }

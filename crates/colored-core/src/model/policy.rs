@@ -7,7 +7,7 @@ use super::pool::{
     Flag, at_home, both_come, pool_with, run, start, start_both, stay_stuck, step_until_idle, stop,
     wake_up,
 };
-use crate::sched::{Destination, Options, Policy, Runnable, Step};
+use crate::sched::{Destination, Options, Policy, Runnable, Scheduler, Step};
 use crate::sync::Arc;
 use loom::thread;
 use std::future::pending;
@@ -18,8 +18,8 @@ struct Home {
 }
 
 impl Policy for Home {
-    fn destination(&self, lane: &Runnable<'_>) -> Destination {
-        lane.home().map_or(Destination::Usual, Destination::Worker)
+    fn destination(&self, lane: Runnable, _: &Scheduler) -> Destination {
+        lane.home.map_or(Destination::Usual, Destination::Worker)
     }
 
     fn steals(&self) -> bool {
@@ -31,7 +31,7 @@ impl Policy for Home {
 struct OneQueue;
 
 impl Policy for OneQueue {
-    fn destination(&self, _: &Runnable<'_>) -> Destination {
+    fn destination(&self, _: Runnable, _: &Scheduler) -> Destination {
         Destination::Everybody
     }
 

@@ -52,8 +52,6 @@ pub(crate) enum Kind {
     Callback,
     /// A callback that owns no reference to its lane.
     Uncounted,
-    /// A callback without a closure: tells the lane to cancel its tasks.
-    Close,
     /// The lane's own node, at its head while a call runs inline.
     Inline,
     /// The first field of a claim: takes the whole lane for a behavior.
@@ -90,12 +88,6 @@ impl Node {
     /// The node, which raises the priority of its lane if `urgent`.
     pub(crate) fn urged(self, urgent: bool) -> Self {
         Self { urgent, ..self }
-    }
-
-    /// Makes the node ready for [`Chain::try_claim`]: it has just been taken out.
-    pub(crate) fn reset(&self) {
-        // Ordering: published by the exchange that makes the chain idle or claims it again.
-        self.next.store(ptr::null_mut(), Ordering::Relaxed);
     }
 }
 
@@ -204,8 +196,8 @@ impl Chain {
     ///
     /// # Safety
     ///
-    /// As for [`Chain::push`], and the node is fresh or was [`reset`](Node::reset) while this
-    /// chain was held.
+    /// As for [`Chain::push`], and the node is fresh, or [`Chain::unlink_head`] or [`Chain::try_release`] of this chain
+    /// has taken it out.
     #[inline]
     pub(crate) unsafe fn try_claim(&self, node: NonNull<Node>) -> bool {
         // Ordering: as for the swap in `push`; nothing is read after a failure.
@@ -252,13 +244,13 @@ impl Chain {
         !Self::next_of(self.head()).is_null()
     }
 
-    /// Takes the head out. Only the holder calls this, and is not the holder any more after [`Unlinked::Idle`].
+    /// Takes the head out, with an empty link. Only the holder calls this, and is not the holder any more after [`Unlinked::Idle`].
     #[inline]
     pub(crate) fn unlink_head(&self) -> Unlinked {
         let head = self.head();
         let next = Self::next_of(head);
         if !next.is_null() {
-            self.set_head(next);
+            self.pass_head(head, next);
             return Unlinked::More;
         }
         // Ordering: Release hands all that the holder did to the next claim's Acquire; after a failure only `next` is
@@ -272,7 +264,7 @@ impl Chain {
         }
         match Self::await_next(head) {
             Some(next) => {
-                self.set_head(next);
+                self.pass_head(head, next);
                 Unlinked::More
             }
             None => Unlinked::Stalled,
@@ -300,6 +292,15 @@ impl Chain {
         let pushed = unsafe { self.push(head) };
         debug_assert_eq!(pushed, Pushed::Behind, "the caller holds the chain");
         Rotated::Moved
+    }
+
+    #[inline]
+    fn pass_head(&self, head: NonNull<Node>, next: *mut Node) {
+        // SAFETY: the head is alive: only the caller, the holder, takes it out.
+        let link = unsafe { &head.as_ref().next };
+        // Ordering: published by the exchange that makes the chain idle.
+        link.store(ptr::null_mut(), Ordering::Relaxed);
+        self.set_head(next);
     }
 
     fn set_head(&self, node: *mut Node) {

@@ -6,7 +6,7 @@ use crate::contain::contain;
 use crate::lane::common::Common;
 use crate::lane::held::Held;
 use crate::lane::snapshot::View;
-use crate::lane::{Dispatch, Lane, LanePtr, LaneRef, Observe, Owner, Priority, ReadyLane};
+use crate::lane::{Dispatch, Lane, LanePtr, Observe, Owner, Priority, ReadyLane};
 use crate::meter::Level;
 use crate::task::TaskPanic;
 use crate::trace::Event;
@@ -53,10 +53,8 @@ impl Dispatch for Scheduler {
         })
     }
 
-    fn rise(&self, lane: LanePtr, to: Priority) {
-        // SAFETY: the caller gives a reference.
-        let lane = unsafe { LaneRef::from_counted(lane) };
-        Scheduler::rise(self, local::index_in(self), lane, to);
+    fn raise(&self, lane: &Lane, to: Priority) {
+        self.move_up(lane, to);
     }
 }
 

@@ -1,14 +1,23 @@
-//! The scheduler that a thread works for: as a worker, as a guest, because it runs under a color, or because
-//! it has entered the scheduler.
+//! The scheduler that a thread works for.
 //!
-//! The innermost relation counts. A worker of one scheduler that runs under a color of another one is calling
-//! a cell of the other: a closure that runs at once finds the same scheduler as on the other's workers.
+//! A thread may have several relations. The first of these that it has counts:
+//!
+//! | relation | the scheduler is the one |
+//! |---|---|
+//! | it has *entered* one here | that the thread entered last ([`SchedulerHandle::enter`]), if it has neither begun nor ended a piece of work since |
+//! | it *holds* a lane | whose color the thread runs under |
+//! | it is a *member* | whose worker, or else whose guest, the thread is |
+//! | it has entered one elsewhere | that the thread entered last, in whatever work |
+//!
+//! A worker of one scheduler that holds a lane of another one is calling a cell of the other: a closure that runs at once
+//! finds the same scheduler as on the other's workers. Most threads are members that hold a lane of their own scheduler:
+//! these get by without a count.
 
 use super::local::{self, Local};
 use super::{SchedulerHandle, guest};
 use crate::entries::Entries;
 use crate::join::JoinHandle;
-use crate::lane::{LanePtr, LaneRef, current};
+use crate::lane::{Lane, LanePtr, LaneRef, current};
 use std::marker::PhantomData;
 use std::panic::Location;
 
@@ -30,76 +39,69 @@ fn place() -> Place {
 /// Calls `f` with the handle of the scheduler that this thread works for.
 #[inline]
 pub(crate) fn with_handle<R>(f: impl FnOnce(Option<&SchedulerHandle>) -> R) -> R {
-    let lane = current::lane();
-    with_own(lane, |own| {
-        let other;
-        f(match own.filter(|_| has_entered_nothing_here()) {
-            Some(own) => Some(own),
-            None => {
-                other = entered_here().or_else(|| elsewhere(lane));
-                other.as_ref()
-            }
-        })
-    })
+    current::with_lane(|lane| with_first(entered_here(), lane, f))
 }
 
 /// Calls `f` with the handle of the scheduler whose color this thread runs under, if any: the scheduler of the
 /// task that it polls, also if the thread has entered another one since.
 #[inline]
 pub(crate) fn with_handle_of_task<R>(f: impl FnOnce(Option<&SchedulerHandle>) -> R) -> R {
-    let Some(lane) = current::lane() else { return f(None) };
-    with_own(Some(lane), |own| match own {
-        Some(own) => f(Some(own)),
-        None => f(elsewhere(Some(lane)).as_ref()),
+    current::with_lane(|lane| if lane.is_none() { f(None) } else { with_first(None, lane, f) })
+}
+
+/// Calls `f` with the first that there is: what the thread has `entered`, the scheduler of this lane, which it holds,
+/// the one that it is a member of, and what it has entered elsewhere.
+#[inline]
+fn with_first<R>(
+    entered: Option<SchedulerHandle>,
+    lane: Option<&Lane>,
+    f: impl FnOnce(Option<&SchedulerHandle>) -> R,
+) -> R {
+    with_member(lane, |member| {
+        let other;
+        // There is one call of `f`, so that the compiler inlines `f`, which is a spawn.
+        f(match member {
+            Some(member) if entered.is_none() => Some(member),
+            _ => {
+                other = entered.or_else(|| of_stranger(lane));
+                other.as_ref()
+            }
+        })
     })
 }
 
-/// Calls `f` with the handle of the scheduler whose worker, or otherwise whose guest, this thread is, unless
-/// it runs under a color of another scheduler.
+/// Calls `f` with the handle of the scheduler that this thread is a member of, unless it holds a lane of another one.
 #[inline]
-fn with_own<R>(lane: Option<LanePtr>, f: impl FnOnce(Option<&SchedulerHandle>) -> R) -> R {
-    let is_of = |handle: &&SchedulerHandle| {
-        // SAFETY: the callers pass the lane that this thread holds, and a held lane is alive.
-        lane.is_none_or(|lane| unsafe { lane.get() }.is_of(handle.scheduler()))
-    };
-    // There is one call of `f`, so that the compiler inlines `f`, which is a spawn.
+fn with_member<R>(lane: Option<&Lane>, f: impl FnOnce(Option<&SchedulerHandle>) -> R) -> R {
+    let is_of = |handle: &&SchedulerHandle| lane.is_none_or(|lane| lane.is_of(handle.scheduler()));
     local::with(|local| {
         guest::with_handle(|guest| f(local.map(Local::handle).or(guest).filter(is_of)))
     })
 }
 
-/// The scheduler of the lane that this thread holds, where the thread is neither its worker nor its guest;
-/// without a lane, the scheduler that the thread has entered.
+/// The scheduler of the lane that this thread holds, or has entered elsewhere, where it is no member.
 #[cold]
-fn elsewhere(lane: Option<LanePtr>) -> Option<SchedulerHandle> {
+fn of_stranger(lane: Option<&Lane>) -> Option<SchedulerHandle> {
     match lane {
-        // SAFETY: the callers pass the lane that this thread holds, and a held lane is alive.
-        Some(lane) => SchedulerHandle::of(unsafe { lane.get() }.port()),
-        None => last_entry(|_| true),
+        Some(lane) => SchedulerHandle::of(lane.port()),
+        None => last_entered(|_| true),
     }
 }
 
-/// Whether the thread has entered no other scheduler since it began to run its current work. Asked before
-/// every spawn: without an entry it reads one thread-local.
+/// The scheduler that the thread has entered in its current piece of work. Asked before every spawn: without an entry it
+/// reads one thread-local.
 #[inline]
-fn has_entered_nothing_here() -> bool {
-    ENTERED
-        .with(|entered| entered.innermost(|entry| entry.is_none_or(|entry| entry.place != place())))
-}
-
-/// The scheduler that the thread has entered, if it has neither begun nor ended a piece of work since.
-#[cold]
 fn entered_here() -> Option<SchedulerHandle> {
-    last_entry(|entry| entry.place == place())
+    last_entered(|entry| entry.place == place())
 }
 
+/// The scheduler that the thread has entered last, if `is_meant`.
 #[inline]
-fn last_entry(is_meant: impl FnOnce(&Entry) -> bool) -> Option<SchedulerHandle> {
-    let last = |entry: Option<&Entry>| {
-        let entry = entry.filter(|entry| is_meant(entry))?;
-        Some(entry.handle.clone())
+fn last_entered(is_meant: impl FnOnce(&Entry) -> bool) -> Option<SchedulerHandle> {
+    let handle = |entry: Option<&Entry>| {
+        entry.filter(|entry| is_meant(entry)).map(|entry| entry.handle.clone())
     };
-    ENTERED.with(|entered| entered.innermost(last))
+    ENTERED.with(|entered| entered.innermost(handle))
 }
 
 /// Spawns a task under the color that this thread runs under.
@@ -139,16 +141,16 @@ impl SchedulerHandle {
         Entered { key, _this_thread: PhantomData }
     }
 
-    /// The scheduler that this thread works for, unless the thread is simply its worker or guest: the thread
-    /// has entered a scheduler, or runs under a color of another one, in a closure that was given to a cell of
+    /// The scheduler that this thread works for, unless the thread has entered none and is simply a worker or a guest, or
+    /// nothing: it has entered a scheduler, or runs under a color of another one, in a closure that was given to a cell of
     /// that scheduler and runs at once. Otherwise `None`, which costs a look at three thread-locals.
     #[inline]
     #[must_use]
-    pub fn entered_or_borrowed() -> Option<SchedulerHandle> {
-        let lane = current::lane();
-        let entered_nothing = ENTERED.with(|entered| entered.innermost(|entry| entry.is_none()));
-        let is_usual = with_own(lane, |own| own.is_some() || lane.is_none());
-        if entered_nothing && is_usual {
+    pub fn entered_or_held() -> Option<SchedulerHandle> {
+        let has_entered_none = ENTERED.with(|entered| entered.innermost(|entry| entry.is_none()));
+        let is_usual =
+            |lane: Option<&Lane>| with_member(lane, |member| member.is_some() || lane.is_none());
+        if has_entered_none && current::with_lane(is_usual) {
             return None;
         }
         with_handle(|handle| handle.cloned())

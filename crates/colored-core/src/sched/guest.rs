@@ -11,7 +11,7 @@ use super::pace::Pace;
 use super::{Scheduler, SchedulerHandle, local};
 use crate::color::Color;
 use crate::join::{AbortHandle, JoinHandle};
-use crate::lane::{LanePtr, LaneRef, Recorder, Runner, Slice, Turn, current};
+use crate::lane::{LaneRef, Recorder, Runner, Slice, current};
 use crate::meter::{At, Level};
 use crate::sync::{Arc, thread_slot};
 use crate::task::{Id, JoinError, Named};
@@ -68,7 +68,7 @@ impl Stay {
             };
             scheduler.tasks_outside.add_completed_outside(current::take_completed());
             match slice {
-                Slice::Idle | Slice::Taken => {}
+                Slice::Over => {}
                 Slice::More(lane) | Slice::Elsewhere(lane, 0) => scheduler.inject(lane),
                 Slice::Elsewhere(lane, pin) => {
                     scheduler.send(pin, lane);
@@ -173,9 +173,9 @@ impl Runner for GuestRunner<'_> {
         self.scheduler.is_closing()
     }
 
-    fn count_turn(&mut self, turn: Turn) -> bool {
+    fn count_turn(&mut self, weight: i64) -> bool {
         let is_first = self.weight == 0;
-        self.weight += turn.weight();
+        self.weight += weight;
         if is_first {
             self.pace.look(self.scheduler);
             self.start = self.pace.now;
@@ -200,8 +200,8 @@ impl Runner for RecordedGuest<'_> {
         self.log.task.set(task.map(|task| task.id));
     }
 
-    fn count_turn(&mut self, turn: Turn) -> bool {
-        self.turn.count_turn(turn)
+    fn count_turn(&mut self, weight: i64) -> bool {
+        self.turn.count_turn(weight)
     }
 
     fn recorder(&mut self) -> Option<&mut dyn Recorder> {
@@ -335,29 +335,23 @@ pub fn spawn_local<F: Future + 'static>(future: F) -> Result<JoinHandle<F::Outpu
 /// The current lane, if it is of the same scheduler, and otherwise the default one. The pin means nothing to another
 /// scheduler, whose lane this thread may hold because it calls one of its cells.
 fn here_or_default(handle: &SchedulerHandle) -> LaneRef {
-    let Some(lane) = here(handle) else { return handle.lane(Color::DEFAULT) };
-    current::retain(lane);
-    // SAFETY: the reference was just counted.
-    unsafe { LaneRef::from_counted(lane) }
+    here(handle).unwrap_or_else(|| handle.lane(Color::DEFAULT))
 }
 
 /// A counted reference to the lane on which [`spawn_local`] would spawn here.
 pub(super) fn local_lane() -> Option<LaneRef> {
     let as_worker = local::with(|local| local.map(|local| local.handle().clone()));
     let handle = as_worker.or_else(|| with_handle(|handle| handle.cloned()))?;
-    let Some(lane) = here(&handle) else { return Some(handle.lane(Color::DEFAULT)) };
-    // SAFETY: `here` returns a lane that this thread holds, and a held lane is alive.
-    unsafe { lane.get() }.retain(1);
-    // SAFETY: the reference was just counted.
-    Some(unsafe { LaneRef::from_counted(lane) })
+    Some(match here(&handle) {
+        // Counted at once: the holder's own reference is counted when its slice ends.
+        Some(lane) => LaneRef::clone(&lane),
+        None => handle.lane(Color::DEFAULT),
+    })
 }
 
-/// The lane of this scheduler that this thread holds, if it holds one.
-fn here(handle: &SchedulerHandle) -> Option<LanePtr> {
-    current::lane().filter(|lane| {
-        // SAFETY: `current::lane` returns the lane that this thread holds, and a held lane is alive.
-        unsafe { lane.get() }.is_of(handle.scheduler())
-    })
+/// The lane of this scheduler that this thread holds, if it holds one, for use by the holder.
+fn here(handle: &SchedulerHandle) -> Option<LaneRef> {
+    LaneRef::of_holder().filter(|lane| lane.is_of(handle.scheduler()))
 }
 
 impl SchedulerHandle {

@@ -16,14 +16,15 @@
 //!
 //! # Lanes that run behind the others
 //!
-//! A worker also puts a lane into its own home queue if it wakes the lane's task because a [`when`](crate::when())
-//! or a read that had to wait has run. The lanes that the `when` or the read has released run first, with the tasks
-//! that wait in their lines. Otherwise each woken task would join the line again before the line has become
-//! shorter. A line would then last for as long as its clients do, and a transfer between two accounts would take
-//! two turns of lanes, 400 ns. It takes 40 ns when no task waits (`benches/src/papers/bank.rs`). Reads of one cell
-//! that cost nothing, with one write in twenty, become a quarter faster by this order, and reads of 1 to 5 us an
-//! eighth to a third (`benches/src/papers/kv/hot.rs`). Such lanes stay behind until the deque has run empty, but
-//! for `BEHIND_STEPS` slices or `BEHIND_NANOS` at most, the shorter of the two.
+//! A worker also puts a lane into its own home queue if it wakes the lane's task because a [`when`](crate::when()) or
+//! a read that had to wait has run. The lanes that the `when` or the read has released run first, with the tasks that
+//! wait in their lines. G7 promises this order ("After a wait in a line"), and `tests/stepped/steal_pause.rs` shows
+//! it. Otherwise each woken task would join the line again before the line has become shorter. A line would then last
+//! for as long as its clients do, and a transfer between two accounts would take two turns of lanes, 400 ns. It takes
+//! 40 ns when no task waits (`benches/src/papers/bank.rs`). Reads of one cell that cost nothing, with one write in
+//! twenty, become a quarter faster by this order, and reads of 1 to 5 us an eighth to a third
+//! (`benches/src/papers/kv/hot.rs`). Such lanes stay behind until the deque has run empty, but for `BEHIND_STEPS`
+//! slices or `BEHIND_NANOS` at most, the shorter of the two.
 
 use crate::lane::ReadyLane;
 use crate::queue::Deque;

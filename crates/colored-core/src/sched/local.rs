@@ -3,7 +3,7 @@
 mod outgoing;
 
 use self::outgoing::Outgoing;
-use super::policy::{Since, TicketPlace};
+use super::policy::Since;
 use super::remote::{Remote, pin_of};
 use super::{Scheduler, SchedulerHandle};
 use crate::lane::{Lane, ReadyLane, current};
@@ -212,9 +212,8 @@ impl Local {
     fn route_unusual(&self, lane: ReadyLane, since: Since) -> Option<ReadyLane> {
         let scheduler = self.scheduler();
         if scheduler.common.has_classes() {
-            let how =
-                if current::is_waking_behind() { TicketPlace::Behind } else { TicketPlace::Last };
-            scheduler.rank(Some(self.index), lane, since, how);
+            let behind = current::is_waking_behind();
+            scheduler.queue_by_class(Some(self.index), lane, since, behind);
             return None;
         }
         scheduler.route(Some(self.index), lane, since)

@@ -1,7 +1,7 @@
 //! The settings of one scheduler.
 
 use super::policy::Policy;
-use crate::lane::Turn;
+use crate::lane::POLL_WEIGHT;
 use std::fmt;
 
 /// The settings of one scheduler.
@@ -9,6 +9,8 @@ use std::fmt;
 pub struct Options {
     /// Polls in a slice, 1 to 1,000,000. The closure of a post or a call counts a 64th of a poll.
     pub slice_polls: u32,
+    /// A slice is one turn: a poll, or a closure. For simulations; the number of polls does not matter then.
+    pub single_turns: bool,
     /// Nanoseconds after which a slice ends, 1 µs to 1 s. The worker reads the clock after 8 polls,
     /// and after every poll while polls are slow.
     pub slice_nanos: u64,
@@ -42,7 +44,15 @@ impl Default for Options {
     fn default() -> Self {
         let (slice_polls, slice_nanos) = (SLICE_POLLS, SLICE_NANOS);
         let trace_bytes = TRACE_BYTES;
-        Self { slice_polls, slice_nanos, reuse: true, policy: None, spares: 0, trace_bytes }
+        Self {
+            slice_polls,
+            single_turns: false,
+            slice_nanos,
+            reuse: true,
+            policy: None,
+            spares: 0,
+            trace_bytes,
+        }
     }
 }
 
@@ -65,7 +75,7 @@ const NANOS: std::ops::RangeInclusive<u64> = 1_000..=1_000_000_000;
 impl Options {
     /// How much the turns of a slice weigh together.
     pub(super) fn slice_weight(&self) -> i64 {
-        i64::from(self.slice_polls) * Turn::Poll.weight()
+        if self.single_turns { 1 } else { i64::from(self.slice_polls) * POLL_WEIGHT }
     }
 
     /// Checks that all settings are in range.

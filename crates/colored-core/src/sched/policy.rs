@@ -15,15 +15,6 @@ use crate::color::Color;
 use crate::lane::{Lane, ReadyLane};
 use std::fmt;
 
-/// How a ticket goes into the queue of its class.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TicketPlace {
-    /// To the end.
-    Last,
-    /// Behind all tickets that are there or come, until the worker looks at them.
-    Behind,
-}
-
 /// Decides where runnable lanes go, in place of the scheduler: for comparisons with other schedulers.
 ///
 /// All guarantees hold under any policy, except that a policy that does not [steal](Policy::steals) gives up work
@@ -34,7 +25,7 @@ pub trait Policy: fmt::Debug + Send + Sync + 'static {
     ///
     /// The scheduler calls this for each turn of a lane, on the thread that made the lane runnable. It must not
     /// panic.
-    fn destination(&self, lane: &Runnable<'_>) -> Destination;
+    fn destination(&self, lane: Runnable, scheduler: &Scheduler) -> Destination;
 
     /// Whether a worker that has nothing to run takes lanes from others. The answer must never change.
     fn steals(&self) -> bool {
@@ -54,56 +45,15 @@ pub enum Destination {
 }
 
 /// A lane that has become runnable, or whose slice is over, as a [`Policy`] sees it.
-pub struct Runnable<'a> {
-    lane: &'a Lane,
-    own: Option<usize>,
-    scheduler: &'a Scheduler,
-}
-
-impl fmt::Debug for Runnable<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { own, .. } = self;
-        let (color, home) = (self.color(), self.home());
-        write!(f, "Runnable {{ color: {color:?}, worker: {own:?}, home: {home:?} }}")
-    }
-}
-
-impl Runnable<'_> {
+#[derive(Clone, Copy, Debug)]
+pub struct Runnable {
     /// Its color.
-    #[must_use]
-    pub fn color(&self) -> Color {
-        self.lane.color()
-    }
-
+    pub color: Color,
     /// The worker that has the lane: the one that made it runnable, or has run it; `None` if another thread made it
     /// runnable.
-    #[must_use]
-    pub fn worker(&self) -> Option<usize> {
-        self.own
-    }
-
+    pub worker: Option<usize>,
     /// The worker on which the lane last ran.
-    #[must_use]
-    pub fn home(&self) -> Option<usize> {
-        self.lane.home()
-    }
-
-    /// How many workers there are.
-    #[must_use]
-    pub fn workers(&self) -> usize {
-        self.scheduler.workers()
-    }
-
-    /// About how many lanes wait for a worker.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such worker.
-    #[must_use]
-    pub fn load(&self, worker: usize) -> usize {
-        let remote = &self.scheduler.remotes[worker];
-        remote.stealer.len() + remote.home_queue.len() + usize::from(remote.has_next())
-    }
+    pub home: Option<usize>,
 }
 
 /// The moment at which a worker parts with a lane.
@@ -116,11 +66,24 @@ pub(super) enum Since {
 }
 
 impl Scheduler {
+    /// About how many lanes wait for a worker, pinned ones and those that are queued by class not counted: for a
+    /// [`Policy`], and for simulations.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such worker.
+    #[must_use]
+    pub fn load(&self, worker: usize) -> usize {
+        let remote = &self.remotes[worker];
+        remote.stealer.len() + remote.home_queue.len() + usize::from(remote.has_next())
+    }
+
     /// The destination that the policy chooses, as the worker `own` sees it: never a worker that has the lane.
     #[inline]
     pub(super) fn destination(&self, own: Option<usize>, lane: &Lane) -> Destination {
         let Some(policy) = self.policy else { return Destination::Usual };
-        match policy.destination(&Runnable { lane, own, scheduler: self }) {
+        let lane = Runnable { color: lane.color(), worker: own, home: lane.home() };
+        match policy.destination(lane, self) {
             Destination::Worker(worker) => match worker % self.workers() {
                 place if Some(place) == own => Destination::Usual,
                 place => Destination::Worker(place),

@@ -14,7 +14,7 @@
 
 use super::Scheduler;
 use super::remote::{CANCELLED_ANYWHERE, Remote, index_of};
-use crate::lane::{ReadyLane, Runner, Slice, Turn, callback};
+use crate::lane::{ReadyLane, Runner, Slice};
 use crate::sync::{Ordering, fence};
 use crossbeam_utils::CachePadded;
 
@@ -32,7 +32,7 @@ impl Scheduler {
         // simulation could not be run again.
         lanes.sort_by_key(|lane| lane.color());
         for lane in lanes {
-            callback::close(&lane);
+            lane.close();
         }
         // A task that is in no list is in a poll, and will find the list closed, or its lane is queued.
         for task in self.common.sections.close() {
@@ -82,7 +82,7 @@ impl Scheduler {
     pub(super) fn cancel(&self, mut lane: ReadyLane) {
         loop {
             match lane.run(&mut Cancel { all_gone: self.has_stopped() }) {
-                Slice::Idle | Slice::Taken => return,
+                Slice::Over => return,
                 Slice::More(rest) => lane = rest,
                 // The workers have stopped just now.
                 Slice::Elsewhere(rest, pin)
@@ -134,7 +134,7 @@ impl Runner for Cancel {
         true
     }
 
-    fn count_turn(&mut self, _: Turn) -> bool {
+    fn count_turn(&mut self, _: i64) -> bool {
         true
     }
 }

@@ -19,7 +19,7 @@ use super::pace::Pace;
 use super::remote::Remote;
 use super::times::Phase;
 use super::{Scheduler, SchedulerHandle};
-use crate::lane::{ReadyLane, Runner, Slice, Turn};
+use crate::lane::{POLL_WEIGHT, ReadyLane, Runner, Slice};
 use crate::meter::Level;
 use crate::probes;
 use crate::queue::Deque;
@@ -331,8 +331,8 @@ impl Worker {
             let slice = local.enter(|| lane.run(&mut turn));
             // The turn that left the lane idle has not asked whether to go on. It counts for the clock too,
             // because many lanes have no other turn.
-            if matches!(slice, Slice::Idle) {
-                turn.count_turn(Turn::Poll);
+            if matches!(slice, Slice::Over) {
+                turn.count_turn(POLL_WEIGHT);
             }
             (slice, turn.polls)
         } else {
@@ -342,7 +342,7 @@ impl Worker {
         remote.end_slice();
         probes::slice_end(index, color, polls);
         match slice {
-            Slice::Idle | Slice::Taken => {}
+            Slice::Over => {}
             Slice::More(lane) => local.put_back(lane),
             Slice::Elsewhere(lane, 0) => local.requeue(lane),
             Slice::Elsewhere(lane, pin) => local.scheduler().send(pin, lane),
@@ -389,8 +389,8 @@ fn run_recorded(
     let color = lane.lane().color();
     let mut turn = RecordedSlice::new(turn, local, level, color);
     let slice = local.enter(|| lane.run(&mut turn));
-    if matches!(slice, Slice::Idle) {
-        turn.count_turn(Turn::Poll);
+    if matches!(slice, Slice::Over) {
+        turn.count_turn(POLL_WEIGHT);
     }
     (slice, turn.end())
 }

@@ -15,6 +15,9 @@ pub struct Id(NonZeroU64);
 /// Ids a thread takes at once, so that spawning does not bounce one cache line between all cores.
 const BLOCK: u64 = 1024;
 
+/// Ids from here on belong to simulations.
+const SIMULATED: u64 = 1 << 62;
+
 static NEXT_BLOCK: AtomicU64 = AtomicU64::new(1);
 
 thread_slot!(static NEXT: Cell<u64> = Cell::new(0));
@@ -24,13 +27,19 @@ impl Id {
     pub(crate) fn next() -> Self {
         NEXT.with(|next| {
             let mut id = next.get();
-            if id % BLOCK == 0 {
+            if id % BLOCK == 0 && id < SIMULATED {
                 // Ordering: only the distinctness of the blocks matters.
                 id = NEXT_BLOCK.fetch_add(1, Ordering::Relaxed) * BLOCK;
             }
             next.set(id + 1);
             Self(NonZeroU64::new(id).expect("blocks begin above zero"))
         })
+    }
+
+    /// Lets the ids of this thread begin anew: two simulations of one schedule have the same ids. They are far above all
+    /// others.
+    pub(crate) fn restart() {
+        NEXT.with(|next| next.set(SIMULATED + 1));
     }
 
     /// The id with this number, as from a log; none for 0. There need be no such task.

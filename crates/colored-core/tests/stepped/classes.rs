@@ -133,7 +133,7 @@ fn lanes_from_outside_have_their_turns_beside_pinned_lanes() {
 }
 
 /// A task that becomes urgent after everything was told to cancel is cancelled too, with all tasks that wait before
-/// it. Its lane, which waited as one of the lowest class, has a ticket of the highest.
+/// it. Its lane, which waited as one of the lowest class, is in the queue of the highest.
 #[test]
 fn a_task_that_becomes_urgent_in_a_shutdown_is_cancelled() {
     let (handle, mut worker) = one_worker(Options { slice_polls: 1, ..Options::default() });
@@ -198,6 +198,46 @@ fn a_high_lane_wakes_a_sleeper() {
             counted.store(bells.rung() - before, Ordering::Relaxed);
         });
         assert_eq!(count.load(Ordering::Relaxed), wakes, "{priority:?}");
+    }
+}
+
+/// So does a lane that is raised while it waits.
+#[test]
+fn a_raise_of_a_queued_lane_wakes_a_sleeper() {
+    for (priority, wakes) in [(Priority::High, 1), (Priority::Normal, 1), (Priority::Low, 0)] {
+        let bells = Bells::default();
+        let (handle, mut here, mut there) = two_workers(&bells);
+        handle.set_priority(Color::new(9), Priority::Low);
+        let (run, count) = (handle.clone(), Arc::new(AtomicUsize::new(0)));
+        let counted = Arc::clone(&count);
+        on(&handle, &mut here, move || {
+            while !matches!(there.step(), Step::Park(_)) {}
+            let _spawned = flag(&run, 9);
+            let before = bells.rung();
+            run.set_priority(Color::new(9), priority);
+            counted.store(bells.rung() - before, Ordering::Relaxed);
+        });
+        assert_eq!(count.load(Ordering::Relaxed), wakes, "{priority:?}");
+    }
+}
+
+/// A lane that waits behind others of its class is raised before all of them, from wherever in the queue it is.
+#[test]
+fn a_queued_lane_is_raised_from_any_place_in_its_queue() {
+    for place in [10, 15, 19] {
+        let (handle, mut worker) = one_worker(Options::default());
+        handle.set_priority(Color::new(9), Priority::Low);
+        let trace = Arc::new(Mutex::new(Vec::new()));
+        for color in 10..20 {
+            let trace = Arc::clone(&trace);
+            let note = async move { trace.lock().unwrap().push(color) };
+            drop(handle.spawn_colored(Color::new(color), note));
+        }
+        handle.set_priority(Color::new(place), Priority::High);
+        while worker.step() == Step::Ran {}
+        let mut expected: Vec<u64> = (10..20).filter(|color| *color != place).collect();
+        expected.insert(0, place);
+        assert_eq!(*trace.lock().unwrap(), expected);
     }
 }
 

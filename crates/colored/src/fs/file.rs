@@ -11,9 +11,11 @@ use crate::budget::{poll_proceed, spend};
 use crate::error_context::with_context;
 use crate::io::ReadBuf;
 use crate::pool::Class;
+use socket2::Socket;
 use std::fs::{Metadata, Permissions};
 use std::future::poll_fn;
 use std::io::{self, ErrorKind, SeekFrom};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The first read of a file whose length is 0, or not known, is this long: files of `/proc` have no
@@ -128,6 +130,13 @@ impl File {
         let open = self.cursor.open();
         positional::check(offset, buf.len()).map_err(|error| open.failed("read", error))?;
         read_up_to(open, buf, |done| Place::Offset(offset + done as u64)).await
+    }
+
+    /// Sends what is in memory at the start of a part to a socket: see [`OpenFile::send`].
+    pub(crate) fn send(&self, socket: &Socket, part: &Range<u64>) -> io::Result<usize> {
+        let sent = self.cursor.open().send(socket, part)?;
+        spend((sent / BYTES_OF_A_UNIT) as u32);
+        Ok(sent)
     }
 
     /// As [`read_at`](Self::read_at), and the end of the file is an error. Cancel safe.

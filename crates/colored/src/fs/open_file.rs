@@ -15,8 +15,10 @@ use crate::services::Services;
 use crate::services::current::Context;
 use crate::wall;
 use colored_core::port::in_own_call;
+use socket2::Socket;
 use std::fs::Metadata;
 use std::io::{self, ErrorKind};
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
@@ -182,6 +184,31 @@ impl OpenFile {
             How::Resident => Ok(Attempt::Unsupported),
         })
         .map_err(|error| self.failed("write to", error))
+    }
+
+    /// Sends what is in memory at the start of a part to a socket, at most [`INLINE`] bytes, without a copy. 0 if the system
+    /// does not say that the first byte is in memory, or the file system may wait for more than a disk.
+    pub(super) fn send(&self, socket: &Socket, part: &Range<u64>) -> io::Result<usize> {
+        if !self.has_attempts() || !self.services().devices.tries() {
+            return Ok(0);
+        }
+        let Some(Facts { device, is_anonymous, .. }) = self.facts() else { return Ok(0) };
+        let is_near = match device.kind() {
+            Some(kind) => matches!(kind, Kind::Local | Kind::Memory),
+            None => !is_anonymous,
+        };
+        let room = part.end.saturating_sub(part.start).min(INLINE as u64) as usize;
+        let resident = match is_near {
+            true => self.residency().map_or(0, |of| of.resident(part.start, room)),
+            false => 0,
+        };
+        if resident == 0 {
+            return Ok(0);
+        }
+        let sent = in_own_call(|| system::send(&self.file, socket, part.start, resident))?;
+        device.counts.add(Event::Hit);
+        device.counts.add_hit_bytes(sent);
+        Ok(sent)
     }
 
     /// Reads what is in memory by an ordinary call.

@@ -7,12 +7,12 @@ mod other;
 
 #[cfg(target_os = "linux")]
 pub(super) use self::linux::{
-    Residency, find, identify, is_anonymous, kind, open, read, read_stream, readiness, write,
+    Residency, find, identify, is_anonymous, kind, open, read, read_stream, readiness, send, write,
     write_stream,
 };
 #[cfg(not(target_os = "linux"))]
 pub(super) use self::other::{
-    Residency, find, identify, is_anonymous, kind, open, read, read_stream, readiness, write,
+    Residency, find, identify, is_anonymous, kind, open, read, read_stream, readiness, send, write,
     write_stream,
 };
 

@@ -10,7 +10,7 @@ use super::UnixStream;
 use super::buf_mut::{self, BufMut};
 use super::chunks::Chunks;
 use super::gather;
-use super::send_file::send_file;
+use super::send_file;
 use super::socket::Socket;
 use super::transfer::Stream;
 use super::uninit::{self, Mode};
@@ -107,15 +107,33 @@ macro_rules! methods {
 
             /// Sends the bytes of a file in `range`, which must not end behind the end of the file. Waits
             /// for the disk without its worker, and for the peer. Cancel safe: the start of the range is
-            /// behind what has been sent, and another call goes on. Costs a buffer of at most 64 KiB, and
-            /// for each 64 KiB two system calls if the data is in memory.
+            /// behind what has been sent, and another call goes on.
+            ///
+            /// Linux sends what is in memory without a copy ([`try_send_file`](Self::try_send_file)), by
+            /// two system calls for 256 KiB. The rest is read and written, 64 KiB at a time, which costs a
+            /// buffer of that length.
             ///
             /// # Errors
             ///
             /// The system's; [`UnexpectedEof`](io::ErrorKind::UnexpectedEof) if the file ends inside the
             /// range. The range is then what has not been sent.
             pub async fn send_file(&self, file: &File, range: &mut Range<u64>) -> io::Result<()> {
-                send_file(self, file, range).await
+                send_file::send_file(self, file, range).await
+            }
+
+            /// Sends bytes from the start of `range` of a file, by one `sendfile(2)`: as many as there is room
+            /// for, at most 256 KiB, and none behind the first page that is not in memory. Returns their
+            /// number. Does not wait for the peer, nor for the disk, unless a page leaves memory at this moment.
+            ///
+            /// 0 where the bytes must be read to be sent: nothing at the start of the range is in memory, or it
+            /// is behind the end of the file, or the system does not tell. Only Linux does, of files on a disk
+            /// of this machine that belong to the user of the process.
+            ///
+            /// # Errors
+            ///
+            /// The system's; [`WouldBlock`](io::ErrorKind::WouldBlock) if there is no room yet.
+            pub fn try_send_file(&self, file: &File, range: Range<u64>) -> io::Result<usize> {
+                send_file::try_send(self, file, &range)
             }
 
             /// Runs `operation` once, unless the connection is known not to be ready for `interest`.

@@ -105,7 +105,7 @@ impl Class {
             Class::File | Class::Served | Class::Ready => work.min(64),
             Class::Stream | Class::OpenReader | Class::OpenWriter => work.min(64),
             Class::Lookup => work.min(16),
-            Class::Input | Class::Output | Class::Errors => 1,
+            Class::Input | Class::Output | Class::Errors => work.min(1),
         }
     }
 }

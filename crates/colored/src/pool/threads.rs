@@ -129,6 +129,12 @@ impl Threads {
         state.calls().next().is_some() || !state.queue.is_empty()
     }
 
+    /// Takes the job that has waited longest.
+    #[cfg(feature = "sim")]
+    pub(super) fn take_job(&self) -> Option<Job> {
+        self.lock().queue.pop_front()
+    }
+
     /// See [`Pool::submit`](super::Pool::submit).
     pub(crate) fn submit(self: &Arc<Self>, job: Job) -> Result<(), Refused> {
         let mut state = self.lock();

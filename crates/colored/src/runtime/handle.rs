@@ -227,6 +227,10 @@ impl Handle {
     /// As there.
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
+        assert!(
+            !self.services.is_simulated,
+            "`block_on` inside a simulation would keep its only thread: `.await` the future"
+        );
         let context = current::Context::new(Arc::clone(&self.services), None);
         let entered = entered::enter(context);
         let output = {

@@ -1,5 +1,6 @@
 //! [`RuntimePark`]: how the scheduler parks, wakes and times its workers, and what it reports: to the services.
 
+use super::unstarted::Form;
 use crate::missing_tokio;
 use crate::services::{Services, current};
 use crate::wall;
@@ -14,8 +15,7 @@ pub(super) type PanicHook = Arc<dyn Fn(&TaskPanic<'_>) + Send + Sync>;
 pub(super) struct RuntimePark {
     pub(super) services: Arc<Services>,
     pub(super) start: Instant,
-    /// There is no monitor thread: the worker looks for deadlocks, in its turns.
-    pub(super) is_embedded: bool,
+    pub(super) form: Form,
     pub(super) on_task_panic: Option<PanicHook>,
 }
 
@@ -25,15 +25,19 @@ impl Park for RuntimePark {
     }
 
     fn now(&self) -> u64 {
-        // 584 years fit.
-        wall::since(self.start).as_nanos() as u64
+        match self.form {
+            Form::Simulated => self.services.driver.clock.shown(),
+            // 584 years fit.
+            _ => wall::since(self.start).as_nanos() as u64,
+        }
     }
 
     fn stir(&self) {
-        if self.is_embedded {
-            self.services.driver.come_back_soon(0);
-        } else {
-            self.services.driver.check_timer.check_soon();
+        match self.form {
+            Form::Threaded => self.services.driver.check_timer.check_soon(),
+            Form::Embedded => self.services.driver.come_back_soon(0),
+            // It searches whenever it is at rest.
+            Form::Simulated => {}
         }
     }
 

@@ -5,6 +5,18 @@ use super::worker_hooks::WorkerHooks;
 use crate::thread_settings::ThreadSettings;
 use colored_core::Worker;
 
+/// What runs the workers of a runtime.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// A thread each; a monitor thread checks them.
+    Threaded,
+    /// A loop of the program. There is no monitor thread: the worker looks for deadlocks, in its turns.
+    Embedded,
+    /// One thread, in the order that a simulation chooses; the clock moves when nothing is runnable.
+    #[cfg_attr(not(feature = "sim"), expect(dead_code, reason = "made by the feature"))]
+    Simulated,
+}
+
 /// A runtime whose threads have not been started.
 pub(super) struct Unstarted {
     pub(super) handle: Handle,

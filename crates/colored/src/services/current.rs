@@ -40,7 +40,7 @@ thread_local!(static CURRENT: Entries<Arc<Context>> = const { Entries::new() });
 /// given to a cell of that one and runs here. `f` must not call code of others, which might enter or leave a
 /// runtime.
 pub(crate) fn try_with<R>(f: impl FnOnce(&Arc<Context>) -> R) -> Option<R> {
-    if let Some(core) = SchedulerHandle::entered_or_borrowed()
+    if let Some(core) = SchedulerHandle::entered_or_held()
         && let Some(services) = of(&core)
         && !on_thread(|context| Arc::ptr_eq(&context.services, &services)).unwrap_or(false)
     {

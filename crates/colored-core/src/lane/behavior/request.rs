@@ -156,14 +156,15 @@ where
     let taken = || wanted().filter(|want| want.is_exclusive()).map(|want| want.lane);
     // SAFETY: `try_take` took the lanes, which the caller keeps alive.
     let at_once = unsafe { AtOnce::begin(taken()) };
-    let hold = color.map(Hold::begin);
+    // SAFETY: `try_take` took the lane exclusively, for this thread; the caller keeps it alive.
+    let hold = color.map(|color| unsafe { Hold::begin(color) });
     let result = catch_unwind(AssertUnwindSafe(|| run(given, own)));
     // SAFETY: as above.
     unsafe { at_once.end(taken()) };
-    if let Some((color, hold)) = color.zip(hold) {
-        // SAFETY: `try_take` took the lane exclusively, for this thread. No task has been polled, since the lane was
-        // idle; the caller keeps the lane alive.
-        unsafe { color.end_inline(hold) };
+    if let Some(hold) = hold {
+        // SAFETY: `try_take` took the lane by its own node. No task has been polled, since the lane was idle; the caller
+        // keeps the lane alive.
+        unsafe { hold.end_inline() };
     }
     for want in wanted().filter(|want| color != Some(want.lane)) {
         // SAFETY: `try_take` took the lane above; each is given back once, and the caller keeps it alive.

@@ -8,10 +8,9 @@
 //! A closure that was abandoned in line is dropped before the exchange, while this thread still holds the lane, and its
 //! reader is admitted without one.
 
-use crate::lane::current::Hold;
-use crate::lane::held::Held;
+use crate::lane::LaneRef;
+use crate::lane::node::{Then, Turn};
 use crate::lane::readers::batch::{self, Admitted, Read};
-use crate::lane::{LaneRef, ReadyLane};
 use crate::queue::{Admission, Chain, Kind, Node};
 use std::ptr::NonNull;
 
@@ -74,51 +73,37 @@ pub(in crate::lane) unsafe fn is_claim(node: NonNull<Node>) -> bool {
     matches!(unsafe { reader(node) }, Reader::Claim(_))
 }
 
-/// The result of the turn of a reader at the head.
-pub(in crate::lane) enum LetIn {
-    /// The readers are inside; the thread does not hold the lane any more.
-    Open,
-    /// A producer behind the readers is half done, and nothing has changed.
-    Stalled(ReadyLane),
-}
-
-/// Admits the reader at the head, and the readers right behind it.
-///
-/// # Safety
-///
-/// A node of [`Kind::Read`] is at the head of the lane, which `hold` is of.
+/// The turn of a reader: admits it, and the readers right behind it.
 #[cold]
-pub(in crate::lane) unsafe fn let_in(ready: ReadyLane, hold: &Hold, closing: bool) -> LetIn {
-    let ptr = ready.0;
-    // SAFETY: the right to run is here, so this thread holds the lane, and the chain has a node, which keeps it.
-    let held = unsafe { Held::new(ptr) };
-    let mut nodes = vec![held.chain.head()];
+pub(in crate::lane) fn let_in(turn: &Turn<'_>) -> Then {
+    debug_assert_eq!(turn.head.kind, Kind::Read);
+    let (lane, hold) = (turn.lane(), turn.hold);
+    lane.record_taken();
+    let mut nodes = vec![turn.head.node];
     loop {
-        // SAFETY: the nodes are the first ones of the lane, which this thread holds.
-        let behind = unsafe { begin_run(&held.chain, &mut nodes, closing) };
+        // SAFETY: this thread holds the lane, and the nodes are its first ones, of `Kind::Read`.
+        let behind = unsafe { begin_run(&lane.chain, &mut nodes, turn.closing) };
         if behind.is_none() {
             // The last reader may leave the lane idle.
-            held.ensure_found(ptr, closing);
+            lane.ensure_found(turn.closing);
         }
-        // SAFETY: the hold is of this lane, which the nodes in its chain keep.
-        unsafe { ptr.settle(hold) };
+        hold.settle();
         let last = nodes[nodes.len() - 1];
-        match held.chain.admit(last, behind, nodes.len(), &held.readers) {
+        match lane.chain.admit(last, behind, nodes.len(), &lane.readers) {
             Admission::Done => break,
             Admission::More => {}
-            Admission::Stalled => return LetIn::Stalled(ready),
+            Admission::Stalled => return Then::Stalled,
         }
     }
     hold.end();
-    let _shared = ready.into_raw();
+    let ptr = hold.ptr();
     // SAFETY: the readers, which have not been sent on yet, keep the lane.
-    let lane = unsafe { ptr.get() };
-    lane.retain(1);
+    unsafe { ptr.get() }.retain(1);
     // SAFETY: `retain` has just counted the reference.
     let lane = unsafe { LaneRef::from_counted(ptr) };
     // SAFETY: the nodes are of `Kind::Read`, and `admit` has taken them out and has counted them in.
-    unsafe { send_on(&lane, nodes, closing) };
-    LetIn::Open
+    unsafe { send_on(&lane, nodes, turn.closing) };
+    Then::Took
 }
 
 /// Adds the nodes of [`Kind::Read`] right behind `nodes`, and begins all of them. Returns the node behind them, if it can

@@ -5,7 +5,6 @@
 //! [batch](crate::lane::readers::batch).
 
 use crate::contain::contain;
-use crate::lane::priority::inherit::Risen;
 use crate::lane::readers::admit::{Reader, Waiting};
 use crate::lane::readers::{self, batch};
 use crate::lane::{LanePtr, LaneRef};
@@ -36,17 +35,16 @@ struct ReadNode<V> {
 /// Schedules a reader, which is waited for, behind all that is scheduled on the lane. If nothing is any more, it reads at
 /// once, on this thread.
 pub(crate) fn post<V: QueuedRead>(lane: &LaneRef, queued: V) {
-    // SAFETY: the caller's reference keeps the lane alive.
-    let urgent = unsafe { lane.ptr().is_lent_urgency() };
+    let urgent = lane.is_lent_urgency();
     let reader = &Reader::Queued { begin: begin::<V>, read: read::<V> };
     let waiting = Waiting::new(Kind::Read, urgent, reader);
     let node = ReadNode { waiting, lane: lane.ptr(), queued };
     let node = Boxed::new(node).into_raw().cast();
-    // SAFETY: the caller's reference keeps the lane alive.
-    let risen = if urgent { unsafe { lane.ptr().raise() } } else { None };
-    // SAFETY: the node is in no chain, it is freed when it is out of one, and the caller's reference keeps the lane.
+    if urgent {
+        lane.raise();
+    }
+    // SAFETY: the node is new, it is freed when it is out of its chain, and the caller's reference keeps the lane.
     let is_inside = unsafe { lane.enter_or_push(node) };
-    risen.into_iter().for_each(Risen::tell);
     if is_inside {
         // SAFETY: the node begins a `ReadNode<V>`, is in no chain, and was made here.
         unsafe { begin::<V>(node, false) };

@@ -92,10 +92,8 @@ impl Chain {
     ///
     /// # Safety
     ///
-    /// As for [`Chain::push`].
+    /// As for [`Chain::try_claim`].
     pub(crate) unsafe fn enter_or_push(&self, node: NonNull<Node>) -> bool {
-        // SAFETY: the caller promises that the node is alive and in no chain, so no other thread uses its link.
-        unsafe { node.as_ref() }.reset();
         loop {
             let Err(last) = self.enter() else { return true };
             // Ordering: as for the swap in `push`; nothing is read after a failure.

@@ -2,9 +2,8 @@
 
 use super::Classes;
 use crate::color::Color;
-use crate::lane::{LaneRef, Priority};
-use crate::sched::{Scheduler, SchedulerHandle, local};
-use std::collections::btree_map::Entry;
+use crate::lane::Priority;
+use crate::sched::{Scheduler, SchedulerHandle};
 
 impl SchedulerHandle {
     /// Gives a color a priority against other colors, from now on and until it is given another. A
@@ -21,25 +20,18 @@ impl SchedulerHandle {
         scheduler.use_classes();
         let lane = self.lane(color);
         let mut bases = scheduler.classes.bases.lock();
-        let risen = lane.set_priority(priority);
-        let old = match (bases.entry(color), priority) {
-            (Entry::Occupied(entry), Priority::Normal) => Some(entry.remove()),
-            (Entry::Occupied(mut entry), _) => {
-                entry.get_mut().0 = priority;
-                None
-            }
-            (Entry::Vacant(_), Priority::Normal) => None,
-            (Entry::Vacant(entry), _) => {
-                entry.insert((priority, lane.clone()));
-                None
-            }
+        let raised = lane.set_priority(priority);
+        let old = match priority {
+            Priority::Normal => bases.remove(&color),
+            _ => bases.insert(color, lane.clone()),
         };
+        // The last reference to a lane is given back under no lock.
         drop(bases);
         drop(old);
-        match risen {
-            Some(class) => scheduler.rise(local::index_in(scheduler), lane, class),
-            None => drop(lane),
+        if let Some(class) = raised {
+            scheduler.move_up(&lane, class);
         }
+        drop(lane);
         scheduler.drain_if_stopped();
     }
 
@@ -47,7 +39,7 @@ impl SchedulerHandle {
     #[must_use]
     pub fn priority(&self, color: Color) -> Priority {
         let bases = self.scheduler().classes.bases.lock();
-        bases.get(&color).map_or(Priority::Normal, |(priority, _)| *priority)
+        bases.get(&color).map_or(Priority::Normal, |lane| lane.base_priority())
     }
 }
 
@@ -64,9 +56,9 @@ impl Classes {
     /// Forgets all priorities: the lanes that they keep own the scheduler.
     pub(in crate::sched) fn forget(&self) {
         let bases = std::mem::take(&mut *self.bases.lock());
-        let lanes = bases.into_values().map(|(_, lane)| lane);
-        lanes.for_each(|lane: LaneRef| {
-            lane.set_priority(Priority::Normal);
-        });
+        for lane in bases.into_values() {
+            // A lane that is queued stays where it is.
+            let _raised = lane.set_priority(Priority::Normal);
+        }
     }
 }

@@ -16,7 +16,7 @@ impl Worker {
     #[cold]
     pub(super) fn find_ranked(&mut self) -> Option<ReadyLane> {
         if self.check_behind() {
-            self.local.scheduler().classes.let_up(self.index());
+            self.local.scheduler().classes.append_behind(self.index());
         }
         let lane = self.find_by_class()?;
         self.set_home(&lane);
@@ -60,7 +60,7 @@ impl Worker {
         // lower classes.
         let own_first = ((self.steps / 2) ^ (self.steps / (2 * LOWER_STEPS))).is_multiple_of(2);
         let (first, second) = if own_first { (own, for_all) } else { (for_all, own) };
-        let lane = classes.take(first, class).or_else(|| classes.take(second, class));
+        let lane = classes.take(first, &[class]).or_else(|| classes.take(second, &[class]));
         lane.or_else(|| match class {
             Priority::High => self.steal_ranked(class),
             // Does the same in other workers' queues.
@@ -86,7 +86,7 @@ impl Worker {
         let mut others = self.others();
         let classes = &self.local.scheduler().classes;
         let (lane, victim) =
-            others.find_map(|victim| Some((classes.take(victim, class)?, victim)))?;
+            others.find_map(|victim| Some((classes.take(victim, &[class])?, victim)))?;
         self.local.remote().counters.steals.add(1);
         self.record_steal(&lane, victim);
         Some(lane)

@@ -1,7 +1,7 @@
 //! One slice on a worker.
 
 use crate::color::Color;
-use crate::lane::{Recorder, Runner, Turn, current};
+use crate::lane::{Recorder, Runner, current};
 use crate::meter::{At, Level};
 use crate::sched::Scheduler;
 use crate::sched::local::Local;
@@ -41,9 +41,9 @@ impl Runner for SliceRunner<'_> {
     }
 
     #[inline]
-    fn count_turn(&mut self, turn: Turn) -> bool {
+    fn count_turn(&mut self, weight: i64) -> bool {
         self.polls += 1;
-        self.left -= turn.weight();
+        self.left -= weight;
         if self.pace.tick(self.scheduler) {
             self.charge_if_due(true);
         }
@@ -132,10 +132,10 @@ impl Runner for RecordedSlice<'_> {
         self.slice.begin_turn(task);
     }
 
-    fn count_turn(&mut self, turn: Turn) -> bool {
+    fn count_turn(&mut self, weight: i64) -> bool {
         let slice = &mut self.slice;
         slice.polls += 1;
-        slice.left -= turn.weight();
+        slice.left -= weight;
         if slice.pace.tick(slice.scheduler) {
             self.local.note(slice.pace.now);
             slice.charge_if_due(false);

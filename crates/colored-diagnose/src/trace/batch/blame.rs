@@ -46,20 +46,8 @@ pub(super) fn walk(graph: &Graph, start: u64, workers: usize) -> Walk {
             Cause::Own => node.own.map_or(node.begin, |own| graph.nodes[own].end),
             Cause::Poll(_, nanos) | Cause::Outside(nanos) => nanos,
         };
-        // A poll that ends soon after its wake is what its wake waited for.
-        let is_cause = |before: usize| {
-            let Node { begin, end, .. } = graph.nodes[before];
-            node.cause == Cause::Poll(before, runnable)
-                && end.saturating_sub(runnable) <= runnable.saturating_sub(begin)
-        };
-        let ended = |before: Option<usize>| {
-            let before = before.filter(|before| graph.nodes[*before].end >= runnable)?;
-            if is_cause(before) {
-                return None;
-            }
-            Some((graph.nodes[before].end, before))
-        };
-        let (color, thread) = (ended(node.of_color), ended(node.of_thread));
+        let color = held_up_by(graph, node, runnable, node.of_color);
+        let thread = held_up_by(graph, node, runnable, node.of_thread);
         // What came between the color's release and the begin is part of the wait for the color, if it is the smaller one.
         let of_color = color.filter(|(freed, _)| {
             node.begin - freed <= freed - runnable && busy(graph, at, *freed) < workers
@@ -91,6 +79,21 @@ pub(super) fn walk(graph: &Graph, start: u64, workers: usize) -> Walk {
             }
         };
     }
+}
+
+/// The node before, and its end, if the node waited for that end: it was runnable from `runnable` on.
+fn held_up_by(
+    graph: &Graph,
+    node: &Node,
+    runnable: u64,
+    before: Option<usize>,
+) -> Option<(u64, usize)> {
+    let before = before.filter(|before| graph.nodes[*before].end >= runnable)?;
+    let Node { begin, end, .. } = graph.nodes[before];
+    // A poll that ends soon after its wake is what its wake waited for.
+    let is_cause = node.cause == Cause::Poll(before, runnable)
+        && end.saturating_sub(runnable) <= runnable.saturating_sub(begin);
+    (!is_cause).then_some((end, before))
 }
 
 /// How many threads ran something just before that moment, which is not after the begin of the node.

@@ -14,6 +14,7 @@ use crate::device::Kind;
 use colored_core::port::in_own_call;
 use rustix::fs::{self as calls_fs, AtFlags, CWD, Mode, OFlags, ResolveFlags, StatxFlags};
 use rustix::io::{self as calls, Errno, ReadWriteFlags};
+use socket2::Socket;
 use std::fs::File;
 use std::io::{self, IoSlice, IoSliceMut};
 use std::path::Path;
@@ -74,6 +75,24 @@ pub(in crate::fs) fn read_stream(file: &File, buf: &mut [u8]) -> io::Result<Atte
 pub(in crate::fs) fn write_stream(file: &File, buf: &[u8]) -> io::Result<Attempt<usize>> {
     let bufs = &[IoSlice::new(buf)];
     answer_of_stream(calls::pwritev2(file, bufs, NO_OFFSET, ReadWriteFlags::NOWAIT))
+}
+
+/// Sends so many bytes of a file to a socket, without a copy. It waits for what is not in memory. 0 at the end of the file,
+/// and where the system has no such call for these two.
+pub(in crate::fs) fn send(
+    file: &File,
+    socket: &Socket,
+    offset: u64,
+    len: usize,
+) -> io::Result<usize> {
+    let send = || calls_fs::sendfile(socket, file, Some(&mut offset.clone()), len);
+    match calls::retry_on_intr(send) {
+        // A filter of system calls answers `PERM`.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP | Errno::OVERFLOW | Errno::PERM) => {
+            Ok(0)
+        }
+        sent => Ok(sent?),
+    }
 }
 
 fn answer_of_stream(result: Result<usize, Errno>) -> io::Result<Attempt<usize>> {

@@ -10,10 +10,13 @@ use crate::long_poll::LongPolls;
 use crate::pool::{Limits, Pool};
 use crate::runtime::handle::Handle;
 use crate::runtime::park::RuntimePark;
+#[cfg(feature = "sim")]
+use crate::runtime::simulated::SimulatedRuntime;
 use crate::runtime::threads::{self, Threads};
-use crate::runtime::unstarted::Unstarted;
+use crate::runtime::unstarted::{Form, Unstarted};
 use crate::runtime::{EmbeddedRuntime, Runtime};
 use crate::services::Services;
+use crate::services::observer::Observer;
 use crate::services::size::Size;
 use crate::services::tokio_place::TokioPlace;
 use crate::wall;
@@ -64,7 +67,7 @@ impl Builder {
             Some(pin) => pin,
             None => environment::switch("COLORED_PIN", false)?,
         };
-        let unstarted = self.prepare(size, false)?;
+        let unstarted = self.prepare(size, Form::Threaded)?;
         let handle = unstarted.handle.clone();
         let started = Threads::start(unstarted, threads::cpus_to_pin(pin));
         let threads = or_end(&handle, started)?;
@@ -88,7 +91,20 @@ impl Builder {
                  it out"
             ));
         }
-        Ok(EmbeddedRuntime::new(self.prepare(Size::new(1, 1, 0), true)?))
+        Ok(EmbeddedRuntime::new(self.prepare(Size::new(1, 1, 0), Form::Embedded)?))
+    }
+
+    /// Makes a runtime with this number of workers on one thread, with a clock of its own and without threads. Its policy
+    /// is that of the simulation.
+    #[cfg(feature = "sim")]
+    pub(crate) fn build_simulated(
+        mut self,
+        workers: usize,
+        policy: &'static dyn colored_core::Policy,
+    ) -> io::Result<SimulatedRuntime> {
+        self.tuning = self.tuning.policy(policy).io_uring(false);
+        let size = Size::new(workers, workers, 0);
+        Ok(SimulatedRuntime::new(self.start_paused(true).prepare(size, Form::Simulated)?))
     }
 
     fn number_of_workers(&self) -> io::Result<usize> {
@@ -166,49 +182,64 @@ impl Builder {
         options.check().or_else(|unsuitable| invalid(format_args!("{unsuitable}")))
     }
 
-    /// Makes a runtime of this size, without its threads.
-    fn prepare(self, size: Size, is_embedded: bool) -> io::Result<Unstarted> {
-        self.check()?;
-        let (workers, spares) = (size.workers(), size.seats());
+    /// Makes the services of a runtime of this size.
+    fn services(
+        &self,
+        size: Size,
+        form: Form,
+        observer: Box<dyn Observer>,
+    ) -> io::Result<Services> {
+        let is_simulated = form == Form::Simulated;
         let pool = Pool::new(&Limits {
-            max_threads: self.number_of_blocking_threads()?,
+            max_threads: if is_simulated { 0 } else { self.number_of_blocking_threads()? },
             keep_alive: self.keep_alive,
             prefix: self.thread_name.clone(),
             thread_settings: self.thread_settings.clone(),
         });
-        let after = self.time_of_long_poll()?;
-        let tuning = self.tuning;
+        let tuning = &self.tuning;
         let lazy_files =
             tuning.has_lazy_files() && environment::switch("COLORED_LAZY_FILES", true)?;
         let has_rings =
             lazy_files && tuning.has_io_uring() && environment::switch("COLORED_IO_URING", true)?;
-        let mut options = Options { spares, ..tuning.options(self.options) };
-        self.diagnose.add_to(&mut options);
-        let (observer, diagnosis) = self.diagnose.prepare(&self.thread_name, workers + spares)?;
+        let long_polls = LongPolls::new(self.time_of_long_poll()?);
         let driver = Driver::new(&driver::Settings {
-            workers,
-            seats: workers + spares,
+            workers: size.workers(),
+            seats: size.workers() + size.seats(),
             timer_rest: tuning.resolution(),
             has_rings,
         })?;
         if self.start_paused {
             driver.pause();
         }
-        let services = Arc::new(Services {
+        Ok(Services {
             driver: Arc::new(driver),
             size,
             deadlock_after: self.deadlock_after,
-            long_polls: LongPolls::new(after),
+            long_polls,
             observer,
             finishers: Finishers::default(),
             pool,
             devices: Devices::new(lazy_files),
             tokio: TokioPlace::default(),
-        });
+            is_simulated,
+        })
+    }
+
+    /// Makes a runtime of this size, without its threads.
+    fn prepare(self, size: Size, form: Form) -> io::Result<Unstarted> {
+        self.check()?;
+        let is_embedded = form != Form::Threaded;
+        let (workers, spares) = (size.workers(), size.seats());
+        let single_turns = form == Form::Simulated;
+        let mut options = Options { spares, single_turns, ..self.tuning.options(self.options) };
+        self.diagnose.add_to(&mut options);
+        let diagnose = self.diagnose.clone();
+        let (observer, diagnosis) = diagnose.prepare(&self.thread_name, workers + spares)?;
+        let services = Arc::new(self.services(size, form, observer)?);
         let park = RuntimePark {
             services: Arc::clone(&services),
             start: wall::now(),
-            is_embedded,
+            form,
             on_task_panic: self.on_task_panic,
         };
         let seed = self.seed.unwrap_or_else(random_seed);

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 /// No tokio runtime.
 #[derive(Debug, Default)]
-pub(crate) struct TokioPlace;
+pub(crate) struct TokioPlace {}
 
 impl TokioPlace {
     #[expect(clippy::unused_self, reason = "as with the feature")]

@@ -134,8 +134,7 @@ impl Oracle {
     /// The only worker that may come to a lane as things are, if there is only one.
     pub(crate) fn place_of(&self, hue: Hue) -> Option<u32> {
         let lane = self.lanes.get(hue);
-        // Where there are priorities, an older ticket may lead another worker to the lane.
-        let home = lane.home.filter(|_| self.policy.stays() && !self.has_classes());
+        let home = lane.home.filter(|_| self.policy.stays());
         self.policy.worker_of(lane.color).or(home)
     }
 

@@ -1,0 +1,82 @@
+//! The turn of a task: a poll, and what the task asked for in it.
+
+use crate::lane::LaneRef;
+use crate::lane::current::{self, Hold};
+use crate::lane::held::Head;
+use crate::lane::node::{Then, Turn};
+use crate::task::{Ended, Schedule, Wants};
+
+/// Polls the task at the head, or cancels it.
+#[inline]
+pub(in crate::lane) fn run(turn: &Turn<'_>) -> Then {
+    let (lane, task) = (turn.lane(), turn.head.task().expect("a task is at the head"));
+    // SAFETY: `turn` says that this thread holds the lane, at whose head the task is, and may run the task.
+    let (done, asked) = current::polling(task, || unsafe { task.run(turn.closing) });
+    // SAFETY: the task's hop left a reference with the lane, and this is the only use of it.
+    let hop = asked.hop.map(|lane| unsafe { LaneRef::from_counted(lane) });
+    let has_held = lane.inner(|inner| {
+        if done || hop.is_some() {
+            // SAFETY: this thread holds the task's lane, and the task is alive until its node leaves the chain.
+            unsafe { inner.live.remove(task) };
+        } else {
+            // SAFETY: this thread holds the task's lane. The task is not complete, so the runtime's reference keeps it
+            // in the list.
+            unsafe { inner.live.insert(task) };
+        }
+        inner.holds.is_on()
+    });
+    let wants = if done { Wants::Wait } else { task.wants() };
+    if has_held && wants != Wants::Lane {
+        // The task at the head does not want to keep the lane any longer.
+        lane.forget_section();
+    }
+    if done {
+        // SAFETY: this thread holds the lane, and `poll` or `cancel` has stored the output.
+        current::completing(task, || unsafe { task.complete() });
+        return Then::Done;
+    }
+    if let Some(to) = hop {
+        debug_assert!(to.ptr() != lane.ptr(), "a hop goes to another lane");
+        // SAFETY: the owner that polled may move the task, which takes the hop's reference along.
+        unsafe { task.set_lane(to.into_counted()) };
+        return Then::Done;
+    }
+    match wants {
+        Wants::Lane => {
+            if asked.yielded {
+                task.wake();
+            }
+            Then::Keep
+        }
+        Wants::Wait if !asked.yielded => Then::Done,
+        Wants::Wait | Wants::Again => Then::Again,
+    }
+}
+
+/// Does what remains after the turn of a task.
+///
+/// # Safety
+///
+/// `head` is a task, which has had its turn under the lane of `hold`, and is in no chain.
+#[inline]
+pub(in crate::lane) unsafe fn finish(head: &Head, hold: &Hold) {
+    let task = head.task().expect("a task was at the head");
+    if task.is_complete() {
+        hold.owe(-1);
+        current::count_completed();
+        // SAFETY: the task is complete and its node in no chain; the runtime's reference ends here.
+        return unsafe { task.release() };
+    }
+    let lane = task.lane();
+    if lane != hold.ptr() {
+        hold.owe(-1);
+    // SAFETY: the owner that polled may move the task, up to this call.
+    } else if unsafe { task.end() } == Ended::Waiting {
+        return;
+    }
+    // SAFETY: the task hops, or was woken meanwhile: it is scheduled and in no chain, so it is still this owner's to
+    // move.
+    let schedule = || unsafe { lane.schedule(task.node()) };
+    // The record says that the task itself goes on, not that something outside has woken it.
+    current::completing(task, schedule);
+}

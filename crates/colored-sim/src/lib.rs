@@ -1,0 +1,25 @@
+//! Schedules by seed: which of several runnable *actors* is next, how a failing schedule is run again, and which of its
+//! choices the failure needs.
+//!
+//! Internal to `colored-rt`, whose module `sim` is the interface for users. This crate knows no runtime: an actor is a
+//! number, and a run is a function of [`Choices`].
+//!
+//! | part | what it is |
+//! |---|---|
+//! | [`Strategy`] | how a seed chooses |
+//! | [`Choices`] | the choices of one run, and those that differ from the default |
+//! | [`Replay`] | these choices as a text |
+//! | [`search`] | runs by seed, until one fails; then the failure is confirmed and shrunk |
+
+#![forbid(unsafe_code)]
+
+mod choices;
+mod replay;
+mod search;
+mod shrink;
+mod strategy;
+
+pub use self::choices::Choices;
+pub use self::replay::{Replay, ReplayError};
+pub use self::search::{Failure, Found, Outcome, Plan, run_again, search};
+pub use self::strategy::Strategy;

@@ -1,0 +1,209 @@
+//! Runs by seed, until one fails.
+
+use crate::choices::{Choices, Deviations};
+use crate::replay::Replay;
+use crate::shrink::shrink;
+use crate::strategy::Strategy;
+use fastrand::Rng;
+use std::collections::HashSet;
+use std::ops::{Range, RangeInclusive};
+
+/// The search's settings.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The seeds, one run each.
+    pub seeds: Range<u64>,
+    /// The numbers of workers; a seed draws one.
+    pub workers: RangeInclusive<usize>,
+    /// How the runs choose.
+    pub strategy: Strategy,
+    /// Runs that may be spent on shrinking a failure.
+    pub shrink_runs: usize,
+}
+
+/// How a run has ended: `Err` with what was wrong.
+pub type Outcome = Result<(), String>;
+
+/// The result of a search.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// How many seeds have been run.
+    pub seeds: u64,
+    /// How many different schedules these were.
+    pub schedules: usize,
+    /// The first failure.
+    pub failure: Option<Failure>,
+}
+
+/// A run that failed.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// What was wrong.
+    pub message: String,
+    /// The run with the fewest choices that fails in this way; of a run that differed, the run itself.
+    pub replay: Replay,
+    /// How many choices of the first failing run were not the default.
+    pub choices: usize,
+    /// How many runs the shrinking took.
+    pub runs: usize,
+    /// What a second run with the same choices did, if it did something else.
+    pub differs: Option<String>,
+}
+
+/// A run is repeated, and compared with itself, once in so many seeds.
+const REPEATED: u64 = 64;
+
+/// The length of a run before the first one has ended. A guess.
+const TURNS: u64 = 200;
+
+/// Runs the program for each seed, until one fails. `run` makes the choices of a run, and gives them back with its outcome.
+pub fn search(plan: &Plan, mut run: impl FnMut(&Replay, Choices) -> (Outcome, Choices)) -> Found {
+    let mut schedules = HashSet::new();
+    let mut turns = TURNS;
+    let mut seeds = 0;
+    for seed in plan.seeds.clone() {
+        seeds += 1;
+        let workers = Rng::with_seed(!seed).usize(plan.workers.clone());
+        let choices = Choices::by(plan.strategy.begin(seed, turns));
+        let mut replay = Replay { seed, workers, deviations: Deviations::new() };
+        let (outcome, choices) = run(&replay, choices);
+        turns = choices.made();
+        let trail = choices.trail();
+        schedules.insert(trail);
+        replay.deviations = choices.into_deviations();
+        let failure = match outcome {
+            Err(message) => Some(confirm(plan, replay, trail, message, &mut run)),
+            Ok(()) if seed % REPEATED == 0 => {
+                differs(&replay, trail, &Ok(()), &mut run).map(|differs| Failure {
+                    message: "the run is not determined by its choices".to_owned(),
+                    choices: replay.choices(),
+                    replay,
+                    runs: 0,
+                    differs: Some(differs),
+                })
+            }
+            Ok(()) => None,
+        };
+        if failure.is_some() {
+            return Found { seeds, schedules: schedules.len(), failure };
+        }
+    }
+    Found { seeds, schedules: schedules.len(), failure: None }
+}
+
+/// Runs one run again.
+pub fn run_again(
+    replay: &Replay,
+    run: impl FnOnce(&Replay, Choices) -> (Outcome, Choices),
+) -> Outcome {
+    run(replay, Choices::replay(replay.deviations.clone())).0
+}
+
+/// What a second run does otherwise, if it does.
+fn differs(
+    replay: &Replay,
+    trail: u64,
+    outcome: &Outcome,
+    run: &mut impl FnMut(&Replay, Choices) -> (Outcome, Choices),
+) -> Option<String> {
+    let (again, choices) = run(replay, Choices::replay(replay.deviations.clone()));
+    match again {
+        Err(message) if outcome.as_ref().err() != Some(&message) => Some(message),
+        Ok(()) if outcome.is_err() => Some("it ends without a failure".to_owned()),
+        _ if choices.trail() != trail => Some("it makes other turns".to_owned()),
+        _ => None,
+    }
+}
+
+/// Runs a failing run again, and removes the choices that it does not need.
+fn confirm(
+    plan: &Plan,
+    mut replay: Replay,
+    trail: u64,
+    message: String,
+    run: &mut impl FnMut(&Replay, Choices) -> (Outcome, Choices),
+) -> Failure {
+    let choices = replay.choices();
+    if let Some(differs) = differs(&replay, trail, &Err(message.clone()), run) {
+        return Failure { message, replay, choices, runs: 0, differs: Some(differs) };
+    }
+    let mut runs = 0;
+    let mut attempt = replay.clone();
+    replay.deviations = shrink(replay.deviations.clone(), plan.shrink_runs, |deviations| {
+        runs += 1;
+        attempt.deviations.clone_from(deviations);
+        run(&attempt, Choices::replay(deviations.clone())).0.err().as_ref() == Some(&message)
+    });
+    Failure { message, replay, choices, runs, differs: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Plan, search};
+    use crate::strategy::Strategy;
+
+    fn plan() -> Plan {
+        Plan { seeds: 0..1000, workers: 1..=8, strategy: Strategy::Portfolio, shrink_runs: 500 }
+    }
+
+    /// Two actors read, and then write, a number: one increment may be lost.
+    #[test]
+    fn a_lost_update_is_found_and_shrunk_to_one_choice() {
+        let found = search(&plan(), |_, mut choices| {
+            let (mut number, mut read, mut steps) = (0, [0; 2], [0; 2]);
+            loop {
+                let runnable: Vec<usize> = (0..2).filter(|actor| steps[*actor] < 20).collect();
+                let Some(_) = runnable.first() else { break };
+                let actor = choices.choose(&runnable);
+                match steps[actor] {
+                    10 => read[actor] = number,
+                    11 => number = read[actor] + 1,
+                    _ => {}
+                }
+                steps[actor] += 1;
+            }
+            let outcome = if number == 2 { Ok(()) } else { Err(format!("the number is {number}")) };
+            (outcome, choices)
+        });
+        let failure = found.failure.expect("half of the random schedules lose an update");
+        assert_eq!(failure.message, "the number is 1");
+        assert!(failure.differs.is_none());
+        assert!((1..=2).contains(&failure.replay.choices()), "{}", failure.replay);
+    }
+
+    #[test]
+    fn a_run_that_something_else_decides_is_reported() {
+        let mut runs = 0;
+        let found = search(&plan(), |_, mut choices| {
+            runs += 1;
+            choices.note(runs);
+            (Ok(()), choices)
+        });
+        let failure = found.failure.unwrap();
+        assert_eq!(found.seeds, 1);
+        assert_eq!(failure.differs.unwrap(), "it makes other turns");
+    }
+
+    #[test]
+    fn a_failure_that_does_not_come_again_is_reported() {
+        let mut runs = 0;
+        let found = search(&plan(), |_, choices| {
+            runs += 1;
+            (if runs == 5 { Err("once".to_owned()) } else { Ok(()) }, choices)
+        });
+        let failure = found.failure.unwrap();
+        assert_eq!(failure.message, "once");
+        assert_eq!(failure.differs.unwrap(), "it ends without a failure");
+    }
+
+    #[test]
+    fn a_program_that_does_not_fail_is_run_for_each_seed() {
+        let found = search(&plan(), |_, mut choices| {
+            (0..10).for_each(|_| drop(choices.choose(&[0, 1])));
+            (Ok(()), choices)
+        });
+        assert!(found.failure.is_none());
+        assert_eq!(found.seeds, 1000);
+        assert!(found.schedules > 200, "{}", found.schedules);
+    }
+}

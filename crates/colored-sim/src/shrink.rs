@@ -1,0 +1,71 @@
+//! Which choices of a failing run the failure needs.
+
+use std::collections::BTreeMap;
+
+/// Removes choices for as long as `fails` says that the run without them fails as well, with at most `runs` calls. The
+/// result fails, and if the calls were enough, none of its choices can be removed alone.
+///
+/// By delta debugging (Zeller and Hildebrandt, 2002): first large parts are removed, then smaller ones.
+pub(crate) fn shrink<K: Copy + Ord, V: Copy>(
+    deviations: BTreeMap<K, V>,
+    mut runs: usize,
+    mut fails: impl FnMut(&BTreeMap<K, V>) -> bool,
+) -> BTreeMap<K, V> {
+    let mut kept: Vec<(K, V)> = deviations.into_iter().collect();
+    let mut size = kept.len().div_ceil(2);
+    while size > 0 && runs > 0 {
+        let mut removed_any = false;
+        let mut at = 0;
+        while at < kept.len() && runs > 0 {
+            let end = (at + size).min(kept.len());
+            let rest: Vec<_> = kept[..at].iter().chain(&kept[end..]).copied().collect();
+            runs -= 1;
+            if fails(&rest.iter().copied().collect()) {
+                kept = rest;
+                removed_any = true;
+            } else {
+                at = end;
+            }
+        }
+        size = match (size, removed_any) {
+            (1, true) => 1,
+            (1, false) => 0,
+            _ => size.div_ceil(2),
+        };
+    }
+    kept.into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shrink;
+    use std::collections::BTreeMap;
+
+    fn many() -> BTreeMap<u64, usize> {
+        (0..400).map(|choice| (choice * 3, choice as usize % 7)).collect()
+    }
+
+    #[test]
+    fn the_choices_that_matter_remain() {
+        for needed in [vec![], vec![0], vec![399], vec![12, 300], vec![1, 2, 3, 250, 251]] {
+            let mut runs = 0;
+            let kept = shrink(many(), 500, |of| {
+                runs += 1;
+                needed.iter().all(|choice| of.contains_key(&(choice * 3)))
+            });
+            let choices: Vec<u64> = kept.keys().map(|choice| choice / 3).collect();
+            assert_eq!(choices, needed);
+            assert!(runs <= 500, "{runs} runs");
+        }
+    }
+
+    #[test]
+    fn it_ends_with_the_runs() {
+        let mut runs = 0;
+        let kept = shrink(many(), 10, |of| {
+            runs += 1;
+            of.len() > 390
+        });
+        assert!(kept.len() > 390 && runs <= 10);
+    }
+}

@@ -1,0 +1,152 @@
+//! Simulation: a program under many schedules, by seed, in a time of its own.
+//!
+//! A test of concurrent code runs under one schedule out of very many, and one that fails once in a thousand runs fails
+//! where nobody can look at it. A simulation runs the program under a schedule for each seed. The run that fails is
+//! repeated, its choices are removed one by one for as long as it fails, and what is left is printed with a line that
+//! runs it again.
+//!
+//! ```
+//! use colored::{ColorCell, sim, spawn_colored};
+//!
+//! let report = sim::Builder::new().seeds(0..100).run(|| async {
+//!     let balance = ColorCell::new(1, 100);
+//!     let withdraw = |client: u64| {
+//!         let balance = balance.clone();
+//!         spawn_colored(client, async move {
+//!             let seen = balance.call(|balance| *balance).await;
+//!             // Another client may come between these calls.
+//!             balance.call(move |balance| *balance = seen - 10).await;
+//!         })
+//!     };
+//!     let (one, two) = (withdraw(2), withdraw(3));
+//!     one.await.unwrap();
+//!     two.await.unwrap();
+//!     sim::always!(balance.call(|balance| *balance).await == 80, "both withdrawals count");
+//! });
+//! let failure = report.failure().expect("it is found");
+//! assert!(failure.message().contains("both withdrawals count"));
+//! assert!(failure.choices() <= 2, "one client comes between two calls of the other: {failure}");
+//! ```
+//!
+//! The program is the same as outside: no type is replaced, and nothing is compiled in another way. The runtime is
+//! another one, which [`Builder::run`] makes for each seed.
+//!
+//! # What a schedule is
+//!
+//! All colors run on one thread, a *turn* at a time: one poll of a task, or one closure that was sent to a color. In
+//! some turns, a choice each, the poll has a budget of one operation or of none: so a turn ends before, or between, calls,
+//! joins, reads and sleeps of the runtime that might go on at once. After
+//! each turn a [`Strategy`] chooses which of the runnable workers takes the next one. Each color belongs to one worker:
+//! the first color to the first worker, and so on, in turn; a seed draws the number of workers. The colors of one worker
+//! run in the order in which they became runnable. So every run is one that the threads of a real runtime can make, and
+//! no failure is a false alarm. The reverse is not true:
+//!
+//! | a real runtime also shows | here |
+//! |---|---|
+//! | two polls at the same time | not shown. Colors share no state but by calls and posts, channels and locks, which both take effect in a turn; memory that two colors share by atomics belongs to `loom` and `shuttle` |
+//! | what a turn pushes is seen before the turn ends | not shown where the turn goes on: after a `post`, a spawn, or a message of [`sync`](crate::sync), others run when the turn is over. The next operation of the runtime may end it |
+//!
+//! # What is simulated
+//!
+//! | | in a simulation |
+//! |---|---|
+//! | the order of colors | by the strategy |
+//! | [`time`](crate::time): sleeps, timeouts, intervals, `Instant` | a clock that moves to the next timer when nothing is runnable: an hour takes no time |
+//! | deadlines of limits, stages and sections; the search for deadlocks (G12) | by that clock |
+//! | [`spawn_blocking`](crate::spawn_blocking()), and files where they would block | one call at a time, as turns of one more worker, in the order in which they were made |
+//! | [`sim::random`](random) | by the seed |
+//! | files | the real ones |
+//! | sockets, pipes, children, signals | refused, with an error of the kind `Unsupported`: give the code a stream in memory, such as `tokio::io::duplex` |
+//! | `Handle::block_on` in a blocking call | a panic: the simulation has one thread |
+//!
+//! A run must depend on its choices and on nothing else. These depend on more: the order of a `HashMap` with std's hasher,
+//! `select!` without `biased`, the clocks and random numbers of std and other crates, threads of the program, state that a
+//! run leaves behind in statics. Each failing run, and each 64th one that ends well, is run twice; if the two differ, the
+//! report says so and names these causes.
+//!
+//! # Failures
+//!
+//! | a run fails if | |
+//! |---|---|
+//! | the main future panics | as by `assert!` or [`always!`](always) |
+//! | a task panics that has no handle | nobody else will hear of it |
+//! | nothing is runnable, no timer is due, and the main future waits | the program hangs |
+//! | it takes more than [`Builder::max_turns`] turns | it does not end |
+//!
+//! # Variables
+//!
+//! | variable | |
+//! |---|---|
+//! | `COLORED_SIM_SEEDS` | how many seeds [`check`] and [`Builder::run`] run, from 0 or from `COLORED_SIM_SEED` on, in place of the program's |
+//! | `COLORED_SIM_SEED` | the first seed; alone, the only one |
+//! | `COLORED_SIM_REPLAY` | the text that a failure prints: this run only |
+//!
+//! A seed names a run of one build of the program: another version of it, or of this crate, may choose otherwise.
+
+mod builder;
+mod panics;
+mod places;
+mod report;
+mod run;
+
+pub use self::builder::{Builder, check};
+pub use self::report::{Failure, Report};
+pub use colored_sim::Strategy;
+
+/// A number by the seed of the run. Outside a simulation, a number that no seed decides.
+///
+/// A replay gives the same numbers. Costs some nanoseconds.
+#[must_use]
+pub fn random() -> u64 {
+    run::random()
+}
+
+/// Whether this code runs in a simulation.
+#[must_use]
+pub fn is_on() -> bool {
+    run::is_on()
+}
+
+/// Panics unless the condition holds; the message says what must always hold.
+///
+/// As `assert!`, also outside a simulation. In the report, a run of another schedule fails in the same way if it panics with
+/// the same message.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sim_always {
+    ($condition:expr, $name:expr $(,)?) => {
+        if !$condition {
+            ::core::panic!("not always: {}", $name);
+        }
+    };
+}
+
+/// Notes that the condition has held in some run. [`Report::never_seen`] lists the names whose condition never held.
+///
+/// A test whose interesting case never happens tests nothing. Does nothing outside a simulation.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sim_sometimes {
+    ($condition:expr, $name:expr $(,)?) => {
+        $crate::sim::note_sometimes($name, $condition)
+    };
+}
+
+/// Whether a fault happens here: once in 10 times by default, or once in the given number of times, in a simulation; never
+/// outside. Faults are choices: a replay repeats them, and the report keeps those that the failure needs.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sim_buggify {
+    () => {
+        $crate::sim::happens(10)
+    };
+    ($one_in:expr $(,)?) => {
+        $crate::sim::happens($one_in)
+    };
+}
+
+#[doc(inline)]
+pub use crate::{__sim_always as always, __sim_buggify as buggify, __sim_sometimes as sometimes};
+
+#[doc(hidden)]
+pub use self::run::{happens, note_sometimes};

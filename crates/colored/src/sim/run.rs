@@ -1,0 +1,169 @@
+//! One run of a simulation.
+
+use super::panics;
+use super::places::Places;
+use crate::runtime::Builder as RuntimeBuilder;
+use crate::runtime::simulated::SimulatedRuntime;
+use colored_core::budget;
+use colored_core::port::restart_ids;
+use colored_sim::{Choices, Outcome, Replay};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::thread;
+
+thread_local!(static RUN: RefCell<Option<Run>> = const { RefCell::new(None) });
+
+/// The run that this thread simulates.
+struct Run {
+    choices: Choices,
+    /// The state of a SplitMix64, by Steele, Lea and Flood.
+    random: u64,
+    sometimes: BTreeMap<String, bool>,
+    /// The panic of a task without a handle.
+    panicked: Option<String>,
+}
+
+/// By name, whether the condition of a `sometimes!` has held.
+pub(super) type Sometimes = BTreeMap<String, bool>;
+
+fn with<R>(f: impl FnOnce(&mut Run) -> R) -> Option<R> {
+    RUN.try_with(|run| run.try_borrow_mut().ok()?.as_mut().map(f)).ok()?
+}
+
+pub(super) fn is_on() -> bool {
+    with(|_| ()).is_some()
+}
+
+pub(super) fn random() -> u64 {
+    let draw = |run: &mut Run| {
+        run.random = run.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = run.random;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    };
+    with(draw).unwrap_or_else(|| {
+        use std::hash::{BuildHasher, RandomState};
+        RandomState::new().hash_one(0)
+    })
+}
+
+/// For the macro `buggify!`.
+#[must_use]
+pub fn happens(one_in: u32) -> bool {
+    with(|run| run.choices.happens(one_in)).unwrap_or(false)
+}
+
+/// For the macro `sometimes!`.
+pub fn note_sometimes(name: &str, holds: bool) {
+    with(|run| match run.sometimes.get_mut(name) {
+        Some(held) => *held |= holds,
+        None => drop(run.sometimes.insert(name.to_owned(), holds)),
+    });
+}
+
+/// Makes one run on a thread of its own, so that it finds the program's thread-locals as they are at first.
+pub(super) fn make<F, P>(
+    program: &P,
+    replay: &Replay,
+    choices: Choices,
+    max_turns: u64,
+    sometimes: &mut Sometimes,
+) -> (Outcome, Choices)
+where
+    P: Fn() -> F + Sync,
+    F: Future<Output = ()> + Send + 'static,
+{
+    let run =
+        Run { choices, random: replay.seed, sometimes: std::mem::take(sometimes), panicked: None };
+    let workers = replay.workers;
+    let (outcome, run) = thread::scope(|scope| {
+        let body = move || {
+            RUN.set(Some(run));
+            let _keeps = panics::keep();
+            let outcome = go(program, workers, max_turns);
+            (outcome, RUN.take().expect("nothing else takes it"))
+        };
+        let thread =
+            thread::Builder::new().name("colored-sim".to_owned()).spawn_scoped(scope, body);
+        let thread =
+            thread.unwrap_or_else(|error| panic!("cannot start the thread `colored-sim`: {error}"));
+        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    });
+    *sometimes = run.sometimes;
+    (outcome, run.choices)
+}
+
+fn go<F, P>(program: &P, workers: usize, max_turns: u64) -> Outcome
+where
+    P: Fn() -> F,
+    F: Future<Output = ()> + Send + 'static,
+{
+    restart_ids();
+    let note_panic = |panic: &colored_core::TaskPanic<'_>| {
+        if panic.is_detached {
+            let text = panics::take_last().unwrap_or_else(|| panic.to_string());
+            with(|run| run.panicked.get_or_insert(text).truncate(usize::MAX));
+        }
+    };
+    let runtime = RuntimeBuilder::new().on_task_panic(note_panic).seed(0);
+    let mut runtime = runtime
+        .build_simulated(workers, &Places)
+        .map_err(|error| format!("the simulated runtime does not start: {error}"))?;
+    let mut main = runtime.spawn_main(program());
+    let ended = take_turns(&mut runtime, max_turns, || main.is_finished());
+    let panicked = with(|run| run.panicked.take()).flatten();
+    let outcome = match (panicked, main.try_take()) {
+        (Some(text), _) => Err(text),
+        (None, Some(Err(error))) => Err(panics::take_last().unwrap_or_else(|| error.to_string())),
+        (None, Some(Ok(()))) => Ok(()),
+        (None, None) => ended,
+    };
+    drop(main);
+    drop(runtime);
+    outcome
+}
+
+/// The budget of a turn: in some turns its first operation lets others run, in some the second one. A small budget in each
+/// turn would keep a program from going on: a time-out sets a unit aside for itself.
+fn draw_budget(choices: &mut Choices) -> u32 {
+    // Both are drawn, so that the faults behind them keep their numbers.
+    match (choices.happens(4), choices.happens(2)) {
+        (true, _) => 0,
+        (false, true) => 1,
+        (false, false) => budget::PER_POLL,
+    }
+}
+
+/// Runs until the main future is finished, or the run has failed.
+fn take_turns(
+    runtime: &mut SimulatedRuntime,
+    max_turns: u64,
+    is_finished: impl Fn() -> bool,
+) -> Outcome {
+    let mut actors = Vec::new();
+    while !is_finished() && !with(|run| run.panicked.is_some()).unwrap_or(false) {
+        runtime.list_runnable(&mut actors);
+        if actors.is_empty() {
+            if runtime.move_time() {
+                continue;
+            }
+            return Err(
+                "the main future waits, nothing is runnable, and no timer is due".to_owned()
+            );
+        }
+        let next = with(|run| {
+            let choices = &mut run.choices;
+            let is_over = choices.made() >= max_turns;
+            (!is_over).then(|| (choices.choose(&actors), draw_budget(choices)))
+        });
+        match next.flatten() {
+            Some((actor, units)) => {
+                budget::begin_polls_with(units);
+                runtime.take_turn(actor);
+            }
+            None => return Err(format!("the main future has not ended after {max_turns} turns")),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,109 @@
+//! How runs fail, and what a simulation refuses.
+
+use super::failure;
+use colored::net::{TcpListener, UdpSocket};
+use colored::sim::Builder;
+use colored::time::{Duration, sleep};
+use colored::{Handle, fs, spawn, spawn_blocking, spawn_colored, yield_now};
+use colored_tests::panic_of;
+use std::future::pending;
+use std::io::ErrorKind;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+
+#[test]
+fn a_program_that_hangs_fails() {
+    let found = failure(pending::<()>);
+    assert_eq!(found.message(), "the main future waits, nothing is runnable, and no timer is due");
+    assert_eq!(found.choices(), 0);
+}
+
+#[test]
+fn a_program_that_does_not_end_fails() {
+    let report = Builder::new().max_turns(500).run(|| async {
+        loop {
+            yield_now().await;
+        }
+    });
+    let message = report.failure().unwrap().message().to_owned();
+    assert_eq!(message, "the main future has not ended after 500 turns");
+}
+
+#[test]
+fn the_panic_of_a_task_without_a_handle_fails_and_of_one_with_a_handle_does_not() {
+    let found = failure(|| async {
+        drop(spawn_colored(1, async { panic!("nobody hears this") }));
+        sleep(Duration::from_secs(1)).await;
+    });
+    assert!(found.message().starts_with("nobody hears this\n  at tests/sim/limits.rs"), "{found}");
+    colored::sim::check(|| async {
+        let task = spawn(async { panic!("somebody does") });
+        assert!(task.await.unwrap_err().is_panic());
+    });
+}
+
+#[test]
+fn blocking_calls_take_turns() {
+    Builder::new()
+        .seeds(0..100)
+        .run(|| async {
+            let (running, calls) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
+            let all: Vec<_> = (0..5)
+                .map(|number| {
+                    let (running, calls) = (running.clone(), calls.clone());
+                    spawn_blocking(move || {
+                        assert_eq!(running.fetch_add(1, SeqCst), 0, "one at a time");
+                        assert_eq!(calls.fetch_add(1, SeqCst), number, "in their order");
+                        running.fetch_sub(1, SeqCst);
+                    })
+                })
+                .collect();
+            for call in all {
+                call.await.unwrap();
+            }
+            let path = std::env::current_exe().unwrap();
+            assert!(fs::metadata(path).await.unwrap().is_file());
+        })
+        .assert_passed();
+}
+
+#[test]
+fn sockets_are_refused() {
+    colored::sim::check(|| async {
+        let errors = [
+            TcpListener::bind("127.0.0.1:0").await.map(drop),
+            UdpSocket::bind("127.0.0.1:0").await.map(drop),
+        ];
+        for error in errors {
+            let error = error.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Unsupported);
+            assert!(error.to_string().contains("a simulated runtime has no sockets"), "{error}");
+        }
+    });
+}
+
+#[test]
+fn block_on_is_refused_in_a_blocking_call() {
+    let found = failure(|| async {
+        let handle = Handle::current();
+        let call = spawn_blocking(move || handle.block_on(async {}));
+        call.await.unwrap();
+    });
+    assert!(found.message().contains("`block_on` inside a simulation"), "{found}");
+}
+
+#[test]
+fn settings_out_of_range_are_refused() {
+    for workers in [0..=3, 1..=65, 3..=2] {
+        let builder = Builder::new().workers(workers.clone());
+        let panic = panic_of(move || builder.run(|| async {}));
+        assert_eq!(panic, format!("workers({workers:?}): allowed are 1 to 64"));
+    }
+}
+
+#[test]
+fn a_program_that_panics_before_its_future_is_made_does_not_hang() {
+    let run = || Builder::new().run(|| -> std::future::Ready<()> { panic!("no future") });
+    assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
+}

@@ -1,0 +1,31 @@
+//! Simulations of programs: bugs that only some schedules show, each with a twin that has none.
+
+mod bugs;
+mod limits;
+mod runs;
+
+use colored::sim::{Builder, Failure, Report};
+
+/// The failure of a program that has a bug.
+#[track_caller]
+fn failure<F>(program: impl Fn() -> F + Sync) -> Failure
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let report = Builder::new().run(program);
+    let failure = report.failure().unwrap_or_else(|| panic!("not found: {report}"));
+    assert_eq!(failure.differs(), None, "{failure}");
+    failure.clone()
+}
+
+/// The report of a program without one.
+#[track_caller]
+fn passes<F>(program: impl Fn() -> F + Sync) -> Report
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let report = Builder::new().run(program);
+    report.assert_passed();
+    assert_eq!(report.seeds(), 1000);
+    report
+}
