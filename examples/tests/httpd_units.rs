@@ -6,6 +6,8 @@
 
 #[path = "../examples/httpd/access.rs"]
 mod access;
+#[path = "../examples/httpd/aio.rs"]
+mod aio;
 #[path = "../examples/httpd/answer.rs"]
 mod answer;
 #[path = "../examples/httpd/body.rs"]

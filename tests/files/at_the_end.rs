@@ -1,12 +1,16 @@
 //! The end of a runtime in the middle of file operations, and files that outlive it.
 
-use colored::fs::File;
+use colored::fs::{self, File};
 use colored::runtime::Tuning;
 use colored::time::Duration;
 use colored::{Runtime, spawn_unique};
 use colored_tests::scratch::Scratch;
 use colored_tests::{panic_of, shared};
+use std::io;
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
 
 /// Shows G13.
 #[test]
@@ -59,6 +63,60 @@ fn a_file_of_a_runtime_that_is_gone_gives_an_error() {
 fn a_file_outside_a_runtime_panics_with_the_reason() {
     let said = panic_of(|| File::from_std(std::fs::File::open("/dev/null").unwrap()));
     assert!(said.contains("this thread is in no `colored` runtime"), "{said}");
+}
+
+#[test]
+fn an_operation_on_a_path_outside_a_runtime_says_how_to_enter_one() {
+    let operations: [fn() -> io::Result<()>; 3] = [
+        || foreign(fs::metadata(".")).map(drop),
+        || foreign(File::open(".")).map(drop),
+        || foreign(fs::read_dir(".")).map(drop),
+    ];
+    for operation in operations {
+        let said = panic_of(operation);
+        assert!(said.contains("sockets, timers, files and blocking calls are made"), "{said}");
+        assert!(said.contains("while the guard of `Handle::enter` lives"), "{said}");
+    }
+}
+
+#[test]
+fn any_executor_may_poll_the_operations() {
+    shared(|| {
+        let scratch = Scratch::new();
+        let path = scratch.path().join("file");
+        let runtime = Runtime::builder().workers(1).build().unwrap();
+        let file = {
+            let _inside = runtime.enter();
+            foreign(async {
+                fs::write(&path, "bytes").await.unwrap();
+                assert_eq!(fs::metadata(&path).await.unwrap().len(), 5);
+                File::open(&path).await.unwrap()
+            })
+        };
+        // A file keeps its runtime.
+        let mut bytes = [0; 5];
+        foreign(file.read_exact_at(&mut bytes, 0)).unwrap();
+        assert_eq!(&bytes, b"bytes");
+        assert_eq!(foreign(file.metadata()).unwrap().len(), 5);
+    });
+}
+
+/// An executor that knows of no runtime.
+fn foreign<F: Future>(future: F) -> F::Output {
+    struct Unpark(Thread);
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut future = pin!(future);
+    loop {
+        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => thread::park(),
+        }
+    }
 }
 
 #[test]

@@ -299,3 +299,28 @@ fn a_file_on_overlayfs_is_read_on_the_worker() {
         assert_eq!(of_devices(|of| of.deferred), 1, "the end is found, too");
     });
 }
+
+#[test]
+fn an_eager_read_is_left_to_io_uring_although_its_data_is_in_memory() {
+    let scratch = Scratch::new();
+    let path = scratch.file("warm", bytes());
+    let tuning = Tuning::new().lazy_files(false).io_uring(true);
+    let runtime = Runtime::builder().workers(1).tuning(tuning).build().unwrap();
+    runtime.run(async move {
+        let file = open(&path);
+        let mut page = [0; PAGE];
+        // A thread finds out on which device the file is.
+        file.read_exact_at(&mut page, 0).await.unwrap();
+        let before = [of_devices(|of| of.deferred), of_devices(|of| of.deferred_to_ring)];
+        for number in 0..100 {
+            file.read_exact_at(&mut page, (number * PAGE) as u64).await.unwrap();
+            assert!(is_page(&page, number));
+        }
+        assert_eq!(of_devices(|of| of.hits), 0);
+        assert_eq!(of_devices(|of| of.deferred) - before[0], 100);
+        match of_devices(|of| of.deferred_to_ring) - before[1] {
+            0 => println!("skipped: io_uring reads no such file here"),
+            by_ring => assert_eq!(by_ring, 100),
+        }
+    });
+}

@@ -29,14 +29,15 @@ use colored::metrics::FileMetrics;
 use colored::runtime::Tuning;
 use colored_tests::shared;
 
-/// Runs a future on one worker: with attempts, with attempts and no io_uring, and without attempts.
+/// Runs a future on one worker: with attempts, with attempts and no io_uring, with io_uring and no attempts, and without
+/// both.
 #[track_caller]
 fn in_all_modes<F>(main: impl Fn() -> F)
 where
     F: Future<Output: Send + 'static> + Send + 'static,
 {
     shared(|| {
-        for (lazy, ring) in [(true, true), (true, false), (false, false)] {
+        for (lazy, ring) in [(true, true), (true, false), (false, true), (false, false)] {
             let builder =
                 Runtime::builder().workers(1).tuning(Tuning::new().lazy_files(lazy).io_uring(ring));
             builder.build().unwrap().run(main());

@@ -63,7 +63,7 @@ fn a_seed_makes_the_same_run_again() {
 
 #[test]
 fn each_color_keeps_its_guarantees() {
-    passes(|| async {
+    let _report = passes(|| async {
         let line = ColorCell::new(7, Vec::new());
         let tasks: Vec<_> = (0..6)
             .map(|number| {

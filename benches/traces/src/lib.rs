@@ -39,6 +39,13 @@
 //! `webserver` repeats the experiment of the first paper's web server with a third trace, [`specweb`]: 800 clients, and
 //! servers under a limit of CPU time.
 //!
+//! `laio` repeats the paper's figures with the Berkeley trace: it makes the trace and its files, plays them against each
+//! mode of `httpd` in a control group with the paper's ratio of footprint to memory, and writes a page.
+//!
+//! ```text
+//! laio /tmp/berkeley --drop-caches --read-ops 3000 --page benches/results/laio.md
+//! ```
+//!
 //! # What the generator chooses
 //!
 //! The paper prints the marginals above and no others. The rest is our choice, and [`generate`] documents it: how the

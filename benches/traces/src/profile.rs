@@ -19,7 +19,7 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// The trace of a department of Rice University.
+    /// The trace of the web servers of Rice University.
     pub const RICE: Self = Self {
         name: "rice",
         requests: 245_820,
@@ -28,7 +28,7 @@ impl Profile {
         stored: [0.05, 0.25, 0.70],
     };
 
-    /// The trace of a department of the University of California, Berkeley.
+    /// The trace of the web servers of the University of California at Berkeley.
     pub const BERKELEY: Self = Self {
         name: "berkeley",
         requests: 3_184_540,

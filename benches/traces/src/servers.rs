@@ -2,10 +2,12 @@
 
 mod apache;
 mod cpu;
+mod group;
 mod measure;
 mod nginx;
 mod quota;
 
+pub use self::group::{Group, Limits};
 pub use self::measure::{Measured, median};
 pub use self::quota::Quota;
 
@@ -24,7 +26,7 @@ use std::time::{Duration, Instant};
 /// A server of files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// The example `httpd`, which reaches its files in one of four ways, and reads what it sends; or `sendfile`: its way
+    /// The example `httpd`, which reaches its files in one of five ways, and reads what it sends; or `sendfile`: its way
     /// `lazy`, which leaves large files to the system.
     Httpd(&'static str),
     /// nginx, with `sendfile` and its cache of open files.
@@ -37,11 +39,12 @@ pub enum Kind {
 
 impl Kind {
     /// Those that `fileservers` compares.
-    pub const ALL: [Kind; 7] = [
+    pub const ALL: [Kind; 8] = [
         Kind::Httpd("lazy"),
         Kind::Httpd("sendfile"),
         Kind::Httpd("blocking"),
         Kind::Httpd("pool"),
+        Kind::Httpd("aio"),
         Kind::Httpd("amped"),
         Kind::Nginx,
         Kind::ServeDir,

@@ -39,6 +39,10 @@
 //! data, but it may wait for a place in the full queue of a device, or for the blocks that say where the
 //! data is.
 //!
+//! Operations work for the runtime of their thread, as sockets and timers do: without one they panic, and say how to enter
+//! one. A future of this module may be polled by any executor: [`Handle::enter`](crate::Handle::enter) gives its thread a
+//! runtime, and a [`File`] keeps the one that it was opened in.
+//!
 //! Files have threads of their own, at most 64, so that they and the calls of
 //! [`spawn_blocking`](crate::spawn_blocking) do not delay each other. What may wait for somebody else has others, so that
 //! it delays only its like, and the end of a runtime does not wait for it. There are at most 64 of each of these: openings

@@ -1,5 +1,6 @@
-//! [`Access`]: the four ways to a file.
+//! [`Access`]: the five ways to a file.
 
+use crate::aio;
 use crate::helpers::Helpers;
 use colored::fs;
 use rustix::io::Errno;
@@ -22,6 +23,8 @@ pub(crate) enum Access {
     Blocking,
     /// Every call runs on a thread for blocking calls.
     Pool,
+    /// A read is left to the system untried; every other call runs on the worker, and blocks it.
+    Aio,
     /// Helper processes read the file into the page cache; then the call runs on the worker.
     Amped(Helpers),
 }
@@ -29,6 +32,7 @@ pub(crate) enum Access {
 /// An open file.
 #[derive(Debug)]
 pub(crate) enum Opened {
+    /// Of the runtime, which reads lazily, or else always in the background.
     Lazy(fs::File),
     Std(std::fs::File),
 }
@@ -81,6 +85,7 @@ impl Access {
                 let path = Arc::clone(path);
                 in_pool(move || Ok(load(&path))).await?
             }
+            Access::Aio => aio::load(path).await,
             Access::Amped(helpers) => {
                 helpers.touch(path, 0..SMALL).await;
                 load(path)
@@ -91,7 +96,7 @@ impl Access {
     pub(crate) async fn metadata(&self, path: &Arc<Path>) -> io::Result<Metadata> {
         match self {
             Access::Lazy => fs::metadata(path).await,
-            Access::Blocking => path.metadata(),
+            Access::Blocking | Access::Aio => path.metadata(),
             Access::Pool => {
                 let path = Arc::clone(path);
                 in_pool(move || path.metadata()).await
@@ -175,7 +180,7 @@ fn load(path: &Path) -> Result<Loaded, Absent> {
     Ok(Loaded { metadata, file: Opened::Std(file), content })
 }
 
-fn check_kind(metadata: &Metadata) -> Result<(), Absent> {
+pub(crate) fn check_kind(metadata: &Metadata) -> Result<(), Absent> {
     match metadata {
         metadata if metadata.is_file() => Ok(()),
         metadata if metadata.is_dir() => Err(Absent::Directory),

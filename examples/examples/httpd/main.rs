@@ -2,7 +2,8 @@
 //!
 //! It is also an experiment. `--fs` chooses how the server reaches its files: `lazy` by `colored::fs`,
 //! `blocking` by the standard library on the worker, `pool` by the standard library on a thread for
-//! blocking calls, and `amped` by helper processes that read a file into the system's page cache before
+//! blocking calls, `aio` by the standard library on the worker for all but reads, each of which is left to
+//! the system's io_uring untried, and `amped` by helper processes that read a file into the system's page cache before
 //! the worker reads it (asymmetric multi-process event-driven; Pai, Druschel, Zwaenepoel: "Flash",
 //! USENIX 1999). `--coloring serial` runs everything under one color, as a program with one thread would;
 //! `--copies N` runs N servers that share nothing but the address; `--shards N` divides the cache.
@@ -21,6 +22,8 @@
 
 #[cfg(unix)]
 mod access;
+#[cfg(unix)]
+mod aio;
 #[cfg(unix)]
 mod answer;
 #[cfg(unix)]

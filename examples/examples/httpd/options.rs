@@ -6,7 +6,7 @@ use colored::time::Duration;
 use colored_examples::{Args, Failure};
 
 const USAGE: &str = "httpd [--root DIR|/PREFIX=DIR]... [--addr HOST:PORT] [--workers N] [--copies N] \
-    [--listeners one|each] [--coloring colored|serial] [--fs lazy|blocking|pool|amped] \
+    [--listeners one|each] [--coloring colored|serial] [--fs lazy|blocking|pool|aio|amped] \
     [--sendfile on|off] [--keepalive on|off] [--helpers N] [--shards N] [--cache-mib N] \
     [--open-files N] [--recheck-ms N] [--steps on|off]";
 
@@ -16,13 +16,15 @@ pub(crate) enum Mode {
     Lazy,
     Blocking,
     Pool,
+    Aio,
     Amped,
 }
 
-const MODES: [(&str, Mode); 4] = [
+const MODES: [(&str, Mode); 5] = [
     ("lazy", Mode::Lazy),
     ("blocking", Mode::Blocking),
     ("pool", Mode::Pool),
+    ("aio", Mode::Aio),
     ("amped", Mode::Amped),
 ];
 

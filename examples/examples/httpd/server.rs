@@ -1,6 +1,7 @@
 //! The life of the server, and of its copies.
 
 use crate::access::Access;
+use crate::aio;
 use crate::answer::Site;
 use crate::cache::{Cache, Counts};
 use crate::helpers::{self, Helpers};
@@ -64,6 +65,9 @@ fn run_copy(
     if let Some(workers) = options.workers {
         runtime = runtime.workers(workers);
     }
+    if let Mode::Aio = options.mode {
+        runtime = runtime.tuning(aio::tuning());
+    }
     runtime.build()?.run(serve(options, listener, addr))
 }
 
@@ -99,6 +103,7 @@ async fn site(options: &Options) -> io::Result<Site> {
         Mode::Lazy => Access::Lazy,
         Mode::Blocking => Access::Blocking,
         Mode::Pool => Access::Pool,
+        Mode::Aio => Access::Aio,
         Mode::Amped => {
             let helpers = Helpers::start(options.helpers)?;
             println!("helpers {:?}", helpers.processes().await);

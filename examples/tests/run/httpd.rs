@@ -9,7 +9,7 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-pub(crate) const MODES: [&str; 4] = ["lazy", "blocking", "pool", "amped"];
+pub(crate) const MODES: [&str; 5] = ["lazy", "blocking", "pool", "aio", "amped"];
 
 /// A directory with files, removed at the end.
 pub(crate) struct Files(PathBuf);
@@ -395,7 +395,10 @@ fn a_helper_that_ends_is_replaced() {
 #[test]
 fn it_says_what_is_allowed() {
     let mistakes = [
-        ("--fs magic", "--fs magic: expected lazy or blocking or pool or amped\nusage: httpd "),
+        (
+            "--fs magic",
+            "--fs magic: expected lazy or blocking or pool or aio or amped\nusage: httpd ",
+        ),
         ("--keepalive maybe", "--keepalive maybe: expected on or off\nusage: "),
         ("--coloring red", "--coloring red: expected colored or serial\nusage: "),
         ("--copies 0", "--copies 0: expected a number from 1 to 64\nusage: "),

@@ -5,6 +5,7 @@ use super::{PAGE, Pages, check, medians, runtime};
 use crate::chart::number;
 use crate::random::Random;
 use colored::fs;
+use colored::runtime::Tuning;
 use std::fs::File;
 use std::io::SeekFrom;
 use std::os::unix::fs::FileExt;
@@ -15,34 +16,41 @@ use tokio::io::{AsyncReadExt, AsyncSeekExt};
 /// 4 MiB.
 const PAGES: usize = 1024;
 
-/// An operation by the plain calls, lazily, and by `tokio::fs`, in ns.
-type Row = [f64; 3];
+/// An operation by the plain calls, lazily, eagerly by io_uring, and by `tokio::fs`, in ns.
+type Row = [f64; 4];
+
+/// The lengths of reads, with the goals of lazy ones over plain calls.
+const READS: [(usize, &str, f64); 5] = [
+    (1 << 10, "read of 1 KiB", 1.15),
+    (4 << 10, "read of 4 KiB", 1.15),
+    (16 << 10, "read of 16 KiB", 1.1),
+    (64 << 10, "read of 64 KiB", 1.1),
+    (1 << 20, "read of 1 MiB", 1.1),
+];
+
+const OPEN: (&str, f64) = ("open, metadata, close", 1.15);
 
 pub(super) fn run(plan: &Plan, report: &mut Report) {
     let pages = Pages::new("warm", PAGES);
     let count = plan.pick(40_000, 10_000, 50);
     let ours = runtime(1).build().expect("the system gives a thread");
+    let eager = runtime(1).tuning(Tuning::new().lazy_files(false).io_uring(true));
+    let eager = eager.build().expect("the system gives a thread");
     let tokio = tokio::runtime::Builder::new_current_thread().build().expect("nothing can fail");
-    let mut runs: [Vec<Row>; 3] = Default::default();
+    let mut runs: [Vec<Row>; READS.len()] = Default::default();
+    let mut opens = Vec::new();
     for _ in 0..plan.pick(7, 3, 1) {
         // The system may have taken the pages away since.
         std::fs::read(pages.path()).expect("it is there");
-        for (len, runs) in [1, 16].into_iter().zip(&mut runs) {
-            let count = count / len;
-            let file = fs_file(&ours, pages.open());
-            let lazy = ours.run(async move {
-                let mut buf = vec![0; len * PAGE];
-                let start = Instant::now();
-                for page in places(count, len) {
-                    file.read_exact_at(&mut buf, (page * PAGE) as u64).await.expect("it is there");
-                    check(&buf[..PAGE], page);
-                }
-                start.elapsed().as_secs_f64() * 1e9 / count as f64
-            });
+        for ((len, ..), runs) in READS.into_iter().zip(&mut runs) {
+            let count = (count / len.div_ceil(PAGE)).max(1);
             let fewer = (count / 10).max(1);
-            let path = pages.path();
-            let eager = tokio.block_on(by_tokio(path, fewer, len));
-            runs.push([plain(&pages.open(), count, len), lazy, eager]);
+            runs.push([
+                plain(&pages.open(), count, len),
+                by_colored(&ours, pages.open(), count, len),
+                by_colored(&eager, pages.open(), fewer, len),
+                tokio.block_on(by_tokio(pages.path(), fewer, len)),
+            ]);
         }
         let (path, count) = (pages.path().to_owned(), count / 4);
         let lazy = ours.run(async move {
@@ -53,26 +61,49 @@ pub(super) fn run(plan: &Plan, report: &mut Report) {
             }
             start.elapsed().as_secs_f64() * 1e9 / count as f64
         });
-        let eager = tokio.block_on(opened_by_tokio(pages.path(), (count / 10).max(1)));
-        runs[2].push([opened(pages.path(), count), lazy, eager]);
+        let by_tokio = tokio.block_on(opened_by_tokio(pages.path(), (count / 10).max(1)));
+        opens.push([opened(pages.path(), count), lazy, by_tokio]);
     }
-    let names = ["read of 4 KiB", "read of 64 KiB", "open, metadata, close"];
-    let all: Vec<Row> = runs.iter().map(|runs| medians(runs)).collect();
-    report.text("**Files in memory**, ns an operation. `tokio::fs` seeks before it reads.");
-    let row = |(name, times): (&&str, &Row)| {
+    let all = runs.map(|runs| medians(&runs));
+    let [open_plainly, open_lazily, open_by_tokio] = medians(&opens);
+    report.text(
+        "**Files in memory**, ns an operation. The eager runtime is this one, told to leave every read to io_uring; it \
+         has no eager way to open a file. `tokio::fs` seeks before it reads.",
+    );
+    let row = |((_, name, _), times): (&(usize, &str, f64), &Row)| {
         let mut row = vec![String::from(*name)];
         row.extend(times.map(number));
         row
     };
-    let rows: Vec<_> = names.iter().zip(&all).map(row).collect();
-    report.table(&["", "plain calls", "colored", "tokio::fs"], &rows);
-    let limits = [1.15, 1.1, 1.15];
-    for ((name, [plain, lazy, _]), limit) in names.iter().zip(&all).zip(limits) {
+    let mut rows: Vec<_> = READS.iter().zip(&all).map(row).collect();
+    let [plain, lazy, by_tokio] = [open_plainly, open_lazily, open_by_tokio].map(number);
+    rows.push(vec![String::from(OPEN.0), plain, lazy, String::new(), by_tokio]);
+    report.table(&["", "plain calls", "colored", "eager: io_uring", "tokio::fs"], &rows);
+    let lazily = READS.iter().zip(&all).map(|((_, name, goal), times)| (*name, *goal, times));
+    for (name, goal, [plain, lazy, ..]) in lazily {
         let what = format!("{name}, in memory: over the plain calls");
-        report.goal(&what, lazy / plain, Goal::AtMost(limit));
+        report.goal(&what, lazy / plain, Goal::AtMost(goal));
     }
-    let [_, lazy, eager] = all[0];
-    report.goal("read of 4 KiB, in memory: over tokio::fs", lazy / eager, Goal::AtMost(0.1));
+    let what = format!("{}, in memory: over the plain calls", OPEN.0);
+    report.goal(&what, open_lazily / open_plainly, Goal::AtMost(OPEN.1));
+    let [_, lazy, eager, by_tokio] = all[1];
+    let eagerly = "read of 4 KiB, in memory: eager over lazy (paper, of a pipe, 3.2)";
+    report.goal(eagerly, eager / lazy, Goal::AtLeast(3.2));
+    report.goal("read of 4 KiB, in memory: over tokio::fs", lazy / by_tokio, Goal::AtMost(0.1));
+}
+
+/// Reads of `len` bytes on a runtime of ours, in ns.
+fn by_colored(on: &colored::Runtime, file: File, count: usize, len: usize) -> f64 {
+    let file = fs_file(on, file);
+    on.run(async move {
+        let mut buf = vec![0; len];
+        let start = Instant::now();
+        for page in places(count, len) {
+            file.read_exact_at(&mut buf, (page * PAGE) as u64).await.expect("it is there");
+            check(&buf, page);
+        }
+        start.elapsed().as_secs_f64() * 1e9 / count as f64
+    })
 }
 
 fn fs_file(on: &colored::Runtime, file: File) -> fs::File {
@@ -82,27 +113,27 @@ fn fs_file(on: &colored::Runtime, file: File) -> fs::File {
 
 fn places(count: usize, len: usize) -> impl Iterator<Item = usize> {
     let mut random = Random::new(count as u64);
-    (0..count).map(move |_| random.below(PAGES - len))
+    (0..count).map(move |_| random.below(PAGES - len / PAGE))
 }
 
 fn plain(file: &File, count: usize, len: usize) -> f64 {
-    let mut buf = vec![0; len * PAGE];
+    let mut buf = vec![0; len];
     let start = Instant::now();
     for page in places(count, len) {
         file.read_exact_at(&mut buf, (page * PAGE) as u64).expect("it is there");
-        check(&buf[..PAGE], page);
+        check(&buf, page);
     }
     start.elapsed().as_secs_f64() * 1e9 / count as f64
 }
 
 async fn by_tokio(path: &Path, count: usize, len: usize) -> f64 {
     let mut file = tokio::fs::File::open(path).await.expect("it is there");
-    let mut buf = vec![0; len * PAGE];
+    let mut buf = vec![0; len];
     let start = Instant::now();
     for page in places(count, len) {
         file.seek(SeekFrom::Start((page * PAGE) as u64)).await.expect("it has positions");
         file.read_exact(&mut buf).await.expect("it is there");
-        check(&buf[..PAGE], page);
+        check(&buf, page);
     }
     start.elapsed().as_secs_f64() * 1e9 / count as f64
 }

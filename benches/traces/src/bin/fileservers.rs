@@ -32,7 +32,7 @@ against each, round by round. Prints for each server the medians of the rounds, 
 first server. CPU is the time of the server's processes; `req/CPUs` are requests for a second of it.
 
 options:
-  --servers A,B,..  some of lazy, sendfile, blocking, pool, amped (the example httpd), nginx,
+  --servers A,B,..  some of lazy, sendfile, blocking, pool, aio, amped (the example httpd), nginx,
                     servedir; usually all; nginx is left out if it is not installed
   --rounds N        the rounds, 1 to 99; usually 5
   --clients N       the clients at a time, 1 to 1024; usually 64
@@ -63,6 +63,9 @@ options:
         p99: Duration,
         busy: f64,
         faults: u64,
+        /// What it has touched.
+        files: u64,
+        footprint: u64,
     }
 
     pub(crate) fn main() -> ExitCode {
@@ -83,6 +86,7 @@ options:
                 }
             }
             print(&plays);
+            print_touched(&plays);
             Ok(())
         })
     }
@@ -115,6 +119,8 @@ options:
             p99: report.request_latency.p99,
             busy: cpu / report.wall.as_secs_f64(),
             faults: report.all_faults(),
+            files: report.files,
+            footprint: report.footprint,
         })
     }
 
@@ -151,6 +157,17 @@ options:
                 of(|play| play.busy),
             );
         }
+    }
+
+    /// A play that is cut short may leave files untouched, which then take no memory.
+    fn print_touched(plays: &[(Kind, Vec<Play>)]) {
+        let all = || plays.iter().flat_map(|(_, plays)| plays);
+        let least = all().map(|play| (play.files, play.footprint)).min().unwrap_or_default();
+        println!(
+            "\nEach play touched at least {} files with {:.1} MB.",
+            least.0,
+            least.1 as f64 / 1e6
+        );
     }
 
     fn median(mut values: Vec<f64>) -> f64 {

@@ -15,7 +15,7 @@ use std::process::ExitCode;
 
 const USAGE: &str = "\
 usage: tracegen new PROFILE TRACE [OPTIONS]   writes a trace, and prints its marginals
-       tracegen show TRACE                    prints the marginals of a trace
+       tracegen show TRACE [--sequences N]    prints the marginals of a trace, or of its start
        tracegen files TRACE DIR [--limit N]   creates the files that the trace names
        tracegen check TRACE DIR               checks sizes and contents of these files
 
@@ -95,11 +95,12 @@ fn new(mut args: Args) -> Result<(), Box<dyn Error>> {
 }
 
 fn show(mut args: Args) -> Result<(), Box<dyn Error>> {
+    let most = args.value("--sequences", "a number from 0 on")?.unwrap_or(u64::MAX);
     let path = args.word("TRACE")?;
     args.end()?;
     let mut reader = open(&path)?;
     let (mut summary, mut sequence) = (Summary::new(reader.files()), Vec::new());
-    while reader.read(&mut sequence)? {
+    while summary.sequences() < most && reader.read(&mut sequence)? {
         summary.add(&sequence);
     }
     print!("{summary}");

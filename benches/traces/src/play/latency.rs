@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
-/// Percentiles of latencies. A percentile is the least latency that this part of all latencies does not exceed, so it
+/// The mean of latencies, and percentiles. A percentile is the least latency that this part of all latencies does not exceed, so it
 /// is one of them. All are zero if there are none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Latency {
     /// The number of latencies.
     pub count: u64,
+    /// The mean.
+    pub mean: Duration,
     /// The median.
     pub p50: Duration,
     /// The 99th percentile.
@@ -28,6 +30,7 @@ impl Latency {
         };
         Self {
             count: nanos.len() as u64,
+            mean: Duration::from_nanos(nanos.iter().sum::<u64>() / nanos.len().max(1) as u64),
             p50: per_mille(500),
             p99: per_mille(990),
             p999: per_mille(999),
@@ -48,6 +51,7 @@ mod tests {
         assert_eq!(nanos(Latency::of((1..=10_000).rev().collect())), [5_000, 9_900, 9_990, 10_000]);
         assert_eq!(nanos(Latency::of((1..=10).collect())), [5, 10, 10, 10]);
         assert_eq!(nanos(Latency::of(vec![7])), [7; 4]);
+        assert_eq!(Latency::of(vec![1, 2, 9]).mean.as_nanos(), 4);
         assert_eq!(Latency::of(vec![]), Latency::default());
     }
 }

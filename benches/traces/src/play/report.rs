@@ -3,6 +3,7 @@
 use super::fault::FaultKind;
 use super::latency::Latency;
 use super::tally::Tally;
+use crate::summary::Summary;
 use std::fmt;
 use std::time::Duration;
 
@@ -24,6 +25,8 @@ pub(super) struct End {
     pub(super) stop: Stop,
     /// Sequences that had arrived, and that no client has taken.
     pub(super) not_started: u64,
+    /// Of the sequences that clients have taken.
+    pub(super) summary: Summary,
 }
 
 /// The result of a run.
@@ -45,6 +48,10 @@ pub struct Report {
     pub cut_sequences: u64,
     /// The number of sequences that had arrived in the open loop, and were not started.
     pub not_started: u64,
+    /// The number of files in the sequences that were taken.
+    pub files: u64,
+    /// The bytes of these files, each counted once.
+    pub footprint: u64,
     /// The number of connections opened.
     pub connections: u64,
     /// The latencies of the requests with a right response.
@@ -71,6 +78,8 @@ impl Report {
             failed_sequences: all.failed,
             cut_sequences: all.cut,
             not_started: end.not_started + all.not_started,
+            files: end.summary.files(),
+            footprint: end.summary.footprint(),
             connections: all.connections,
             request_latency,
             sequence_latency,
@@ -116,6 +125,7 @@ impl fmt::Display for Report {
         writeln!(f, "requests      {:>10} {:>12.1} /s", self.requests, self.rate())?;
         let mega = self.bytes as f64 / 1e6;
         writeln!(f, "MB            {mega:>10.1} {:>12.1} /s", self.megabytes_per_second())?;
+        writeln!(f, "files         {:>10} {:>12.1} MB", self.files, self.footprint as f64 / 1e6)?;
         writeln!(f, "connections   {:>10}", self.connections)?;
         write!(f, "sequences     {:>10}", self.sequences)?;
         for (count, name) in [
@@ -134,14 +144,14 @@ impl fmt::Display for Report {
         if let Some(fault) = &self.first_fault {
             write!(f, "\nfirst fault   {fault}")?;
         }
-        let heads = ["p50", "p99", "p99.9", "max"];
+        let heads = ["mean", "p50", "p99", "p99.9", "max"];
         write!(f, "\n\nlatency, ms  ")?;
         heads.iter().try_for_each(|head| write!(f, "{head:>11}"))?;
         for (name, latency) in
             [("request", self.request_latency), ("sequence", self.sequence_latency)]
         {
             write!(f, "\n{name:<13}")?;
-            for time in [latency.p50, latency.p99, latency.p999, latency.max] {
+            for time in [latency.mean, latency.p50, latency.p99, latency.p999, latency.max] {
                 write!(f, "{:>11.3}", time.as_secs_f64() * 1e3)?;
             }
         }

@@ -3,6 +3,7 @@
 use super::report::{End, Stop};
 use super::settings::{Arrivals, Settings};
 use crate::format::{ParseError, Reader};
+use crate::summary::Summary;
 use std::io::BufRead;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -21,6 +22,7 @@ pub(super) struct Source<R> {
 struct State<R> {
     reader: Reader<R>,
     taken: u64,
+    summary: Summary,
     has_ended: bool,
     error: Option<ParseError>,
 }
@@ -28,13 +30,14 @@ struct State<R> {
 impl<R: BufRead> Source<R> {
     /// The time of the run starts now.
     pub(super) fn new(reader: Reader<R>, settings: &Settings) -> Self {
+        let summary = Summary::new(reader.files());
         Self {
             start: Instant::now(),
             arrivals: settings.arrivals,
             max_time: settings.max_time,
             max_sequences: settings.max_sequences.unwrap_or(u64::MAX),
             is_stopped: AtomicBool::new(false),
-            state: Mutex::new(State { reader, taken: 0, has_ended: false, error: None }),
+            state: Mutex::new(State { reader, taken: 0, summary, has_ended: false, error: None }),
         }
     }
 
@@ -46,7 +49,11 @@ impl<R: BufRead> Source<R> {
             return None;
         }
         let arrival = self.arrival(state.taken)?;
-        state.read(sequence).then_some(arrival)
+        if !state.read(sequence) {
+            return None;
+        }
+        state.summary.add(sequence);
+        Some(arrival)
     }
 
     /// When the sequence with this number arrives; none if that is after the end of the time.
@@ -93,7 +100,7 @@ impl<R: BufRead> Source<R> {
         } else {
             Stop::Time
         };
-        Ok(End { stop, not_started: state.taken - taken })
+        Ok(End { stop, not_started: state.taken - taken, summary: state.summary })
     }
 }
 

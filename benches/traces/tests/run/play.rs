@@ -58,6 +58,7 @@ fn all_requests_of_a_trace_are_served_with_their_bytes_on_a_connection_for_each_
     assert_eq!(report.requests, summary.requests());
     assert_eq!(report.bytes, summary.transferred().iter().sum::<u64>());
     assert_eq!(report.sequences, summary.sequences());
+    assert_eq!((report.files, report.footprint), (summary.files(), summary.footprint()));
     assert_eq!(report.connections, summary.sequences());
     assert_eq!(
         (server.requests(), server.bytes(), server.connections()),

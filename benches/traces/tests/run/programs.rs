@@ -1,4 +1,4 @@
-//! The two programs, as their users run them.
+//! The programs, as their users run them.
 
 use crate::support::{Answer, Directory, Server};
 use colored_traces::format::Reader;
@@ -7,6 +7,7 @@ use std::process::Command;
 
 const TRACEGEN: &str = env!("CARGO_BIN_EXE_tracegen");
 const TRACEPLAY: &str = env!("CARGO_BIN_EXE_traceplay");
+const LAIO: &str = env!("CARGO_BIN_EXE_laio");
 
 /// The exit status, the standard output, and the standard error.
 fn run(program: &str, line: &str) -> (i32, String, String) {
@@ -31,6 +32,8 @@ fn the_programs_make_a_trace_its_files_and_play_it() {
     assert!(made.contains("footprint         11.00 MB\n"), "{made}");
     assert!(made.ends_with("needs a server with 20.0 MB.\n"), "{made}");
     assert!(made.starts_with(&succeed(TRACEGEN, &format!("show {trace}"))));
+    let start = succeed(TRACEGEN, &format!("show {trace} --sequences 20"));
+    assert!(start.contains("sequences            20\n"), "{start}");
 
     let (status, _, error) = run(TRACEGEN, &format!("files {trace} {root} --limit 10MB"));
     let text = "error: the files have 11000000 bytes; allowed are 10000000, by the limit\n";
@@ -55,9 +58,11 @@ fn the_programs_make_a_trace_its_files_and_play_it() {
 
 #[test]
 fn help_is_the_usage_on_standard_output() {
-    for (program, start) in
-        [(TRACEGEN, "usage: tracegen new"), (TRACEPLAY, "usage: traceplay closed")]
-    {
+    for (program, start) in [
+        (TRACEGEN, "usage: tracegen new"),
+        (TRACEPLAY, "usage: traceplay closed"),
+        (LAIO, "usage: laio DIR"),
+    ] {
         let usage = succeed(program, "--help");
         assert!(usage.starts_with(start), "{usage}");
     }
@@ -87,6 +92,12 @@ fn a_mistake_is_named_with_what_is_allowed_and_the_usage() {
             "closed x example.org:80",
             "address is example.org:80; allowed is a loopback address with a port, \
              such as 127.0.0.1:8080 or [::1]:8080",
+        ),
+        (LAIO, "", "DIR is missing"),
+        (
+            LAIO,
+            "x --clients 8,2000",
+            "--clients is \"8,2000\"; allowed is numbers from 1 to 1024 with commas between them",
         ),
         (
             TRACEPLAY,

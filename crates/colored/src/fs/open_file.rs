@@ -153,12 +153,11 @@ impl OpenFile {
         self.services().devices.tries() && self.is_pipe_or_socket()
     }
 
-    /// The device, if its reads can wait in the background: it is of this machine, and reads of its files
-    /// can be tried.
+    /// The device, if its reads can wait in the background: it is of this machine, and has not refused a try.
     pub(super) fn ring_device(&self) -> Option<&Device> {
         let device = &*self.facts()?.device;
         let can_wait = device.kind() == Some(Kind::Local) && !device.reads.is_unsupported();
-        (can_wait && self.has_attempts() && self.services().devices.tries()).then_some(device)
+        (can_wait && self.has_attempts()).then_some(device)
     }
 
     /// Reads what is in memory, at most [`INLINE`] bytes. `None` if a thread has to read, or to find the

@@ -13,7 +13,6 @@ pub(super) enum Form {
     /// A loop of the program. There is no monitor thread: the worker looks for deadlocks, in its turns.
     Embedded,
     /// One thread, in the order that a simulation chooses; the clock moves when nothing is runnable.
-    #[cfg_attr(not(feature = "sim"), expect(dead_code, reason = "made by the feature"))]
     Simulated,
 }
 

@@ -83,7 +83,7 @@ pub(crate) fn with<R>(f: impl FnOnce(&Arc<Context>) -> R) -> R {
     match try_with(f) {
         Some(result) => result,
         None => panic!(
-            "this thread is in no `colored` runtime: sockets, timers and blocking calls are made \
+            "this thread is in no `colored` runtime: sockets, timers, files and blocking calls are made \
              inside `#[colored::main]`, `Runtime::run`, `Runtime::block_on`, or while the guard of \
              `Handle::enter` lives"
         ),

@@ -103,7 +103,9 @@ where
     let note_panic = |panic: &colored_core::TaskPanic<'_>| {
         if panic.is_detached {
             let text = panics::take_last().unwrap_or_else(|| panic.to_string());
-            with(|run| run.panicked.get_or_insert(text).truncate(usize::MAX));
+            with(|run| {
+                run.panicked.get_or_insert(text);
+            });
         }
     };
     let runtime = RuntimeBuilder::new().on_task_panic(note_panic).seed(0);

@@ -200,7 +200,7 @@ impl Builder {
         let lazy_files =
             tuning.has_lazy_files() && environment::switch("COLORED_LAZY_FILES", true)?;
         let has_rings =
-            lazy_files && tuning.has_io_uring() && environment::switch("COLORED_IO_URING", true)?;
+            tuning.has_io_uring(lazy_files) && environment::switch("COLORED_IO_URING", true)?;
         let long_polls = LongPolls::new(self.time_of_long_poll()?);
         let driver = Driver::new(&driver::Settings {
             workers: size.workers(),

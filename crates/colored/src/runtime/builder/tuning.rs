@@ -80,7 +80,8 @@ impl Tuning {
     }
 
     /// Whether the operations of [`fs`](crate::fs) are tried on the worker first. With `false`, and with
-    /// the environment variable `COLORED_LAZY_FILES=0`, blocking threads do everything. Default: yes.
+    /// the environment variable `COLORED_LAZY_FILES=0`, blocking threads do everything, unless [`io_uring`](Self::io_uring)
+    /// says otherwise. Default: yes.
     pub fn lazy_files(mut self, lazy: bool) -> Self {
         self.lazy_files = Some(lazy);
         self
@@ -88,7 +89,10 @@ impl Tuning {
 
     /// Whether reads of files that would wait are left to the system's io_uring, on Linux 5.12 or later. With `false`,
     /// with the environment variable `COLORED_IO_URING=0`, and where the system or a container does not allow io_uring,
-    /// blocking threads do them. Default: yes. The first such read makes the ring, one for 8 workers.
+    /// blocking threads do them. Default: yes, if [`lazy_files`](Self::lazy_files) is on. The first such read makes the
+    /// ring, one for 8 workers.
+    ///
+    /// `lazy_files(false).io_uring(true)` leaves every read to io_uring, untried: eager asynchronous reads, for comparisons.
     pub fn io_uring(mut self, uses: bool) -> Self {
         self.io_uring = Some(uses);
         self
@@ -133,7 +137,7 @@ impl Tuning {
         self.lazy_files.unwrap_or(true)
     }
 
-    pub(super) fn has_io_uring(self) -> bool {
-        self.io_uring.unwrap_or(true)
+    pub(super) fn has_io_uring(self, lazy_files: bool) -> bool {
+        self.io_uring.unwrap_or(lazy_files)
     }
 }
