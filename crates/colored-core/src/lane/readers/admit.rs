@@ -2,8 +2,7 @@
 //!
 //! When the turn of a node of [`Kind::Read`] comes, the holder takes it out together with the nodes of this kind right
 //! behind it, as far as they are linked. It counts them in by one exchange, and sends each on: a claim belongs to its
-//! behavior, and the other readers run in a [batch](crate::lane::readers::batch). If nothing is behind them, readers that
-//! come later enter at once.
+//! behavior, and the other readers run in a [batch]. If nothing is behind them, readers that come later enter at once.
 //!
 //! A closure that was abandoned in line is dropped before the exchange, while this thread still holds the lane, and its
 //! reader is admitted without one.

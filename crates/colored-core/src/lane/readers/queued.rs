@@ -1,8 +1,7 @@
 //! Readers that have to wait.
 //!
 //! A reader that finds the lane held by a writer, or finds that something waits, becomes a node of the chain like
-//! any other, until the holder [admits](crate::lane::readers::admit) it. It then runs in a
-//! [batch](crate::lane::readers::batch).
+//! any other, until the holder [admits](crate::lane::readers::admit) it. It then runs in a [batch].
 
 use crate::contain::contain;
 use crate::lane::readers::admit::{Reader, Waiting};
