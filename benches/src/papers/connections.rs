@@ -1,7 +1,7 @@
 //! 1,000 to 16,000 clients of one server, in a closed loop: futures, callbacks, threads, stackful coroutines.
 //!
-//! All servers have one handler ([`numbered`]), and each is a process of its own that may use a quarter of each of its
-//! cores, so that the clients are never the limit. Each request carries a number that its response repeats; a response
+//! All servers have one handler ([`numbered`](crate::http::numbered)), and each is a process of its own that may use a
+//! quarter of each of its cores, so that the clients are never the limit. Each request carries a number that its response repeats; a response
 //! that is lost, wrong or comes twice ends the experiment.
 
 mod home;

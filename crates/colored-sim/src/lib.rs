@@ -9,7 +9,7 @@
 //! | [`Strategy`] | how a seed chooses |
 //! | [`Choices`] | the choices of one run, and those that differ from the default |
 //! | [`Replay`] | these choices as a text |
-//! | [`search`] | runs by seed, until one fails; then the failure is confirmed and shrunk |
+//! | [`search()`] | runs by seed, until one fails; then the failure is confirmed and shrunk |
 
 #![forbid(unsafe_code)]
 

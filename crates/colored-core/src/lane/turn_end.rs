@@ -5,7 +5,7 @@
 //! scheduler. The rest is about the node alone, which is this thread's until it gives it away.
 //!
 //! A head behind which a producer is half done cannot leave yet. The lane remembers what becomes of it
-//! ([`Held::set_stalled`]), goes back to its worker, and begins with that the next time.
+//! ([`Held::set_stalled`](crate::lane::held::Held::set_stalled)), goes back to its worker, and begins with that the next time.
 
 use crate::lane::current::Hold;
 use crate::lane::node::{self, Then};
