@@ -255,7 +255,7 @@ fn a_reader_behind_a_writer_behind_an_older_when() {
             let waiter = spawn_unique(async move {
                 let mut both = pin!(when((mine.shared(), &blue), |red, blue| *blue = *red));
                 assert!(waits(both.as_mut()).await);
-                // Its gate is opened.
+                // The `when` has red.
                 mine.read(|_| ()).await;
                 mine.post(|red| *red += 1);
                 tell.send(()).unwrap();
@@ -438,7 +438,7 @@ fn a_reader_behind_a_writer_behind_a_when_that_reads() {
             let mut both = pin!(when((red.shared(), &blue), |red, blue| *blue = *red));
             assert!(waits(both.as_mut()).await);
             if !is_late {
-                // Its gate is opened.
+                // The `when` has red.
                 red.read(|_| ()).await;
             }
             red.post(|red| *red += 1);
@@ -528,7 +528,7 @@ fn whens_that_read_beside_each_other_do_not_wait_for_each_other() {
         waiting.await.unwrap();
         let mut other = pin!(when((red.shared(), &blue), |_, blue| *blue += 1));
         assert!(waits(other.as_mut()).await);
-        // The gate opens, and then closes.
+        // Both have red, and then a writer waits.
         red.read(|_| ()).await;
         red.post(|red| *red += 1);
         let mut behind = pin!(red.read(|red| *red));
@@ -541,7 +541,7 @@ fn whens_that_read_beside_each_other_do_not_wait_for_each_other() {
     });
 }
 
-/// A reader that was dropped in line behind an open gate blocks no task.
+/// A reader that was dropped in line blocks no task.
 /// Shows G12.
 #[test]
 fn a_reader_past_an_abandoned_one_gets_no_error() {
@@ -560,7 +560,7 @@ fn a_reader_past_an_abandoned_one_gets_no_error() {
         held.await.unwrap();
         let mut both = pin!(when((red.shared(), &blue), |_, blue| *blue += 1));
         assert!(waits(both.as_mut()).await);
-        // More readers than a batch admits: the last one is admitted beside running readers.
+        // Many readers, which are admitted together with the `when`.
         let mut readers: Vec<_> = (0..80).map(|_| Box::pin(red.read(|_| ()))).collect();
         for reader in &mut readers {
             assert!(waits(reader.as_mut()).await);

@@ -160,7 +160,7 @@ fn it_reads_and_a_writer_is_behind_it() {
             let told = spawn_colored(BLUE, read);
             let mut both = Box::pin(when((red.shared(), &blue), |red, blue| *blue = *red));
             begin(&mut both).await;
-            // The gate of red opens.
+            // The `when` has red.
             red.read(|_| ()).await;
             drop(both);
             red.post(|red| *red += 1);
@@ -186,7 +186,7 @@ fn it_reads_and_the_section_reads_beside_it() {
             let told = spawn_colored(BLUE, read);
             let mut both = Box::pin(when((red.shared(), &blue), |red, blue| *blue = *red + 1));
             begin(&mut both).await;
-            // The gate of red opens.
+            // The `when` has red.
             red.read(|_| ()).await;
             go.send(()).unwrap();
             assert_eq!(told.await.unwrap(), 0);

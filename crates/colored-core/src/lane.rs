@@ -15,8 +15,8 @@
 //!
 //! # Exclusion (G1)
 //!
-//! A `ReadyLane` is made in two places: by the push, or the claim, that found the chain idle; and by the wake of a task
-//! that has kept the lane. It is consumed by [`ReadyLane::run`], which gives it back, or ends with the chain idle, or
+//! A `ReadyLane` is made in three places: by the push, or the claim, that found the chain idle; by the wake of a task
+//! that has kept the lane; and by the last reader that leaves a lane in which something waits. It is consumed by [`ReadyLane::run`], which gives it back, or ends with the chain idle, or
 //! leaves it to the task at the head: that task keeps the lane while it waits (`lane/section.rs`), and its state says
 //! which thread gets the right. So there is at most one for a lane at any time, and only its owner polls. A lane in a
 //! deque is a `ReadyLane` in a deque: a thief takes the lane idle and whole.
@@ -27,14 +27,15 @@
 //!
 //! | state | head of the chain | `readers` | the right to run | transitions |
 //! |---|---|---|---|---|
-//! | **idle** | none | 0 | belongs to no thread | a push: queued. The own node is pushed: inline |
+//! | **idle** | none | 0 | belongs to no thread | a push: queued. The own node is pushed: inline. A reader enters: shared |
 //! | **queued** | any | 0 | a [`ReadyLane`] in a queue | a worker takes it: running |
-//! | **running** | any but the own node | 0 | the thread's that runs the slice | the slice ends: queued, or idle. A task waits in a section: parked. A claim has its turn: taken. A reader has its turn: inline |
+//! | **running** | any but the own node | 0 | the thread's that runs the slice | the slice ends: queued, or idle. A task waits in a section: parked. A claim has its turn: taken. A reader has its turn: shared, or awaited |
 //! | **stalled** | has had its turn; a producer behind it is half done (`stalled`) | 0 | as queued | as queued; the next slice begins with what remains |
 //! | **parked** | a task with an open section, which waits | 0 | in the state word of that task | the wake of the task: queued |
 //! | **taken** | a claim that has had its turn | 0 | the behavior's | its closure is over: running |
-//! | **inline** | the own node | 0 | the thread's that has put the node there | the call is over: idle, or queued. It lets readers in: shared |
-//! | **shared** | the own node | n > 0 | belongs to no thread | the reader that leaves 0 behind: inline |
+//! | **inline** | the own node | 0 | the thread's that has put the node there | the call is over: idle, or queued |
+//! | **shared** | none; the tail counts the readers | 0 | belongs to no thread | the last reader leaves: idle. A push: awaited |
+//! | **awaited** | any | n > 0 | belongs to no thread | the last reader leaves: queued |
 //!
 //! The other words do not depend on the state, with two exceptions: `refs` is not 0 unless the lane is idle, and
 //! `inner` and `stalled` are touched only with the right to run. `refs` also tells whether the table has the lane
@@ -93,10 +94,9 @@ use self::count::Count;
 use self::held::Held;
 use self::node::Then;
 use self::priority::PriorityWord;
-use self::readers::count::ReaderCount;
 use crate::color::{Color, ColorKind};
 use crate::meter::Place;
-use crate::queue::{Chain, Kind, Node};
+use crate::queue::{Chain, Kind, Node, ReaderCount};
 use crate::sync::{Arc, AtomicBool, AtomicU16, Ordering, UnsafeCell};
 use crate::task::LiveList;
 use std::ptr::{self, NonNull};
@@ -121,13 +121,13 @@ pub(crate) struct Lane {
     asked: AtomicBool,
     /// The queue by class in which it is, or was last ([`priority`]).
     class_place: AtomicU16,
-    /// How many readers are inside, and the admitter's bits ([`readers`]).
+    /// How many readers the node at the head waits for ([`readers`]).
     readers: ReaderCount,
     priority: PriorityWord,
     number: u64,
     /// Made when the lane is recorded first.
     meter: Place,
-    /// At the head while a call runs inline, or while readers are inside.
+    /// At the head while a call runs inline.
     inline: Node,
 }
 

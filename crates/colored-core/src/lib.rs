@@ -35,8 +35,7 @@
 //! | **hop** | a task moves to another color ([`hop`]) |
 //! | **behavior** | a closure that needs several lanes at once ([`when()`]), and runs when it has them |
 //! | **claim** | a behavior's node in the chain of one lane: its turn gives the lane to the behavior |
-//! | **gate** | the node at the head of a lane while readers are inside ([`ColorCell::read`]) |
-//! | **admitter** | the thread that admits readers that had to wait, while the gate is open |
+//! | **reader** | a closure that reads beside others ([`ColorCell::read`]), or a shared claim. It is *inside* until it leaves |
 //! | **section** | the time in which a task keeps its lane across its awaits ([`exclusive()`]) |
 //! | **park** | a worker sleeps because nothing is runnable |
 //!
@@ -92,12 +91,12 @@
 //!   order. So behaviors are in the same order in all lanes, and never wait for each other in a
 //!   cycle (`lane/behavior/order.rs`). If all lanes are idle, the behavior takes them at once, without
 //!   claims (`lane/behavior/request.rs`).
-//! * A **gate** shares the right among any number of readers. The lane's own node, which inline
-//!   calls use too, stays at the head, and a word counts the readers inside; the exchange that
-//!   takes the count to zero makes its thread the holder (`lane/readers.rs`). No reader enters while
-//!   something waits. An admitter admits readers that had to wait (`lane/readers/queued.rs`) together, and
-//!   leaves none behind an open gate (`lane/readers/admit.rs`). As many spare lanes as there are workers
-//!   then run these readers one by one, in parallel (`lane/readers/batch.rs`).
+//! * **Readers** share a lane, and no thread has the right to run it meanwhile. The chain counts the
+//!   readers inside; the exchange that takes the count to zero makes its thread the holder, if a node
+//!   waits (`queue/chain/readers.rs`, `lane/readers.rs`). No reader enters while something waits. The
+//!   holder admits the readers that had to wait (`lane/readers/queued.rs`), those next to each other
+//!   together (`lane/readers/admit.rs`). As many spare lanes as there are workers then run these
+//!   readers one by one, in parallel (`lane/readers/batch.rs`).
 //! * A shared claim is both: a reader that stays inside for the time of its behavior.
 //!
 //! # Layers
@@ -126,8 +125,8 @@
 //!
 //! | | mechanism | argument | models |
 //! |---|---|---|---|
-//! | **G1** exclusion | A chain gives the right to run to the one push or claim that finds it idle. `ReadyLane` is that right: not `Clone`, consumed by `run`. A lane that waits in a deque is a `ReadyLane` in a deque; the right to a lane that a waiting task keeps goes to the one wake that schedules the task | [`queue`], `queue/chain.rs`; [`lane`]; `lane/behavior.rs`, `lane/readers.rs`, `lane/readers/admit.rs`, `lane/readers/batch.rs` | `chain`, `lane`, `inline`, `exclusive`, `when`, `readers`, `admit`, `read_batch` |
-//! | **G2** order | The order of a lane is the order of the swaps on its chain's tail. The chain belongs to the lane, so a steal does not touch it. The claims of one behavior are pushed in one step; a reader enters at once only if nothing is behind the gate; the holder of a lane accesses it at once only if its own node is the last one | `queue/chain.rs`; [`lane`]; `lane/behavior/order.rs` | `chain`, `lane`, `when`, `readers` |
+//! | **G1** exclusion | A chain gives the right to run to the one push or claim that finds it idle. `ReadyLane` is that right: not `Clone`, consumed by `run`. A lane that waits in a deque is a `ReadyLane` in a deque; the right to a lane that a waiting task keeps goes to the one wake that schedules the task | [`queue`], `queue/chain.rs`; [`lane`]; `lane/behavior.rs`, `queue/chain/readers.rs`, `lane/readers.rs`, `lane/readers/admit.rs`, `lane/readers/batch.rs` | `chain`, `lane`, `inline`, `exclusive`, `when`, `read_chain`, `readers`, `admit`, `read_batch` |
+//! | **G2** order | The order of a lane is the order of the swaps on its chain's tail. The chain belongs to the lane, so a steal does not touch it. The claims of one behavior are pushed in one step; a reader enters at once only if nothing waits; the holder of a lane accesses it at once only if its own node is the last one | `queue/chain.rs`; [`lane`]; `lane/behavior/order.rs` | `chain`, `lane`, `when`, `readers` |
 //! | **G3** serial by default | Every task has a lane; without a named color it is the lane of [`Color::DEFAULT`]. A guest's future is a pinned task on it | `sched/guest.rs` | `scheduler` |
 //! | **G4** no leak of color | The color is an argument of the spawn. Only [`spawn_here`] and [`spawn_local`] read the lane that runs | | none: nothing interleaves |
 //! | **G5** exact colors | The table compares whole colors. A published lane's count reaches zero only under its shard's lock, under which look-ups add to it; one word holds the count and whether the table has the lane | [`table`], `lane/count.rs` | `table`, `retire` |
@@ -160,14 +159,12 @@
 //! | what a waker wrote, to the poll | the wake that sets `NOTIFIED`, or finds it; one that sets `SCHEDULED` by the chain | the exchange that clears it as the poll begins; the chain |
 //! | the output and the joiner's waker | setting `COMPLETE`, `JOINER` | the other side's load or exchange of the state word |
 //! | a lane, holder to behavior | the count of missing lanes | the exchange that takes the last one |
-//! | a cell's content, writer to readers and back | opening the gate; each leave | each enter; the last leave |
-//! | the line behind an open gate, admitter to admitter | giving the role up; asking | taking the role; being asked |
+//! | a cell's content, writer to readers and back | the end of the hold, or the admission; each leave | each enter; the last leave, or the claim of the idle chain |
 //! | a lane, worker to worker | the deque, the injector, the `next` slot, an inbox's lock | the same |
 //!
 //! These need a total order, and use `fence(SeqCst)` between a store and a load on both sides: sleep
-//! against dispatch (`sched/idle.rs`), the last worker's end against a late dispatch
-//! (`sched/shutdown.rs`), and the opening of a gate against a reader that queues
-//! (`lane/readers/admit.rs`). Reference counts go up with `Relaxed`, down with `Release`, and the last
+//! against dispatch (`sched/idle.rs`), and the last worker's end against a late dispatch
+//! (`sched/shutdown.rs`). Reference counts go up with `Relaxed`, down with `Release`, and the last
 //! owner acquires.
 //!
 //! # Costs
@@ -202,8 +199,7 @@
 //! | call, caller's own color | 0, and a load that says whether something is scheduled there; if so, as for a busy color |
 //! | `when`, all idle | 2 exchanges a lane |
 //! | `when`, some busy | for each lane a swap, a count, the cell's count up and down, and a lock if there are several lanes; one allocation, a locked slot for the result, a wake that takes a lock |
-//! | read, color idle | 3: as a call, and the leave |
-//! | read, others inside | 2: enter and leave |
+//! | read, color idle, or others inside | 2: enter and leave |
 //! | read, color busy | a node with a reference of the cell, a part of a callback on a spare lane, a locked slot, a wake |
 //! | call, color busy | a callback with a reference of lane and cell, a locked slot for the result, a wake |
 //!

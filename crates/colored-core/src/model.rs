@@ -33,6 +33,7 @@ mod pinned;
 mod policy;
 mod pool;
 mod read_batch;
+mod read_chain;
 mod readers;
 mod record;
 mod rest;

@@ -10,5 +10,7 @@ mod chain;
 #[cfg_attr(colored_loom, path = "queue/deque_model.rs")]
 mod deque;
 
-pub(crate) use self::chain::{Chain, Kind, Node, Pushed, Rotated, Unlinked};
+pub(crate) use self::chain::{
+    Admission, Chain, Kind, Node, Pushed, ReaderCount, Rotated, Tail, Unlinked,
+};
 pub(crate) use self::deque::{Deque, Injector, Stealer};

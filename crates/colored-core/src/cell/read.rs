@@ -50,8 +50,8 @@ impl<T: Send + Sync + 'static> ColorCell<T> {
     /// Cancel safe: a read that is dropped before its first poll drops `f` at once. A scheduled
     /// read drops `f` under the cell's color, unless its turn has come; then `f` runs.
     ///
-    /// Costs three atomic exchanges if the color is idle, two if others are reading. A read that
-    /// has to wait costs an allocation, a clone of the cell, a shared slot for the result, a part
+    /// Costs two atomic exchanges if the color is idle or others are reading. A read that has to wait
+    /// costs an allocation, a clone of the cell, a shared slot for the result, a part
     /// of a lane (which takes eight readers, or as many as begin within 16 µs), and a wake-up. All
     /// readers write to one word, so longer reads gain more.
     ///
@@ -211,21 +211,13 @@ where
     F: FnOnce(&T) -> R + Send + 'static,
     R: Send + 'static,
 {
-    fn begin(&mut self, closing: bool) -> bool {
+    fn begin(&mut self, closing: bool) {
         if self.f.is_none() {
             self.f = self.slot.begin();
         }
         if closing {
             self.cancel();
         }
-        self.f.is_some()
-    }
-
-    fn begin_beside(&mut self) -> bool {
-        if self.f.is_none() {
-            self.f = self.slot.begin_wanted();
-        }
-        self.f.is_some()
     }
 
     fn run(&mut self) -> Option<Waker> {

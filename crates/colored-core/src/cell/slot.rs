@@ -125,26 +125,25 @@ impl<F, R> Slot<F, R> {
         None
     }
 
-    /// Takes the closure when its turn has come. An abandoned closure is dropped here.
+    /// Takes the closure when its turn has come. An abandoned closure is dropped here. `None` also if the closure has been
+    /// taken before.
     pub(super) fn begin(&self) -> Option<F> {
         let mut state = self.state.lock();
         match mem::replace(&mut *state, SlotState::Alone) {
+            SlotState::Waiting(f, waker) => {
+                *state = SlotState::Begun(waker);
+                Some(f)
+            }
             SlotState::Abandoned(f) => {
                 drop(state);
                 contain(|| drop(f));
                 None
             }
-            waiting => {
-                *state = waiting;
-                begin_in(state)
+            before => {
+                *state = before;
+                None
             }
         }
-    }
-
-    /// As [`begin`](Self::begin), but an abandoned closure stays: then `begin` is still to come.
-    pub(super) fn begin_wanted(&self) -> Option<F> {
-        let state = self.state.lock();
-        if let SlotState::Abandoned(..) = *state { None } else { begin_in(state) }
     }
 
     /// Runs the closure, which has begun, by `run`. A panic of it is the outcome.
@@ -176,15 +175,6 @@ impl<F, R> Slot<F, R> {
     pub(super) fn abandon(&self) {
         abandon(self.state.lock());
     }
-}
-
-fn begin_in<F, R>(mut state: MutexGuard<'_, SlotState<F, R>>) -> Option<F> {
-    let SlotState::Waiting(f, waker) = mem::replace(&mut *state, SlotState::Alone) else {
-        unreachable!("it begins once")
-    };
-    *state = SlotState::Begun(waker);
-    drop(state);
-    Some(f)
 }
 
 fn abandon<F, R>(mut state: MutexGuard<'_, SlotState<F, R>>) {

@@ -2,9 +2,9 @@
 //!
 //! A **behavior** is a closure that wants some lanes, each for itself alone or together with other readers. It has a
 //! **claim** for each of them, a node of that lane's chain. When the claim's turn comes the behavior gets the lane: the
-//! slice ends, no other thread gets the right to run the lane, and the claim stays at the head (or, if it is shared, is
-//! counted in by [`readers`]). The thread that grants the last lane runs the closure at once, and gives all lanes back:
-//! the claims have had their turns.
+//! slice ends, no other thread gets the right to run the lane, and the claim stays at the head. A shared claim is a
+//! reader ([`readers`]) until the behavior has run. The thread that grants the last lane runs the closure at once, and
+//! gives all lanes back: the claims have had their turns.
 //!
 //! So a behavior waits as nodes of chains, never as a thread, and a node behind a claim waits as behind any other node.
 //! A fixed order, not a timeout, keeps two behaviors from waiting for each other: [`order`].
@@ -32,12 +32,11 @@ use crate::lane::behavior::request::{Mode, Request};
 use crate::lane::current::{self, Hold};
 use crate::lane::node::{Then, Turn};
 use crate::lane::readers;
-use crate::lane::readers::admit::{self, Admit, Waiting};
-use crate::lane::{Lane, LanePtr, ReadyLane, callback};
-use crate::queue::{Kind, Node, Pushed};
+use crate::lane::readers::admit::{Reader, Waiting};
+use crate::lane::{Lane, LanePtr, callback};
+use crate::queue::{Kind, Node};
 use crate::sync::{AtomicBool, AtomicUsize, Ordering};
 use crate::task::{Named, TaskRef};
-use std::cell::Cell;
 use std::ops::Deref;
 use std::panic::Location;
 use std::ptr::NonNull;
@@ -154,8 +153,6 @@ pub struct Claim {
     pub(in crate::lane) want: Request,
     /// The behavior has got the lane, and keeps it until it has run.
     pub(in crate::lane) has: AtomicBool,
-    /// The claim is shared, and the thread that enqueues has found the lane idle. Only that thread uses this.
-    opens: Cell<bool>,
 }
 
 impl Claim {
@@ -167,9 +164,9 @@ impl Claim {
             Mode::Exclusive => Kind::Claim,
             Mode::Shared => Kind::Read,
         };
-        let waiting = Waiting::new(kind, false, CLAIM);
+        let waiting = Waiting::new(kind, false, &Reader::Claim(admit));
         let has = AtomicBool::new(false);
-        Self { waiting, behavior: NonNull::dangling(), want, has, opens: Cell::new(false) }
+        Self { waiting, behavior: NonNull::dangling(), want, has }
     }
 
     /// The behavior is at its final address. `lends` says whether its maker lends urgency.
@@ -230,18 +227,21 @@ pub(crate) unsafe fn enqueue(behavior: &BehaviorRef) -> bool {
     let claims = behavior.claims();
     let mut granted = 1;
     let push = |claim: &Claim| {
-        claim.lane().record_push(claim.waiting.node());
-        // SAFETY: the claim is in no chain, and the behavior keeps claim and lane until the claim is out again.
-        let pushed = unsafe { claim.lane().chain.push(NonNull::from(claim).cast()) };
-        match (pushed, claim.want.mode) {
-            (Pushed::Behind, _) => {}
-            (Pushed::Claimed, Mode::Exclusive) => {
-                claim.lane().record_admitted(claim.waiting.node());
-                claim.lane().record_taken();
-                claim.set_owned();
-                granted += 1;
+        let (lane, node) = (claim.lane(), NonNull::from(claim).cast());
+        let is_granted = match claim.want.mode {
+            Mode::Exclusive => {
+                lane.record_push(claim.waiting.node());
+                // SAFETY: the claim is in no chain, and the behavior keeps claim and lane until the claim is out again.
+                unsafe { lane.push_node(node) }
             }
-            (Pushed::Claimed, Mode::Shared) => claim.opens.set(true),
+            // SAFETY: as above; the claim has been in no chain.
+            Mode::Shared => unsafe { lane.enter_or_push(node) },
+        };
+        if is_granted {
+            lane.record_admitted(claim.waiting.node());
+            lane.record_taken();
+            claim.set_owned();
+            granted += 1;
         }
     };
     // The lanes are raised before the nodes are there: the turn of each node takes the urgency back.
@@ -250,16 +250,6 @@ pub(crate) unsafe fn enqueue(behavior: &BehaviorRef) -> bool {
     let lanes = claims.iter().map(|claim| claim.want.lane);
     // SAFETY: the behavior keeps the lanes, and this thread's own pending count keeps the behavior.
     unsafe { order::as_one_step(lanes, || claims.iter().for_each(push)) };
-    for claim in claims.iter().filter(|claim| claim.want.mode == Mode::Shared) {
-        let lane = claim.want.lane;
-        if claim.opens.get() {
-            // A worker opens the gate.
-            ReadyLane(lane).dispatch(0);
-        } else {
-            // SAFETY: the caller's reference keeps the behavior, and the behavior the lane, up to the end of this call.
-            unsafe { admit::look_again(lane) };
-        }
-    }
     // SAFETY: the granted lanes were pushed just now, and this thread's own count is among them.
     let complete = unsafe { take(behavior.address(), granted) };
     let has_run = complete.is_some();
@@ -299,10 +289,10 @@ impl Complete {
                     unsafe { hold.hand_on() };
                 }
                 Mode::Shared => {
-                    // SAFETY: an admitter counted the claim in, this is its one leave, and the run's reference keeps
-                    // the behavior, and so the lane.
+                    // SAFETY: the claim is counted in, this is its one leave, and the run's reference keeps the behavior,
+                    // and so the lane.
                     unsafe { readers::leave(lane) };
-                    // SAFETY: the reference is the claim's, whose node was taken out when it was admitted.
+                    // SAFETY: the reference is the claim's, whose node is in no chain.
                     drop(unsafe { BehaviorRef::from_counted(behavior.address()) });
                 }
             }
@@ -343,24 +333,7 @@ pub(in crate::lane) unsafe fn free(node: NonNull<Node>) {
     drop(unsafe { BehaviorRef::from_counted(behavior) });
 }
 
-/// How a shared claim acts as a reader.
-const CLAIM: &admit::Vtable =
-    &admit::Vtable { begin, begin_beside, free: never_freed, admit: Admit::Claim(admit) };
-
-/// A shared claim wants in, even if its future is gone: other lanes of its behavior wait until it has run.
-unsafe fn begin(_node: NonNull<Node>, _closing: bool) -> bool {
-    true
-}
-
-unsafe fn begin_beside(_node: NonNull<Node>) -> bool {
-    true
-}
-
-unsafe fn never_freed(_node: NonNull<Node>) {
-    unreachable!("a shared claim wants in");
-}
-
-/// A shared claim is counted in.
+/// A shared claim is counted in, even if its future is gone: other lanes of its behavior wait until it has run.
 ///
 /// # Safety
 ///
@@ -372,8 +345,8 @@ unsafe fn admit(node: NonNull<Node>) {
     claim.set_owned();
     // SAFETY: the claim's lane has been pending, and a claim is admitted once.
     if let Some(complete) = unsafe { take(behavior, 1) } {
-        // The admitter has other readers to admit, so another thread may run the behavior. SAFETY: the behavior keeps
-        // the lane.
+        // The caller has other readers to send on, so another thread may run the behavior. SAFETY: the behavior keeps the
+        // lane.
         let spare = unsafe { lane.get() }.spare();
         let complete = Posted(Some(complete));
         callback::post_urged(&spare, urgent, move || complete.run());

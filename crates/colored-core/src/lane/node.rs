@@ -78,7 +78,7 @@ pub(in crate::lane) unsafe fn finish(head: Head, hold: &Hold) {
         // SAFETY: the caller promises that the claim has had its turn and is in no chain.
         Kind::Claim => unsafe { behavior::free(node) },
         Kind::Inline => hold.owe(-1),
-        Kind::Read => unreachable!("the lane's own node has taken its place"),
+        Kind::Read => unreachable!("readers are admitted"),
     }
 }
 

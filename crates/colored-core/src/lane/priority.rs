@@ -78,7 +78,7 @@ impl PriorityWord {
         raised(before, before + UNIT)
     }
 
-    /// An urgent node has had its turn. Only the holder, or the admitter while readers share the lane, calls this.
+    /// An urgent node has had its turn. Only the holder calls this, or the thread that lets a reader in.
     pub(in crate::lane) fn lower(&self) {
         // Ordering: as in `get`.
         self.0.fetch_sub(UNIT, Ordering::Relaxed);

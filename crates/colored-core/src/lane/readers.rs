@@ -1,47 +1,38 @@
 //! Readers: any number of them run at once under a lane, and no writer runs meanwhile.
 //!
-//! While the gate is open the lane's own node is at the head of its chain, as during an inline call. So the lane is
-//! held, but no single thread holds it. The word `readers` counts the readers inside:
+//! The lane's chain counts the readers that are inside (`queue/chain/readers.rs`):
 //!
-//! | `readers` | own node at the head | |
+//! | tail of the chain | `readers` | |
 //! |---|---|---|
-//! | 0 | no | the lane is idle, queued or run; no reader is inside |
-//! | 0 | yes | an inline call, or the gate is about to open or to close |
-//! | n > 0 | yes | the gate is open, and n readers are inside |
+//! | null | 0 | the lane is idle |
+//! | a count *n* | 0 | *n* readers are inside, and nothing waits |
+//! | a node | *n* > 0 | *n* readers are inside, and the node at the head waits for them |
+//! | a node | 0 | a thread has the right to run the lane |
 //!
-//! * **Open**: a holder of the lane whose own node is at the head sets the word from 0 to n, and lets go of the lane
-//!   without giving it to another thread. The n readers owe a leave each.
-//! * **Enter**: from n > 0 to n + 1, and only while the lane's own node is also the last of the
-//!   chain.
-//! * **Leave**: from n to n - 1. The reader that leaves 0 behind is the lane's holder from then on: it takes the node
-//!   out, and hands on the nodes behind it.
+//! * A reader that comes **enters** at once while nothing waits. Otherwise it is queued like any other work. The one
+//!   exchange decides, so a reader never waits for readers only.
+//! * When the turn of a queued reader comes, the holder **admits** it ([`admit`]), together with the readers right behind
+//!   it, as one batch. The holder counts them all by one exchange, and gives the right to run the lane away.
+//! * Each reader **leaves** once. The last one gets the right to run the lane, if a node waits.
 //!
-//! A leave takes no count but its own: a reader is counted before it is woken, and the admitter is counted as long as
-//! it has the role.
-//!
-//! So the right to run the lane has at most one owner at any time: while the gate is open no thread has it, and the one
-//! exchange that leaves 0 gives it to one thread again (G1).
+//! So the right to run the lane has at most one owner at any time: while readers are inside no thread has it, and the one
+//! exchange that makes the count 0 gives it to one thread again (G1).
 //!
 //! # Order, and no starvation
 //!
-//! A writer that comes while readers are inside is queued behind the lane's own node. From then on no reader enters:
-//! later readers see that another node is the last one, and queue behind the writer. A node that a reader must come
-//! after (G2) was pushed before the reader looked. So either it is done, or the reader sees that the lane's own node is
-//! not the last one. When a reader's turn comes, the readers right behind it go in with it, up to a bound.
+//! Work that comes while readers are inside is queued, and no reader enters from then on. So a reader comes after all work
+//! that was scheduled before it (G2), endless readers starve no writer, and endless writers no reader.
 //!
 //! A writer that has not queued yet may [look](super::try_take) at the lane for a moment. Readers that come meanwhile let
 //! it go first: a hint, and only for a moment.
-//!
-//! The admitter admits the readers that had to wait ([`admit`]). Two more bits of the word say whether there is one,
-//! and whether it was asked to look again.
 
 pub(in crate::lane) mod admit;
 pub(in crate::lane) mod batch;
-pub(in crate::lane) mod count;
 pub(crate) mod queued;
-use crate::lane::current::Hold;
+
 use crate::lane::try_take::{READERS_LOOKS, give_way};
-use crate::lane::{LanePtr, LaneRef};
+use crate::lane::{Lane, LanePtr, LaneRef, ReadyLane};
+use crate::queue::{Node, Pushed};
 use crate::sync::spin_loop;
 use std::ptr::NonNull;
 
@@ -60,48 +51,60 @@ pub(crate) fn read_inline<F: FnOnce() -> R, R>(lane: &LaneRef, f: F) -> Result<R
     Ok(f())
 }
 
-/// Enters, and opens the gate for that if need be. False if this thread cannot enter now: something waits, or a writer
-/// has the lane and still has it after some looks. A gate that is about to open or to close does so within some ten
-/// instructions.
+/// Enters. False if this thread cannot enter now: something waits, or a writer has the lane. Waits some looks for the end
+/// of an inline call.
 #[inline]
-pub(in crate::lane) fn try_enter(lane: &LaneRef) -> bool {
-    let own = NonNull::from(&lane.inline);
+pub(in crate::lane) fn try_enter(lane: &Lane) -> bool {
     give_way(lane);
     for _ in 0..=READERS_LOOKS {
-        let last = lane.chain.last();
-        if last.is_null() {
-            // SAFETY: the node lives in the lane, and is reset whenever it leaves the chain.
-            if unsafe { lane.chain.try_claim(own) } {
-                lane.readers.open(1);
-                if !std::ptr::eq(lane.chain.last(), own.as_ptr()) {
-                    look_for_new_nodes(lane);
-                }
-                return true;
-            }
-        } else if !std::ptr::eq(last, own.as_ptr()) {
-            return false;
-        } else if lane.readers.enter() {
-            return true;
+        match lane.chain.enter() {
+            Ok(()) => return true,
+            Err(last) if std::ptr::eq(last, &raw const lane.inline) => spin_loop(),
+            Err(_) => return false,
         }
-        spin_loop();
     }
     false
 }
 
-/// This thread has opened the gate, and a node is in the line already, perhaps since before. A thread may lose its core
-/// between the claim and the opening; a reader that came meanwhile would wait for all that this one does.
-#[cold]
-fn look_for_new_nodes(lane: &LaneRef) {
-    admit::look_again_soon(lane.clone());
+impl Lane {
+    /// Adds a node. True if the caller has the right to run the lane now, which was idle. Otherwise the lane and the node
+    /// may be gone.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Chain::push`](crate::queue::Chain::push).
+    #[inline(always)]
+    pub(in crate::lane) unsafe fn push_node(&self, node: NonNull<Node>) -> bool {
+        // SAFETY: the caller promises the same.
+        match unsafe { self.chain.push(node) } {
+            Pushed::Claimed => true,
+            Pushed::Behind => false,
+            // The node keeps the lane: it does not have its turn before they are counted.
+            Pushed::BehindReaders(readers) => self.readers.add(readers),
+        }
+    }
+
+    /// Enters, true; or adds the reader's node, false. After false the node may be gone. An urgent node has raised the
+    /// lane before.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Chain::try_claim`](crate::queue::Chain::try_claim), and something else keeps the lane alive during this
+    /// call.
+    pub(in crate::lane) unsafe fn enter_or_push(&self, node: NonNull<Node>) -> bool {
+        // SAFETY: the node is in no chain yet, so this thread may read it.
+        self.record_push(unsafe { node.as_ref() });
+        // SAFETY: the caller promises the same.
+        let is_inside = unsafe { self.chain.enter_or_push(node) };
+        if is_inside {
+            // SAFETY: the node is in no chain.
+            self.settle_admitted(unsafe { node.as_ref() });
+        }
+        is_inside
+    }
 }
 
-/// Whether a reader is counted beside the admitter, if there is one.
-#[cfg(all(test, colored_loom))]
-pub(crate) fn has_readers(lane: &LaneRef) -> bool {
-    lane.readers.has_readers()
-}
-
-/// Leaves. The last one closes the gate and hands the lane on.
+/// Leaves. The last reader hands the lane on, if something waits.
 ///
 /// # Safety
 ///
@@ -110,13 +113,11 @@ pub(crate) fn has_readers(lane: &LaneRef) -> bool {
 pub(in crate::lane) unsafe fn leave(ptr: LanePtr) {
     // SAFETY: the caller keeps the lane alive up to the end of this call.
     let lane = unsafe { ptr.get() };
-    if lane.readers.leave() {
-        // SAFETY: no reader is inside any more, so the lane is this thread's. The caller keeps it alive.
-        let hold = unsafe { Hold::begin(ptr) };
-        lane.record_idle();
-        hold.lane().ensure_found(lane.is_closing());
-        // SAFETY: the own node is at the head, the waiting tasks are known, and the caller keeps the lane alive.
-        unsafe { hold.end_inline() };
+    lane.record_leave();
+    if lane.chain.leave(&lane.readers) {
+        // SAFETY: the head is alive: only the holder, which is this thread, takes it out.
+        let pin = unsafe { lane.chain.head().as_ref() }.pin;
+        ReadyLane(ptr).dispatch(pin);
     }
 }
 

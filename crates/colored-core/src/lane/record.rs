@@ -15,7 +15,8 @@
 //! | it is over | [`record_call_end`](Lane::record_call_end) | idle, unless something waits |
 //! | it has run during a poll of another lane | that lane's [`record_lent`](Lane::record_lent) | |
 //! | a behavior, or readers, are about to get the lane | [`record_taken`](Lane::record_taken) | kept |
-//! | these give it back | [`record_idle`](Lane::record_idle), then perhaps `record_queued` | idle |
+//! | the behavior gives it back | [`record_idle`](Lane::record_idle), then perhaps `record_queued` | idle |
+//! | a reader leaves | [`record_leave`](Lane::record_leave), then perhaps `record_queued` | idle, if it is the last one |
 //!
 //! Call each before the exchange that gives the right to run away: another thread may free the lane afterwards.
 
@@ -24,7 +25,7 @@ use crate::lane::held::{Head, Held};
 use crate::lane::node::Then;
 use crate::lane::{Lane, LanePtr, current};
 use crate::meter::{self, At, Level, Meter};
-use crate::queue::Node;
+use crate::queue::{Node, Tail};
 use crate::task::{Id, Named, TaskRef};
 use crate::trace::Event;
 use crate::usage::Usage;
@@ -221,6 +222,16 @@ impl Lane {
         if_on(|| {
             if let Some(at) = self.recorded() {
                 self.meter().record_kept(at);
+            }
+        });
+    }
+
+    /// A reader is about to leave.
+    #[inline(always)]
+    pub(in crate::lane) fn record_leave(&self) {
+        if_on(|| {
+            if self.chain.tail() == Tail::Readers(1) {
+                self.record_idle();
             }
         });
     }

@@ -1,8 +1,9 @@
 //! Taking an idle lane exclusively, by the lane's own node: an inline call, or a lane of a set.
 
 use crate::lane::Lane;
+use crate::queue::Tail;
 use crate::sync::{Ordering, spin_loop};
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 
 /// How often a thread looks again at a lane that an inline call or readers have, some 5 µs in all: about the cost of
 /// queueing, including the others that come meanwhile. Of 16, 32, 64 and 128 the last was the best for reads of a
@@ -26,26 +27,24 @@ pub(super) fn try_take(lane: &Lane) -> bool {
     unsafe { lane.chain.try_claim(NonNull::from(&lane.inline)) }
 }
 
-/// As [`try_take`], again and again for a moment, while the lane's own node is alone there: an inline call, another
-/// set's closure, or a few readers, are soon over as a rule. A thread that queues instead forces all to queue that come
+/// As [`try_take`], again and again for a moment, while only an inline call, another set's closure, or readers have
+/// the lane: these are soon over as a rule. A thread that queues instead forces all to queue that come
 /// before the lane has been run empty. If it wants other lanes too, it keeps these lanes until a worker comes to this
 /// one.
 ///
 /// No thread spins at a lane that others are queued on, so few of the threads that contend for it spin.
 #[cold]
 pub(super) fn try_take_soon(lane: &Lane) -> bool {
-    let own = NonNull::from(&lane.inline);
     let mut wish = None;
     for _ in 0..LOOKS {
-        let last = lane.chain.last();
-        if last.is_null() {
-            if try_take(lane) {
-                return true;
+        match lane.chain.tail() {
+            Tail::Readers(0) if try_take(lane) => return true,
+            Tail::Readers(0) => {}
+            Tail::Readers(_) => {
+                wish.get_or_insert_with(|| Wish::make(lane));
             }
-        } else if !std::ptr::eq(last, own.as_ptr()) {
-            return false;
-        } else if wish.is_none() && lane.readers.is_open() {
-            wish = Some(Wish::make(lane));
+            Tail::Node(last) if ptr::eq(last, &raw const lane.inline) => {}
+            Tail::Node(_) => return false,
         }
         spin_loop();
     }

@@ -123,8 +123,8 @@ impl Hold {
     ///
     /// # Safety
     ///
-    /// The lane's own node is at the head, and something that outlives this call keeps the lane alive. If a task has
-    /// been polled since the lane was idle, the caller has [made the waiting tasks known](crate::lane::held::Held::ensure_found).
+    /// The lane's own node is at the head, no task has been polled since it came there, and something that outlives this
+    /// call keeps the lane alive.
     #[inline]
     pub(in crate::lane) unsafe fn end_inline(self) {
         let lane = self.lane();

@@ -1,7 +1,7 @@
 //! The wake path: a node is pushed on its lane, and a lane that was idle is dispatched to a thread.
 
 use crate::lane::{Dispatch, Held, Lane, LanePtr, Owner, ReadyLane, current};
-use crate::queue::{Node, Pushed};
+use crate::queue::Node;
 use crate::sync::Arc;
 use crate::task::{self, Schedule, TaskPanic, TaskRef};
 use std::any::Any;
@@ -55,7 +55,7 @@ impl LanePtr {
         // SAFETY: the node is in no chain yet, so this thread may read it.
         lane.record_push(unsafe { node.as_ref() });
         // SAFETY: the caller promises that the node is in no chain, and stays until it has run.
-        if let Pushed::Claimed = unsafe { lane.chain.push(node) } {
+        if unsafe { lane.push_node(node) } {
             lane.record_queued();
             dispatch(ReadyLane(self), pin);
         }

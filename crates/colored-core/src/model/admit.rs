@@ -1,19 +1,14 @@
-//! Readers that are queued just as the gate opens: no reader is left behind.
+//! Readers that come just as others are admitted: no reader is left behind them.
 //!
-//! In each model a behavior that reads one cell, and waits for another, is inside. A reader that is left behind would
+//! In each model a behavior that reads one cell, and waits for another, is admitted. A reader that is left behind would
 //! stay there until the behavior has both.
 
+use super::check_within;
 use super::doubles::{OneTurn, Port, Witness, lane_of};
-use super::{check, check_within};
 use crate::cell::{ColorCell, when};
-use crate::lane::LaneRef;
-use crate::lane::readers;
-use crate::lane::readers::queued::{self, QueuedRead};
 use crate::sync::{Arc, Mutex};
 use loom::thread;
 use std::pin::Pin;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Context, Poll, Waker};
 
 type Cell = ColorCell<()>;
@@ -38,7 +33,7 @@ fn read(cell: &Cell, witness: &Arc<Witness>) -> Option<Pending> {
     begin(async move { cell.read(move |()| drop(witness.marks())).await })
 }
 
-/// A behavior that wants to read `red`, and gets `blue` only after `later` has run.
+/// A behavior that wants to read `red`, and gets `blue` only after `later` has run. It is at the head of red.
 struct Scene {
     port: Arc<Port>,
     later: Arc<Port>,
@@ -53,6 +48,7 @@ impl Scene {
         let red = ColorCell::on_lane(lane_of(&port, 1), ());
         let blue = ColorCell::on_lane(lane_of(&later, 2), ());
         blue.post(|()| ());
+        red.post(|()| ());
         Self { port, later, red, blue, witness: Arc::new(Witness::new()) }
     }
 
@@ -60,6 +56,8 @@ impl Scene {
         let (red, blue) = (self.red.clone(), self.blue.clone());
         let both = begin(async move { when((red.shared(), &blue), |(), ()| ()).await });
         assert!(both.is_some(), "it waits for blue");
+        // The post to red.
+        assert!(self.port.run_one(&mut OneTurn));
         both
     }
 
@@ -71,9 +69,9 @@ impl Scene {
     }
 }
 
-/// One reader, while a worker opens the gate.
+/// One reader, while a worker admits the behavior.
 #[test]
-fn a_reader_against_the_opening() {
+fn a_reader_against_the_admission() {
     check_within(3, || {
         let scene = Scene::new();
         let both = scene.behavior();
@@ -87,10 +85,10 @@ fn a_reader_against_the_opening() {
     });
 }
 
-/// A second behavior of that kind is queued while a worker opens the gate: both have red then, since an exclusive one
+/// A second behavior of that kind comes while a worker admits the first one: both have red then, since an exclusive one
 /// does not get it.
 #[test]
-fn a_shared_claim_against_the_opening() {
+fn a_shared_claim_against_the_admission() {
     check_within(2, || {
         let scene = Scene::new();
         let both = scene.behavior();
@@ -109,7 +107,7 @@ fn a_shared_claim_against_the_opening() {
 /// Two readers, and a writer behind one of them: that reader is admitted, wherever the other one is queued; and no
 /// reader runs beside the writer.
 #[test]
-fn two_readers_and_a_writer_against_the_opening() {
+fn two_readers_and_a_writer_against_the_admission() {
     check_within(2, || {
         let scene = Scene::new();
         let both = scene.behavior();
@@ -134,10 +132,9 @@ fn two_readers_and_a_writer_against_the_opening() {
     });
 }
 
-/// Two readers, each on a thread of its own, while a third thread opens the gate: one of them may find an admitter, and
-/// asks it to look again.
+/// Two readers, each on a thread of its own, while a third thread admits the behavior.
 #[test]
-fn two_readers_against_the_opening() {
+fn two_readers_against_the_admission() {
     check_within(2, || {
         let scene = Scene::new();
         let both = scene.behavior();
@@ -155,10 +152,10 @@ fn two_readers_against_the_opening() {
     });
 }
 
-/// A reader and a writer on two threads, while a third thread opens the gate: a reader that waits is behind the writer.
-/// The writer may be half done when an admitter finds the reader before it.
+/// A reader and a writer on two threads, while a third thread admits the behavior: a reader that waits is behind the
+/// writer. The writer may be half done when the holder finds the reader before it.
 #[test]
-fn a_reader_and_a_writer_against_the_opening() {
+fn a_reader_and_a_writer_against_the_admission() {
     check_within(2, || {
         let scene = Scene::new();
         let both = scene.behavior();
@@ -206,7 +203,7 @@ impl Drop for Mark {
 /// A reader is dropped just after it was queued: its closure is not dropped while readers are inside, and does not keep
 /// others from going in.
 #[test]
-fn an_abandoned_reader_against_the_opening() {
+fn an_abandoned_reader_against_the_admission() {
     check_within(2, || {
         let scene = Scene::new();
         let both = scene.behavior();
@@ -227,56 +224,4 @@ fn an_abandoned_reader_against_the_opening() {
         scene.end(both);
         assert!(witness.marks().len() <= 1);
     });
-}
-
-/// Is queued to read whatever the state of the gate, and looks whether it is counted. It keeps the lane.
-struct Reader {
-    lane: LaneRef,
-    uncounted: std::sync::Arc<AtomicBool>,
-}
-
-impl QueuedRead for Reader {
-    fn begin(&mut self, _closing: bool) -> bool {
-        true
-    }
-
-    fn begin_beside(&mut self) -> bool {
-        true
-    }
-
-    fn run(&mut self) -> Option<Waker> {
-        // A panic would be caught on the way out.
-        self.uncounted.fetch_or(!readers::has_readers(&self.lane), Relaxed);
-        None
-    }
-
-    fn cancel(&mut self) {}
-}
-
-/// A reader is admitted beside another one, which leaves, and runs on that reader's thread before its admitter has gone
-/// on. The reader was counted before it was woken, and takes no count from the admitter when it leaves.
-#[test]
-fn a_reader_that_runs_against_its_admitter() {
-    let uncounted = std::sync::Arc::new(AtomicBool::new(false));
-    let seen = std::sync::Arc::clone(&uncounted);
-    check(move || {
-        let port = Port::new();
-        let lane = lane_of(&port, 1);
-        let (other, runner) = (lane.clone(), Arc::clone(&port));
-        let reader = Reader { lane: lane.clone(), uncounted: std::sync::Arc::clone(&seen) };
-        let inside = readers::read_inline(&lane, || {
-            thread::spawn(move || {
-                queued::post(&other, reader);
-                drop(other);
-                runner.run_all();
-            })
-        });
-        let Ok(thread) = inside else { panic!("it is idle") };
-        port.run_all();
-        thread.join().unwrap();
-        port.run_all();
-        let written = ColorCell::on_lane(lane, ()).call_now(|()| ()).is_ok();
-        assert!(written, "the gate is still open");
-    });
-    assert!(!uncounted.load(Relaxed), "a reader ran that was not counted");
 }

@@ -59,6 +59,7 @@ fn push_and_drain(shared: &Shared, nodes: &Nodes, which: &[usize]) {
         match unsafe { shared.chain.push(nodes.0[*index]) } {
             Pushed::Claimed => drain(shared, nodes),
             Pushed::Behind => {}
+            Pushed::BehindReaders(_) => unreachable!("no reader is here"),
         }
     }
 }

@@ -3,11 +3,9 @@
 use super::doubles::{OneTurn, Port, Witness, lane};
 use super::{check, check_within};
 use crate::cell::ColorCell;
-use crate::queue::{Chain, Kind, Node, Pushed, Unlinked};
-use crate::sync::{Arc, Mutex};
+use crate::sync::Arc;
 use loom::thread;
 use std::pin::Pin;
-use std::ptr::NonNull;
 use std::task::{Context, Poll, Waker};
 
 type Cell = ColorCell<()>;
@@ -172,7 +170,7 @@ fn write_and_read_beside_a_reader() {
     });
 }
 
-/// A reader finds the gate open, and enters when it is open the next time, after a writer: the
+/// A reader finds others inside, and enters when readers are inside the next time, after a writer: the
 /// reader sees the writer's mark.
 /// Shows G1.
 #[test]
@@ -195,7 +193,7 @@ fn enter_the_next_time() {
     });
 }
 
-/// Admitted readers are on two threads when the gate closes.
+/// Admitted readers are on two threads when the last one leaves.
 /// Shows G1.
 #[test]
 fn two_admitted_readers_leave_together() {
@@ -239,67 +237,5 @@ fn drop_against_admission() {
         drop(future);
         thread.join().unwrap();
         port.run_all();
-    });
-}
-
-/// Nodes that outlive the model, and are freed by the test.
-struct Nodes([NonNull<Node>; 5]);
-
-// SAFETY: the nodes are on the heap and made to move between threads; each is freed once.
-unsafe impl Send for Nodes {}
-// SAFETY: a shared reference gives copies of the pointers only, and the link of a node is atomic.
-unsafe impl Sync for Nodes {}
-
-/// The head is exchanged and the nodes behind it are taken out, while two producers push: no node
-/// is lost, and no producer writes to one that has been taken out.
-/// Shows G1.
-#[test]
-fn exchange_against_push() {
-    check(|| {
-        let kinds = [Kind::Read, Kind::Read, Kind::Read, Kind::Read, Kind::Inline];
-        let nodes = Nodes(kinds.map(|kind| NonNull::from(Box::leak(Box::new(Node::new(kind, 0))))));
-        let shared = Arc::new((Chain::new(), nodes, Mutex::new(Vec::new())));
-        let (chain, nodes, taken) = (&shared.0, &shared.1.0, &shared.2);
-        let take = |node: NonNull<Node>| {
-            taken.lock().push(nodes.iter().position(|own| *own == node).expect("one of ours"));
-            // SAFETY: the node is out of the chain, and taken once.
-            drop(unsafe { Box::from_raw(node.as_ptr()) });
-        };
-        // SAFETY: the node is in no chain yet, and freed only when it has been taken out.
-        assert_eq!(unsafe { chain.push(nodes[0]) }, Pushed::Claimed);
-        // SAFETY: the node is in no chain yet, and freed only when it has been taken out.
-        assert_eq!(unsafe { chain.push(nodes[1]) }, Pushed::Behind);
-        let threads = [2, 3].map(|index| {
-            let shared = Arc::clone(&shared);
-            thread::spawn(move || {
-                // SAFETY: the node is in no chain yet, and freed only when it has been taken out.
-                let pushed = unsafe { shared.0.push(shared.1.0[index]) };
-                assert_eq!(pushed, Pushed::Behind, "the chain is held");
-            })
-        });
-        // SAFETY: the node is fresh, and alive to the end of the model.
-        while !unsafe { chain.replace_head(nodes[4]) } {
-            thread::yield_now();
-        }
-        take(nodes[0]);
-        while let Some(node) = chain.take_behind(nodes[4], Kind::Read) {
-            take(node);
-        }
-        for thread in threads {
-            thread.join().unwrap();
-        }
-        loop {
-            let head = chain.head();
-            let unlinked = chain.unlink_head();
-            assert_ne!(unlinked, Unlinked::Stalled, "no producer is left");
-            take(head);
-            if unlinked == Unlinked::Idle {
-                break;
-            }
-        }
-        let mut taken = taken.lock().clone();
-        assert!(taken.starts_with(&[0]) && taken.len() == nodes.len());
-        taken.sort_unstable();
-        assert_eq!(taken, [0, 1, 2, 3, 4]);
     });
 }

@@ -16,17 +16,22 @@
 //! bounded number of spins and then reports [`Unlinked::Stalled`]: on a machine with few cores the
 //! producer may have been preempted, and spinning on it would stop the very core it needs.
 //!
+//! Readers share a chain: [`readers`].
+//!
 //! # Why it is sound
 //!
 //! * A producer writes into its predecessor after its swap. The predecessor is alive: it can leave
 //!   the queue only by an unlink that found its `next` set (then the producer has written) or
 //!   that moved `tail` from it to null (then no producer got it as predecessor).
-//! * A node that is taken out from the place behind another leaves by the same rule: its link is
-//!   set, or `tail` is moved from it to the other. The head of the holder may be exchanged likewise.
+//! * Nodes that are taken out together leave by the same rule: the link of the last one is set, or
+//!   `tail` is moved from it.
 //! * Holder-only data is handed from holder to holder: the releasing compare-exchange to null
 //!   happens before the claiming swap that reads that null.
 
 mod line;
+mod readers;
+
+pub(crate) use self::readers::{Admission, ReaderCount, Tail};
 
 use crate::meter::Counted;
 use crate::sync::{AtomicPtr, Ordering, UnsafeCell, spin_loop};
@@ -47,7 +52,7 @@ pub(crate) enum Kind {
     Callback,
     /// A callback that owns no reference to its lane.
     Uncounted,
-    /// The lane's own node, at its head while a call runs inline, and while readers are inside.
+    /// The lane's own node, at its head while a call runs inline.
     Inline,
     /// The first field of a claim: takes the whole lane for a behavior.
     Claim,
@@ -94,6 +99,8 @@ pub(crate) enum Pushed {
     Claimed,
     /// Another thread holds the chain and will come to the node.
     Behind,
+    /// So many readers are inside, and the node is the head: the caller [adds](ReaderCount::add) them to the count.
+    BehindReaders(usize),
 }
 
 /// The result of taking out the head.
@@ -159,16 +166,28 @@ impl Chain {
         // or of the claimed chain; Acquire pairs with the Release of `unlink_head` that left null,
         // and with the push of the predecessor, whose link is written next.
         let previous = self.tail.swap(node.as_ptr(), Ordering::AcqRel);
-        if let Some(previous) = NonNull::new(previous) {
-            // SAFETY: a node whose `next` is null and that is not `tail` cannot be unlinked.
-            let link = unsafe { &previous.as_ref().next };
-            // Ordering: pairs with the holder's Acquire load in `successor`.
-            link.store(node.as_ptr(), Ordering::Release);
-            Pushed::Behind
-        } else {
-            self.set_head(node.as_ptr());
-            Pushed::Claimed
+        match Tail::of(previous) {
+            Tail::Node(_) => {
+                // SAFETY: the swap found this node as the tail, and gave `node` the place behind it.
+                unsafe { Self::link(previous, node) };
+                Pushed::Behind
+            }
+            Tail::Readers(readers) => {
+                self.set_head(node.as_ptr());
+                if readers == 0 { Pushed::Claimed } else { Pushed::BehindReaders(readers) }
+            }
         }
+    }
+
+    /// # Safety
+    ///
+    /// An exchange of this thread has found `previous` as the tail, and has made `node` the tail.
+    #[inline]
+    unsafe fn link(previous: *mut Node, node: NonNull<Node>) {
+        // SAFETY: a node whose `next` is null and that is not `tail` cannot be unlinked.
+        let link = unsafe { &(*previous).next };
+        // Ordering: pairs with the holder's Acquire load in `next_of`.
+        link.store(node.as_ptr(), Ordering::Release);
     }
 
     /// Takes the right to run an idle chain, with `node` as its head; false if it is held.
@@ -202,11 +221,12 @@ impl Chain {
             .is_ok()
     }
 
-    /// The node whose turn it is. Only the holder calls this.
+    /// The node whose turn it is. Only the holder calls this, or a thread that keeps a reader inside which the head
+    /// [waits for](ReaderCount::has_head).
     #[inline]
     pub(crate) fn head(&self) -> NonNull<Node> {
         let head = self.head.with(|head| {
-            // SAFETY: the caller is the holder, and no other thread uses `head`.
+            // SAFETY: no other thread changes `head`: the caller is the holder, or keeps the next one out.
             unsafe { *head }
         });
         NonNull::new(head).expect("a held chain has a head")
@@ -274,41 +294,6 @@ impl Chain {
         Rotated::Moved
     }
 
-    /// Puts `node` in the place of the head, which is then out. Only the holder calls this. If a producer behind the
-    /// head is half done nothing changes, and the answer is false.
-    ///
-    /// # Safety
-    ///
-    /// As for [`Chain::try_claim`].
-    pub(crate) unsafe fn replace_head(&self, node: NonNull<Node>) -> bool {
-        let head = self.head();
-        let mut next = Self::next_of(head);
-        if next.is_null() {
-            // Ordering: Release publishes the node's empty link to the producer that finds it as predecessor. After a
-            // failure only `next` is read, which is acquired on its own.
-            let moved = self.tail.compare_exchange(
-                head.as_ptr(),
-                node.as_ptr(),
-                Ordering::Release,
-                Ordering::Relaxed,
-            );
-            if moved.is_ok() {
-                self.set_head(node.as_ptr());
-                return true;
-            }
-            match Self::await_next(head) {
-                Some(found) => next = found,
-                None => return false,
-            }
-        }
-        // SAFETY: the caller promises that the node is alive and in no chain, so no other thread uses its link.
-        let link = unsafe { &node.as_ref().next };
-        // Ordering: only the holder reads the link, and hands it on with the chain.
-        link.store(next, Ordering::Relaxed);
-        self.set_head(node.as_ptr());
-        true
-    }
-
     #[inline]
     fn pass_head(&self, head: NonNull<Node>, next: *mut Node) {
         // SAFETY: the head is alive: only the caller, the holder, takes it out.
@@ -320,8 +305,8 @@ impl Chain {
 
     fn set_head(&self, node: *mut Node) {
         self.head.with_mut(|head| {
-            // SAFETY: the caller is the holder, also after a push or a claim that found the chain idle; no other thread
-            // uses `head`.
+            // SAFETY: the caller is the holder, also after a push or a claim that found the chain idle, or its push found
+            // readers, and it has not counted them yet; no other thread uses `head`.
             unsafe { *head = node }
         });
     }

@@ -9,7 +9,7 @@ use crate::color::Color;
 use crate::lane::LanePtr;
 use crate::lane::behavior::{BehaviorRef, Claim, Header};
 use crate::lane::readers::admit;
-use crate::queue::{Kind, Node};
+use crate::queue::{Kind, Node, Tail};
 use crate::sync::Ordering;
 use crate::task::Named;
 use std::panic::Location;
@@ -57,39 +57,53 @@ impl LanePtr {
     /// The lane is held, and stays blocked up to the end of this call (module documentation).
     pub(crate) unsafe fn line(self, show: impl FnMut(BehaviorRef)) {
         // SAFETY: the caller promises that the lane is held: so its chain has nodes, which keep it.
-        let head = unsafe { self.get() }.chain.head();
-        // SAFETY: the head is in the chain, and the caller promises that the lane stays blocked, so no thread takes
+        let chain = &unsafe { self.get() }.chain;
+        let second = chain.next(chain.head());
+        // SAFETY: the node is in the chain, and the caller promises that the lane stays blocked, so no thread takes
         // nodes out.
-        unsafe { self.line_behind(head, show) };
+        unsafe { self.line_from(second, show) };
     }
 
-    /// As [`line`](Self::line), of a lane whose gate is held open by a blocked behavior. Readers that need not wait are
-    /// admitted first. True if a writer keeps out the nodes that are left; `None` if that cannot be said now.
+    /// As [`line`](Self::line), of a lane that a blocked behavior reads. True if something waits there, and so keeps readers
+    /// out; `None` if that cannot be said now, because a producer is half done.
     ///
     /// # Safety
     ///
     /// That behavior is inside up to the end of this call.
     pub(crate) unsafe fn line_beside_readers(self, show: impl FnMut(BehaviorRef)) -> Option<bool> {
-        // SAFETY: only the admitter takes out nodes behind the gate, and `survey` calls this as the admitter.
-        let show = |last| unsafe { self.line_behind(last, show) };
         // SAFETY: the caller promises that the behavior is inside, and so keeps the lane, up to the end of this call.
-        unsafe { admit::survey(self, show) }
+        let lane = unsafe { self.get() };
+        if let Tail::Readers(_) = lane.chain.tail() {
+            return Some(false);
+        }
+        if !lane.readers.has_head() {
+            return None;
+        }
+        let head = lane.chain.head();
+        // SAFETY: the head is in the chain, and no thread takes nodes out while the behavior is inside.
+        let kind = unsafe { head.as_ref() }.kind;
+        // SAFETY: as above.
+        unsafe { self.line_from(Some((head, kind)), show) };
+        Some(true)
     }
 
     /// # Safety
     ///
-    /// `node` is in the lane's chain, and no other thread takes out nodes behind it.
-    unsafe fn line_behind(self, mut node: NonNull<Node>, mut show: impl FnMut(BehaviorRef)) {
-        // SAFETY: the nodes in its chain keep the lane.
+    /// The lane is alive. The node is in its chain, and of that kind, and no other thread takes out nodes from there on.
+    unsafe fn line_from(
+        self,
+        mut next: Option<(NonNull<Node>, Kind)>,
+        mut show: impl FnMut(BehaviorRef),
+    ) {
+        // SAFETY: the caller promises that the lane is alive.
         let chain = &unsafe { self.get() }.chain;
-        while let Some((next, kind)) = chain.next(node) {
-            // SAFETY: `chain.next` returned the node with its kind, and the caller promises that no thread takes it out
-            // of the chain.
-            if let Some(behavior) = unsafe { behavior_of(next, kind) } {
+        while let Some((node, kind)) = next {
+            // SAFETY: the node is in the chain with this kind, and the caller promises that no thread takes it out.
+            if let Some(behavior) = unsafe { behavior_of(node, kind) } {
                 // SAFETY: its claim is in the chain, and has a reference.
                 show(unsafe { BehaviorRef::retain(behavior) });
             }
-            node = next;
+            next = chain.next(node);
         }
     }
 }

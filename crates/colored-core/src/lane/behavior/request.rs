@@ -1,6 +1,6 @@
 //! Wanting several lanes, and taking them at once if they are idle.
 //!
-//! [`run_now`] takes each lane by its own node, as an inline call does, or enters its gate. It never waits: if one lane
+//! [`run_now`] takes each lane by its own node, as an inline call does, or enters it as a reader. It never waits: if one lane
 //! cannot be taken, the lanes before it are given back, and nodes that were pushed meanwhile are handed on. So it can
 //! neither be part of a cycle nor overtake another: a behavior that runs this way has found no other before it on any
 //! of its lanes.

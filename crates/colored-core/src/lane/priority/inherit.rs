@@ -45,7 +45,7 @@ impl Lane {
         }
     }
 
-    /// Settles a node that an admitter, not a holder, has taken out.
+    /// Settles the node of a reader that is inside.
     pub(in crate::lane) fn settle_admitted(&self, node: &Node) {
         self.record_admitted(node);
         if node.urgent {

@@ -8,18 +8,16 @@
 //! fresh lane goes on, so that other work comes in between. A lane also leaves the batch after a reader that has
 //! left a value under the lane's color, or has asked for that color: no other reader finds the same color.
 //!
-//! # Exclusion
-//!
-//! The readers are written before the batch is shared, and the counter gives each place out once. In a shutdown, the
-//! first lane drops all readers that no lane has taken: a reader that runs may wait for one of them.
+//! In a shutdown, the first lane drops all readers that no lane has taken: a reader that runs may wait for one of them.
 
 use crate::lane::held::Held;
 use crate::lane::{Lane, LaneRef, callback, current};
 use crate::queue::Node;
-use crate::sync::{Arc, AtomicUsize, Ordering};
-use std::mem::{self, ManuallyDrop};
+use crate::sync::{Arc, Mutex};
+use std::mem;
 use std::ptr::NonNull;
 use std::task::Waker;
+use std::vec::IntoIter;
 
 /// How many readers one lane takes: as many as a worker polls between two looks at the clock.
 #[cfg(not(colored_loom))]
@@ -52,8 +50,13 @@ impl Admitted {
         Self { node, read }
     }
 
+    pub(in crate::lane) fn is_urgent(&self) -> bool {
+        // SAFETY: `new` was given the node, which is in no chain.
+        unsafe { self.node.as_ref() }.urgent
+    }
+
     /// Reads, and leaves. The task that waits for it is woken behind the tasks that are in the line.
-    fn read(self) {
+    pub(in crate::lane) fn read(self) {
         let Self { node, read } = self;
         mem::forget(self);
         // SAFETY: `new` was given a node that `read` takes, and this is its only use, since the `Drop` is forgotten.
@@ -63,8 +66,8 @@ impl Admitted {
     }
 
     /// Sends the reader to a fresh lane of the same scheduler.
-    pub(in crate::lane) fn read_elsewhere(self, lane: &Lane, urgent: bool) {
-        callback::post_urged(&lane.spare(), urgent, move || self.read());
+    pub(in crate::lane) fn read_elsewhere(self, lane: &Lane) {
+        callback::post_urged(&lane.spare(), self.is_urgent(), move || self.read());
     }
 }
 
@@ -76,99 +79,58 @@ impl Drop for Admitted {
     }
 }
 
+/// Sends the readers to as many fresh lanes of the same scheduler as may run at once.
+pub(in crate::lane) fn read_elsewhere(mut readers: Vec<Admitted>, lane: &Lane) {
+    if readers.len() < 2 {
+        if let Some(only) = readers.pop() {
+            only.read_elsewhere(lane);
+        }
+        return;
+    }
+    let lanes = readers.len().min(lane.port.common().lanes_at_once);
+    let batch = Arc::new(Mutex::new(readers.into_iter()));
+    for _ in 0..lanes {
+        BatchTurn(Some(Arc::clone(&batch))).read_elsewhere(lane);
+    }
+}
+
 /// Readers that are counted in, and wait for a lane to run on.
-pub(in crate::lane) struct ReadBatch {
-    /// Each is taken out once, and not dropped here.
-    readers: Vec<ManuallyDrop<Admitted>>,
-    /// The index of the first reader that no lane has taken; beyond the end when all are taken.
-    next: AtomicUsize,
-}
+type Batch = Mutex<IntoIter<Admitted>>;
 
-// SAFETY: only the lane that takes a reader out looks at it, and an `Admitted` is `Send`.
-unsafe impl Sync for ReadBatch {}
-
-impl ReadBatch {
-    pub(in crate::lane) fn new() -> Self {
-        Self { readers: Vec::new(), next: AtomicUsize::new(0) }
-    }
-
-    /// Adds a reader. The batch takes `most` readers at most.
-    pub(in crate::lane) fn invite(&mut self, admitted: Admitted, most: usize) {
-        if self.readers.is_empty() {
-            self.readers.reserve_exact(most);
-        }
-        self.readers.push(ManuallyDrop::new(admitted));
-    }
-
-    /// Sends the batch to as many fresh lanes of the same scheduler as may run at once.
-    pub(in crate::lane) fn read_elsewhere(self, lane: &Lane) {
-        if self.readers.len() < 2 {
-            if let Some(admitted) = self.take() {
-                admitted.read_elsewhere(lane, false);
-            }
-            return;
-        }
-        let lanes = self.readers.len().min(lane.port.common().lanes_at_once);
-        let batch = Arc::new(self);
-        for _ in 1..lanes {
-            BatchTurn(Some(Arc::clone(&batch))).read_elsewhere(lane);
-        }
-        BatchTurn(Some(batch)).read_elsewhere(lane);
-    }
-
-    fn drop_all(&self) {
-        while self.take().is_some() {}
-    }
-
-    /// Takes a reader that no lane has taken.
-    fn take(&self) -> Option<Admitted> {
-        // Ordering: only the count matters; the readers came with the batch.
-        let place = self.next.fetch_add(1, Ordering::Relaxed);
-        let admitted: *const Admitted = &raw const **self.readers.get(place)?;
-        // SAFETY: each place is taken once, and the value left there is not dropped.
-        Some(unsafe { admitted.read() })
-    }
-
-    fn has_more(&self) -> bool {
-        // Ordering: a hint; `take` finds out whether a reader is left.
-        self.next.load(Ordering::Relaxed) < self.readers.len()
-    }
-}
-
-impl Drop for ReadBatch {
-    fn drop(&mut self) {
-        self.drop_all();
-    }
+fn drop_all(batch: &Batch) {
+    let rest = mem::take(&mut *batch.lock());
+    drop(rest);
 }
 
 /// The turn of a lane. If it is dropped unused, in a shutdown, no reader runs any more.
-struct BatchTurn(Option<Arc<ReadBatch>>);
+struct BatchTurn(Option<Arc<Batch>>);
 
 impl BatchTurn {
     fn read_elsewhere(self, lane: &Lane) {
         let spare = lane.spare();
         let here = spare.clone();
-        callback::post_urged(&spare, false, move || self.read(&here));
+        callback::post(&spare, move || self.read(&here));
     }
 
     /// Runs under `here`, in a callback.
     fn read(mut self, here: &LaneRef) {
         let Some(batch) = self.0.take() else { return };
-        let (start, callback) = (here.port.now(), here.chain.last());
+        let start = here.port.now();
         for _ in 0..TURNS {
             if here.is_closing() {
-                return batch.drop_all();
+                return drop_all(&batch);
             }
-            let Some(admitted) = batch.take() else { return };
+            let next = batch.lock().next();
+            let Some(admitted) = next else { return };
             admitted.read();
             // This runs in a callback under `here`.
             let has_locals = Held::with_current(|lane| lane.is_some_and(Held::has_locals));
-            let is_known = has_locals || here.is_published() || here.chain.last() != callback;
+            let is_known = has_locals || here.is_published() || !here.chain.has_head_only();
             if is_known || here.port.now() > start + LONG_NANOS {
                 break;
             }
         }
-        if batch.has_more() {
+        if batch.lock().len() > 0 {
             Self(Some(batch)).read_elsewhere(here);
         }
     }
@@ -177,7 +139,7 @@ impl BatchTurn {
 impl Drop for BatchTurn {
     fn drop(&mut self) {
         if let Some(batch) = self.0.take() {
-            batch.drop_all();
+            drop_all(&batch);
         }
     }
 }

@@ -258,12 +258,14 @@ impl Oracle {
     /// A poll ends, and the task is not complete.
     pub(crate) fn poll_ends(&mut self, key: Key, end: End) {
         self.tally.waited += 1;
-        let came = self.tally.waited;
+        let (came, closing) = (self.tally.waited, self.closing);
         let task = self.task(key);
         let from = task.hue;
         let notified = std::mem::take(&mut task.notified);
         let stays = !matches!(end, End::Hops(_));
-        task.came = if !stays {
+        // A shutdown aborts a task that it finds in a poll at once, if the task had a section when the poll began: the task
+        // may go before older ones.
+        task.came = if !stays || closing {
             0
         } else if task.came == 0 {
             came
@@ -321,7 +323,7 @@ impl Oracle {
                     self.kept_turn(hue);
                 } else {
                     self.turn_begins(hue, Entry::Task(key), by_end);
-                    if by_end && self.lanes.note_end(hue, came) {
+                    if by_end && came > 0 && self.lanes.note_end(hue, came) {
                         let what = format!("task {} is dropped behind a younger one", key.slot);
                         self.violated("G8", what);
                     }

@@ -10,7 +10,7 @@ use crate::world::World;
 use std::future::poll_fn;
 use std::task::Poll;
 
-/// Looks at a value that a writer is changing, as a broken gate would allow.
+/// Looks at a value that a writer is changing, as a broken lock would allow.
 pub(super) fn look_meanwhile(cell: CellKey, value: &Value, world: &World) {
     let key = world.oracle(|oracle| {
         let hue = oracle.cells.get(cell).expect("it is in use").hue;
