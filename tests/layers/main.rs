@@ -53,6 +53,7 @@ const CRATES: [Crate; 10] = [
             &[
                 "block_on",
                 "budget",
+                "chance",
                 "color_local",
                 "device",
                 "environment",
@@ -72,7 +73,9 @@ const CRATES: [Crate; 10] = [
             &["process", "signal"],
             &["diagnose"],
             &["runtime"],
-            &["__private", "metrics", "sim"],
+            &["metrics", "sim"],
+            &["__private"],
+            &["select"],
         ],
     },
     Crate {
@@ -103,11 +106,16 @@ const CRATES: [Crate; 10] = [
     },
     Crate {
         sources: "crates/colored-macros/src",
-        layers: &[&["errors", "nearest"], &["function", "options"], &["entry"]],
+        layers: &[&["errors", "nearest"], &["function", "options"], &["simulated"], &["entry"]],
     },
     Crate {
         sources: "crates/colored-sim/src",
-        layers: &[&["strategy"], &["choices"], &["replay", "shrink"], &["search"]],
+        layers: &[
+            &["strategy", "thread"],
+            &["choices", "names"],
+            &["replay", "shrink"],
+            &["search"],
+        ],
     },
     Crate { sources: "crates/colored-stage/src", layers: &[&["wall"], &["admission", "stage"]] },
     Crate {

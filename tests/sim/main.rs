@@ -1,8 +1,11 @@
 //! Simulations of programs: bugs that only some schedules show, each with a twin that has none.
 
+mod attribute;
 mod bugs;
 mod limits;
 mod runs;
+mod select;
+mod trails;
 
 use colored::sim::{Builder, Failure, Report};
 

@@ -83,14 +83,27 @@
 //!
 //! A seed names a run of one build of the program: another version of it, or of this crate, may choose otherwise.
 
+#[doc(hidden)]
+pub mod attribute;
 mod builder;
+mod child;
+mod evidence;
+mod examine;
+mod failure;
+mod kept;
+mod keys;
+mod lines;
 mod panics;
+#[cfg_attr(not(target_os = "linux"), path = "sim/personality/absent.rs")]
+mod personality;
 mod places;
+mod record;
 mod report;
 mod run;
 
 pub use self::builder::{Builder, check};
-pub use self::report::{Failure, Report};
+pub use self::failure::Failure;
+pub use self::report::Report;
 pub use colored_sim::Strategy;
 
 /// A number by the seed of the run. Outside a simulation, a number that no seed decides.

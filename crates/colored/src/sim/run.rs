@@ -1,7 +1,9 @@
 //! One run of a simulation.
 
+use super::evidence::Watch;
 use super::panics;
 use super::places::Places;
+use crate::chance;
 use crate::runtime::Builder as RuntimeBuilder;
 use crate::runtime::simulated::SimulatedRuntime;
 use colored_core::budget;
@@ -37,15 +39,17 @@ pub(super) fn is_on() -> bool {
 pub(super) fn random() -> u64 {
     let draw = |run: &mut Run| {
         run.random = run.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = run.random;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        chance::mix(run.random)
     };
     with(draw).unwrap_or_else(|| {
         use std::hash::{BuildHasher, RandomState};
         RandomState::new().hash_one(0)
     })
+}
+
+/// A choice among so many, of which the first is the default.
+fn choose_below(bound: u32) -> u32 {
+    with(|run| run.choices.choose_below(bound)).unwrap_or(0)
 }
 
 /// For the macro `buggify!`.
@@ -76,12 +80,16 @@ where
 {
     let run =
         Run { choices, random: replay.seed, sometimes: std::mem::take(sometimes), panicked: None };
-    let workers = replay.workers;
+    let (seed, workers) = (replay.seed, replay.workers);
     let (outcome, run) = thread::scope(|scope| {
         let body = move || {
             RUN.set(Some(run));
+            colored_sim::thread::begin(seed);
+            chance::draw_by(choose_below);
+            chance::wakes::begin();
             let _keeps = panics::keep();
             let outcome = go(program, workers, max_turns);
+            colored_sim::thread::end();
             (outcome, RUN.take().expect("nothing else takes it"))
         };
         let thread =
@@ -112,6 +120,7 @@ where
     let mut runtime = runtime
         .build_simulated(workers, &Places)
         .map_err(|error| format!("the simulated runtime does not start: {error}"))?;
+    let watch = Watch::begin(with(|run| run.choices.keeps_turns()).unwrap_or(false));
     let mut main = runtime.spawn_main(program());
     let ended = take_turns(&mut runtime, max_turns, || main.is_finished());
     let panicked = with(|run| run.panicked.take()).flatten();
@@ -123,6 +132,7 @@ where
     };
     drop(main);
     drop(runtime);
+    drop(watch);
     outcome
 }
 
@@ -148,6 +158,7 @@ fn take_turns(
         runtime.list_runnable(&mut actors);
         if actors.is_empty() {
             if runtime.move_time() {
+                colored_sim::thread::set_time(runtime.nanos());
                 continue;
             }
             return Err(
@@ -163,6 +174,11 @@ fn take_turns(
             Some((actor, units)) => {
                 budget::begin_polls_with(units);
                 runtime.take_turn(actor);
+                chance::wakes::release();
+                with(|run| {
+                    runtime.note_turn(actor, |value| run.choices.note(value));
+                    run.choices.describe(|| runtime.describe_turn(actor));
+                });
             }
             None => return Err(format!("the main future has not ended after {max_turns} turns")),
         }
