@@ -3,6 +3,7 @@
 mod bugs;
 mod hosts;
 mod limits;
+mod net_bugs;
 mod net_datagrams;
 mod net_tcp;
 mod runs;
