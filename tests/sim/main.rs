@@ -4,6 +4,7 @@ mod attribute;
 mod bugs;
 mod hosts;
 mod limits;
+mod net_bugs;
 mod net_datagrams;
 mod net_tcp;
 mod runs;
