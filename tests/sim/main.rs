@@ -4,6 +4,7 @@ mod bugs;
 mod lies;
 mod limits;
 mod runs;
+mod suite;
 
 use colored::sim::{Builder, Failure, Report};
 
