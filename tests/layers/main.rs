@@ -107,7 +107,7 @@ const CRATES: [Crate; 10] = [
     },
     Crate {
         sources: "crates/colored-sim/src",
-        layers: &[&["strategy"], &["choices"], &["replay", "shrink"], &["search"]],
+        layers: &[&["disk", "strategy"], &["choices"], &["replay", "shrink"], &["search"]],
     },
     Crate { sources: "crates/colored-stage/src", layers: &[&["wall"], &["admission", "stage"]] },
     Crate {

@@ -9,11 +9,13 @@
 //! | [`Strategy`] | how a seed chooses |
 //! | [`Choices`] | the choices of one run, and those that differ from the default |
 //! | [`Replay`] | these choices as a text |
+//! | [`disk`] | files in memory, and what a power failure leaves of them |
 //! | [`search()`] | runs by seed, until one fails; then the failure is confirmed and shrunk |
 
 #![forbid(unsafe_code)]
 
 mod choices;
+pub mod disk;
 mod replay;
 mod search;
 mod shrink;
