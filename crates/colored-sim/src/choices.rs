@@ -44,6 +44,9 @@ enum Source {
     Replay(Deviations),
 }
 
+/// The sites of [`Choices::happens_at`] have places as actors have, from this number on.
+const SITES: usize = 1_000_000;
+
 impl Choices {
     pub(crate) fn by(chooser: Chooser) -> Self {
         Self::of(Source::Strategy(chooser))
@@ -111,6 +114,23 @@ impl Choices {
             self.deviations.insert(key, Deviation::Fault(self.asked));
         }
         self.asked += 1;
+        self.note(u64::from(happens));
+        happens
+    }
+
+    /// As [`happens`](Self::happens), for something that is counted apart: the choice is named by the site, and by how often
+    /// that has asked. It stays the same one when choices of turns before it are removed.
+    pub fn happens_at(&mut self, site: usize, one_in: u32) -> bool {
+        let count = self.turns.entry(SITES + site).or_default();
+        *count += 1;
+        let key = (Place { actor: SITES + site, turns: *count }, Some(0));
+        let happens = match &mut self.source {
+            Source::Strategy(chooser) => chooser.happens(one_in),
+            Source::Replay(deviations) => deviations.contains_key(&key),
+        };
+        if happens {
+            self.deviations.insert(key, Deviation::Fault(0));
+        }
         self.note(u64::from(happens));
         happens
     }

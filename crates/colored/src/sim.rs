@@ -84,12 +84,19 @@
 //! A seed names a run of one build of the program: another version of it, or of this crate, may choose otherwise.
 
 mod builder;
+mod faults;
+mod host;
+mod hosts;
+pub mod net;
 mod panics;
 mod places;
+mod process_faults;
 mod report;
 mod run;
 
 pub use self::builder::{Builder, check};
+pub use self::faults::{Fault, Faults};
+pub use self::host::{Host, begin_quiet_phase, host, host_name, system_time};
 pub use self::report::{Failure, Report};
 pub use colored_sim::Strategy;
 

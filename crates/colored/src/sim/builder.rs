@@ -1,12 +1,15 @@
 //! The settings of a simulation, and its seeds.
 
+use super::faults::Faults;
+use super::hosts::MAIN;
 use super::report::Report;
-use super::run::{self, Sometimes};
+use super::run::{self, Setup, Sometimes};
 use colored_sim::{Plan, Replay, Strategy, run_again, search};
 use std::env;
-use std::fmt::Display;
+use std::fmt::{self, Display};
 use std::ops::{Range, RangeInclusive};
 use std::str::FromStr;
+use std::sync::Arc;
 
 /// The most workers of a simulation.
 const MOST_WORKERS: usize = 64;
@@ -28,11 +31,11 @@ const SHRINK_RUNS: usize = 500;
 /// report.assert_passed();
 /// assert_eq!(report.seeds(), 20);
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[must_use = "a simulation runs by `run`"]
 pub struct Builder {
     plan: Plan,
-    max_turns: u64,
+    setup: Setup,
 }
 
 impl Default for Builder {
@@ -50,7 +53,10 @@ impl Builder {
             strategy: Strategy::Portfolio,
             shrink_runs: SHRINK_RUNS,
         };
-        Self { plan, max_turns: 100_000 }
+        Self {
+            plan,
+            setup: Setup { max_turns: 100_000, faults: Faults::none(), hosts: Vec::new() },
+        }
     }
 
     /// The seeds: one run each, until one fails.
@@ -74,7 +80,37 @@ impl Builder {
 
     /// A run that takes more turns fails, because it does not end.
     pub fn max_turns(mut self, turns: u64) -> Self {
-        self.max_turns = turns;
+        self.setup.max_turns = turns;
+        self
+    }
+
+    /// The faults that happen, by the choices of a run. Default: none.
+    pub fn faults(mut self, faults: Faults) -> Self {
+        self.setup.faults = faults;
+        self
+    }
+
+    /// A host beside that of the main future: a runtime of its own, with the same number of workers, on which the future
+    /// that `program` makes is spawned under [`Color::DEFAULT`](crate::Color::DEFAULT). `program` is called at the start
+    /// of each run, and again when the host is [restarted](super::Host::restart) after a [crash](super::Host::crash).
+    ///
+    /// All hosts start before the main future. The host stays up when its future has ended; a panic of the future fails
+    /// the run. State of the closure outlives a crash, so it should have none: what a real process would find after its
+    /// restart is in files.
+    ///
+    /// # Panics
+    ///
+    /// If there is a host of this name; `"main"` runs the main future.
+    #[track_caller]
+    pub fn host<F, P>(mut self, name: impl Into<String>, program: P) -> Self
+    where
+        P: Fn() -> F + Send + Sync + 'static,
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let name = name.into();
+        let is_known = name == MAIN || self.setup.hosts.iter().any(|(known, _)| *known == name);
+        assert!(!is_known, "host({name:?}): there is a host of this name");
+        self.setup.hosts.push((name, Arc::new(move || Box::pin(program()))));
         self
     }
 
@@ -94,16 +130,15 @@ impl Builder {
         P: Fn() -> F + Sync,
         F: Future<Output = ()> + Send + 'static,
     {
-        let Self { mut plan, max_turns } = self;
+        let Self { mut plan, setup } = self;
         let allowed = |workers: &RangeInclusive<usize>| {
             !workers.is_empty() && *workers.start() > 0 && *workers.end() <= MOST_WORKERS
         };
         let workers = &plan.workers;
         assert!(allowed(workers), "workers({workers:?}): allowed are 1 to {MOST_WORKERS}");
         let mut sometimes = Sometimes::new();
-        let mut make = |replay: &Replay, choices| {
-            run::make(&program, replay, choices, max_turns, &mut sometimes)
-        };
+        let mut make =
+            |replay: &Replay, choices| run::make(&program, replay, choices, &setup, &mut sometimes);
         if let Some(replay) = variable::<Replay>("COLORED_SIM_REPLAY") {
             let outcome = run_again(&replay, make);
             return Report::of_replay(replay, outcome, sometimes);
@@ -111,6 +146,18 @@ impl Builder {
         plan.seeds = seeds(plan.seeds);
         let found = search(&plan, &mut make);
         Report::new(found, sometimes)
+    }
+}
+
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let hosts: Vec<_> = self.setup.hosts.iter().map(|(name, _)| name).collect();
+        f.debug_struct("Builder")
+            .field("plan", &self.plan)
+            .field("max_turns", &self.setup.max_turns)
+            .field("faults", &self.setup.faults)
+            .field("hosts", &hosts)
+            .finish()
     }
 }
 
