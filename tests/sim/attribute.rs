@@ -2,7 +2,7 @@
 //!
 //! The tests in `fixtures` fail if a variable asks for it, and then in a process of their own.
 
-use colored::sim::{Strategy, is_on};
+use colored::sim::{Faults, Strategy, is_on};
 use colored::time::{Duration, sleep};
 use std::process::Command;
 use std::{env, fs};
@@ -16,13 +16,13 @@ async fn the_function_runs_in_a_simulation() {
     sleep(Duration::from_secs(3600)).await;
 }
 
-#[colored::test(sim, seeds = 2 + 3, workers = 1..=8, strategy = "pct(3)", budget = "1h", until = plateau(100))]
+#[colored::test(sim, seeds = 2 + 3, workers = 1..=8, strategy = "pct(3)", faults = "net, pause", budget = "1h", until = plateau(100))]
 async fn every_option() -> Result<(), String> {
     sleep(Duration::from_secs(1)).await;
     Ok(())
 }
 
-#[colored::test(workers = 4, sim, strategy = Strategy::Starve, budget = Duration::from_secs(60), seeds = 3, crate = ::colored)]
+#[colored::test(workers = 4, sim, strategy = Strategy::Starve, faults = Faults::swarm(), budget = Duration::from_secs(60), seeds = 3, crate = ::colored)]
 async fn every_option_as_an_expression() -> Result<Result<(), u8>, String> {
     Ok(Ok(()))
 }
@@ -30,6 +30,10 @@ async fn every_option_as_an_expression() -> Result<Result<(), u8>, String> {
 #[colored::test(sim, seeds = 1, strategy = "fast")]
 #[should_panic = "the option `strategy`: \"fast\" is no strategy: allowed are \"portfolio\""]
 async fn a_strategy_that_is_none() {}
+
+#[colored::test(sim, seeds = 1, faults = "net, disc")]
+#[should_panic = "the option `faults`: \"disc\" is no fault: allowed are net, none, swarm, clock, crash, "]
+async fn a_fault_that_is_none() {}
 
 /// Runs a fixture with these variables, and returns whether it has passed and what it has printed.
 fn run(fixture: &str, variables: &[(&str, &str)]) -> (bool, String) {

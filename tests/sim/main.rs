@@ -2,7 +2,10 @@
 
 mod attribute;
 mod bugs;
+mod hosts;
 mod limits;
+mod net_datagrams;
+mod net_tcp;
 mod runs;
 mod select;
 mod trails;
@@ -31,4 +34,13 @@ where
     report.assert_passed();
     assert_eq!(report.seeds(), 1000);
     report
+}
+
+/// Runs a program without a bug, with settings of its own.
+#[track_caller]
+fn passes_with<F>(builder: Builder, program: impl Fn() -> F + Sync)
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    builder.run(program).assert_passed();
 }

@@ -50,8 +50,8 @@ pub struct Turn {
     pub number: u64,
     /// Whether the choice of the actor was not the default.
     pub is_chosen: bool,
-    /// What was drawn in it and is not the default, with the number of the draw.
-    pub drawn: Vec<(u32, u32)>,
+    /// What was drawn in it and is not the default, with the number of the draw; without for what is counted apart.
+    pub drawn: Vec<(Option<u32>, u32)>,
     /// What ran, as the runtime has described it.
     pub what: String,
 }
@@ -60,6 +60,9 @@ enum Source {
     Strategy(Chooser),
     Replay(Deviations),
 }
+
+/// The sites of [`Choices::happens_at`] have places as actors have, from this number on.
+const SITES: usize = 1_000_000;
 
 impl Choices {
     pub(crate) fn by(chooser: Chooser) -> Self {
@@ -158,9 +161,21 @@ impl Choices {
         self.draw(|chooser| chooser.below(bound), bound - 1)
     }
 
-    /// A number up to `most`. A replay may name a larger one, that another version of the program had.
     fn draw(&mut self, draw: impl FnOnce(&mut Chooser) -> u32, most: u32) -> u32 {
-        let key = (self.last, Some(self.asked));
+        let number = self.asked;
+        self.asked += 1;
+        self.draw_at((self.last, Some(number)), Some(number), draw, most)
+    }
+
+    /// A number up to `most`. A replay may name a larger one, that another version of the program had. `number` is that of the
+    /// draw in its turn.
+    fn draw_at(
+        &mut self,
+        key: (Place, Option<u32>),
+        number: Option<u32>,
+        draw: impl FnOnce(&mut Chooser) -> u32,
+        most: u32,
+    ) -> u32 {
         let drawn = match &mut self.source {
             Source::Strategy(chooser) => draw(chooser),
             Source::Replay(deviations) => match deviations.get(&key) {
@@ -171,12 +186,20 @@ impl Choices {
         if drawn > 0 {
             self.deviations.insert(key, Deviation::Drawn(drawn));
             if let Some(turn) = self.turns_kept.as_mut().and_then(|turns| turns.last_mut()) {
-                turn.drawn.push((self.asked, drawn));
+                turn.drawn.push((number, drawn));
             }
         }
-        self.asked += 1;
         self.note(u64::from(drawn));
         drawn
+    }
+
+    /// As [`happens`](Self::happens), for something that is counted apart: the choice is named by the site, and by how often
+    /// that has asked. It stays the same one when choices of turns before it are removed.
+    pub fn happens_at(&mut self, site: usize, one_in: u32) -> bool {
+        let count = self.turns.entry(SITES + site).or_default();
+        *count += 1;
+        let key = (Place { actor: SITES + site, turns: *count }, Some(0));
+        self.draw_at(key, None, |chooser| u32::from(chooser.happens(one_in)), 1) > 0
     }
 
     /// Adds something that the run has done to its trail: two runs of the same choices have equal trails.
@@ -243,7 +266,7 @@ mod tests {
             choices.describe(|| "it".to_owned());
         }
         let it = Turn { actor: 1, number: 1, what: "it".to_owned(), ..Turn::default() };
-        let second = Turn { actor: 2, is_chosen: true, drawn: vec![(1, 3)], ..it.clone() };
+        let second = Turn { actor: 2, is_chosen: true, drawn: vec![(Some(1), 3)], ..it.clone() };
         assert_eq!(choices.turns(), [it, second]);
     }
 

@@ -3,16 +3,19 @@
 use super::child::{self, REPLAY};
 use super::examine::{Examined, examine};
 use super::failure::Failure;
+use super::faults::Faults;
+use super::hosts::MAIN;
 use super::kept::Kept;
 use super::report::Report;
-use super::run::{self, Sometimes};
+use super::run::{self, Setup, Sometimes};
 use crate::time::Duration;
 use colored_sim::{Plan, Replay, Strategy, run_again, run_again_keeping, search};
 use std::env;
-use std::fmt::Display;
+use std::fmt::{self, Display};
 use std::ops::{Range, RangeInclusive};
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::sync::Arc;
 
 /// The most workers of a simulation.
 const MOST_WORKERS: usize = 64;
@@ -37,11 +40,11 @@ const LINES: usize = 20;
 /// report.assert_passed();
 /// assert_eq!(report.seeds(), 20);
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[must_use = "a simulation runs by `run`"]
 pub struct Builder {
     plan: Plan,
-    max_turns: u64,
+    setup: Setup,
     test: Option<String>,
     kept: Option<Kept>,
 }
@@ -63,7 +66,12 @@ impl Builder {
             budget: None,
             plateau: None,
         };
-        Self { plan, max_turns: 100_000, test: None, kept: None }
+        Self {
+            plan,
+            setup: Setup { max_turns: 100_000, faults: Faults::none(), hosts: Vec::new() },
+            test: None,
+            kept: None,
+        }
     }
 
     /// The seeds: one run each, until one fails.
@@ -87,7 +95,37 @@ impl Builder {
 
     /// A run that takes more turns fails, because it does not end.
     pub fn max_turns(mut self, turns: u64) -> Self {
-        self.max_turns = turns;
+        self.setup.max_turns = turns;
+        self
+    }
+
+    /// The faults that happen, by the choices of a run. Default: none.
+    pub fn faults(mut self, faults: Faults) -> Self {
+        self.setup.faults = faults;
+        self
+    }
+
+    /// A host beside that of the main future: a runtime of its own, with the same number of workers, on which the future
+    /// that `program` makes is spawned under [`Color::DEFAULT`](crate::Color::DEFAULT). `program` is called at the start
+    /// of each run, and again when the host is [restarted](super::Host::restart) after a [crash](super::Host::crash).
+    ///
+    /// All hosts start before the main future. The host stays up when its future has ended; a panic of the future fails
+    /// the run. State of the closure outlives a crash, so it should have none: what a real process would find after its
+    /// restart is in files.
+    ///
+    /// # Panics
+    ///
+    /// If there is a host of this name; `"main"` runs the main future.
+    #[track_caller]
+    pub fn host<F, P>(mut self, name: impl Into<String>, program: P) -> Self
+    where
+        P: Fn() -> F + Send + Sync + 'static,
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let name = name.into();
+        let is_known = name == MAIN || self.setup.hosts.iter().any(|(known, _)| *known == name);
+        assert!(!is_known, "host({name:?}): there is a host of this name");
+        self.setup.hosts.push((name, Arc::new(move || Box::pin(program()))));
         self
     }
 
@@ -135,7 +173,7 @@ impl Builder {
         P: Fn() -> F + Sync,
         F: Future<Output = ()> + Send + 'static,
     {
-        let Self { mut plan, max_turns, test, kept } = self;
+        let Self { mut plan, setup, test, kept } = self;
         let allowed = |workers: &RangeInclusive<usize>| {
             !workers.is_empty() && *workers.start() > 0 && *workers.end() <= MOST_WORKERS
         };
@@ -143,9 +181,8 @@ impl Builder {
         assert!(allowed(workers), "workers({workers:?}): allowed are 1 to {MOST_WORKERS}");
         let lines = variable("COLORED_SIM_LINES").unwrap_or(LINES);
         let mut sometimes = Sometimes::new();
-        let mut make = |replay: &Replay, choices| {
-            run::make(&program, replay, choices, max_turns, &mut sometimes)
-        };
+        let mut make =
+            |replay: &Replay, choices| run::make(&program, replay, choices, &setup, &mut sometimes);
         if let Some(replay) = variable::<Replay>(REPLAY) {
             child::answer_if_asked(&replay, &mut make);
             let (outcome, choices) = run_again_keeping(&replay, make);
@@ -174,6 +211,18 @@ impl Builder {
             failure
         });
         Report::new(found, failure, sometimes)
+    }
+}
+
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let hosts: Vec<_> = self.setup.hosts.iter().map(|(name, _)| name).collect();
+        f.debug_struct("Builder")
+            .field("plan", &self.plan)
+            .field("max_turns", &self.setup.max_turns)
+            .field("faults", &self.setup.faults)
+            .field("hosts", &hosts)
+            .finish()
     }
 }
 
