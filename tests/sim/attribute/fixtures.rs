@@ -118,11 +118,15 @@ async fn a_thread() {
 async fn a_thread_that_is_waited_for() {
     if fails() {
         let (sender, receiver) = colored::sync::oneshot::channel::<()>();
+        let (begin, begun) = std::sync::mpsc::channel();
         let waits = move || {
+            // A thread gives itself its name.
+            begin.send(()).unwrap();
             thread::sleep(Duration::from_secs(5));
             drop(sender);
         };
         drop(thread::Builder::new().name("idler".to_owned()).spawn(waits).unwrap());
+        begun.recv().unwrap();
         receiver.await.unwrap();
     }
 }

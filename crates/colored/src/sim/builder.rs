@@ -66,12 +66,8 @@ impl Builder {
             budget: None,
             plateau: None,
         };
-        Self {
-            plan,
-            setup: Setup { max_turns: 100_000, faults: Faults::none(), hosts: Vec::new() },
-            test: None,
-            kept: None,
-        }
+        let setup = Setup { max_turns: 100_000, faults: Faults::none(), hosts: Vec::new() };
+        Self { plan, setup, test: None, kept: None }
     }
 
     /// The seeds: one run each, until one fails.

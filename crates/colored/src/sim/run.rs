@@ -176,7 +176,7 @@ fn take_turns(hosts: &mut Hosts, max_turns: u64, is_finished: impl Fn() -> bool)
         hosts.list_runnable(&mut actors);
         if actors.is_empty() {
             if hosts.move_time() {
-                colored_sim::thread::set_time(hosts.world.now());
+                colored_sim::thread::set_time(hosts.nanos());
                 continue;
             }
             return Err(
