@@ -74,7 +74,17 @@ fn a_failure_is_confirmed_alone_and_printed_with_its_turns() {
     let (passes, text) =
         run("lost_update", &[("COLORED_SIM_REPLAY", "0:1:"), ("COLORED_SIM_LINES", "1")]);
     assert!(passes, "{text}");
-    let (_, text) = run("lost_update", &[("COLORED_SIM_LINES", "1")]);
+    let trace = env::temp_dir().join(format!("colored-trace-{}", std::process::id()));
+    let path = trace.to_str().unwrap();
+    let variables = [("COLORED_SIM_LINES", "1"), ("COLORED_SIM_TRACE", path)];
+    let (_, text) = run("lost_update", &variables);
+    assert!(text.contains(&format!("trace for https://ui.perfetto.dev: {path}")), "{text}");
+    let events = fs::read_to_string(&trace).unwrap();
+    fs::remove_file(&trace).unwrap();
+    assert!(
+        events.starts_with("{\"displayTimeUnit\"") && events.contains("color 0x2, task "),
+        "{events}"
+    );
     assert_eq!(text.matches("spawned at").count(), 1, "{text}");
 }
 
@@ -94,7 +104,7 @@ fn failures_are_kept_and_run_first() {
     let variables = |keep| [(fixtures::FILE, path), ("COLORED_SIM_KEEP", keep)];
     let (_, text) =
         run("kept", &[(fixtures::FILE, path), ("COLORED_SIM_KEEP", ""), ("CI", "true")]);
-    assert!(text.contains("not kept, in CI; to keep it, add to "), "{text}");
+    assert!(text.contains("not kept; to keep it, add to "), "{text}");
     assert!(!file.exists());
     let (_, text) = run("kept", &variables("1"));
     assert!(text.contains("kept in "), "{text}");

@@ -52,6 +52,8 @@ pub struct Turn {
     pub is_chosen: bool,
     /// What was drawn in it and is not the default, with the number of the draw; without for what is counted apart.
     pub drawn: Vec<(Option<u32>, u32)>,
+    /// When it began, in nanoseconds since the begin of the run.
+    pub nanos: u64,
     /// What ran, as the runtime has described it.
     pub what: String,
 }
@@ -106,9 +108,10 @@ impl Choices {
         self.turns_kept.as_deref().unwrap_or_default()
     }
 
-    /// Says what the last turn has run, if turns are kept.
-    pub fn describe(&mut self, what: impl FnOnce() -> String) {
+    /// Says when the last turn began, and what it has run, if turns are kept.
+    pub fn describe(&mut self, nanos: u64, what: impl FnOnce() -> String) {
         if let Some(turn) = self.turns_kept.as_mut().and_then(|turns| turns.last_mut()) {
+            turn.nanos = nanos;
             turn.what = what();
         }
     }
@@ -263,9 +266,10 @@ mod tests {
             choices.choose(&[1, 2]);
             choices.happens(2);
             choices.choose_below(4);
-            choices.describe(|| "it".to_owned());
+            choices.describe(7, || "it".to_owned());
         }
-        let it = Turn { actor: 1, number: 1, what: "it".to_owned(), ..Turn::default() };
+        let what = "it".to_owned();
+        let it = Turn { actor: 1, number: 1, nanos: 7, what, ..Turn::default() };
         let second = Turn { actor: 2, is_chosen: true, drawn: vec![(Some(1), 3)], ..it.clone() };
         assert_eq!(choices.turns(), [it, second]);
     }
