@@ -22,7 +22,7 @@ use std::sync::LazyLock;
 
 /// By crate, its modules from bottom to top. A module imports from layers below its own; two of one
 /// layer do not know each other. The root of a crate, where all come together, may import everything.
-const CRATES: [Crate; 10] = [
+const CRATES: [Crate; 11] = [
     Crate {
         sources: "crates/colored-core/src",
         layers: &[
@@ -104,6 +104,10 @@ const CRATES: [Crate; 10] = [
     Crate {
         sources: "crates/colored-macros/src",
         layers: &[&["errors", "nearest"], &["function", "options"], &["entry"]],
+    },
+    Crate {
+        sources: "crates/colored-record/src",
+        layers: &[&["bytes", "event", "ranks"], &["file", "reader", "writer"], &["tests"]],
     },
     Crate {
         sources: "crates/colored-sim/src",
