@@ -26,22 +26,27 @@ pub enum SourceKind {
     Call,
     /// The end of a cell: its last clone is gone, wherever that was.
     End,
+    /// A task that hops; the number is its id.
+    Hop,
     /// A thread that the record does not cover.
     Stranger,
 }
 
 impl SourceKind {
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 8] = [
         Self::Default,
         Self::Numbered,
         Self::Unique,
         Self::Maker,
         Self::Call,
         Self::End,
+        Self::Hop,
         Self::Stranger,
     ];
 
-    pub(crate) fn from_byte(byte: u8) -> Option<Self> {
+    /// The kind of this number: the inverse of `as u8`.
+    #[must_use]
+    pub fn from_byte(byte: u8) -> Option<Self> {
         Self::ALL.get(usize::from(byte)).copied()
     }
 }
@@ -56,6 +61,7 @@ impl fmt::Display for Source {
             SourceKind::Maker => f.write_str("the thread that made the runtime"),
             SourceKind::Call => write!(f, "blocking call {number}"),
             SourceKind::End => f.write_str("the end of a cell"),
+            SourceKind::Hop => write!(f, "the hop of task {number}"),
             SourceKind::Stranger => f.write_str("another thread"),
         }
     }
@@ -109,10 +115,12 @@ pub enum Mark {
     Finished,
     /// Is the task aborted whose turn it is?
     Aborted,
+    /// Does the caller still wait for the closure whose turn it is?
+    Wanted,
 }
 
 impl Mark {
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 10] = [
         Self::Join,
         Self::Call,
         Self::Timer,
@@ -122,6 +130,7 @@ impl Mark {
         Self::Open,
         Self::Finished,
         Self::Aborted,
+        Self::Wanted,
     ];
 }
 
@@ -135,6 +144,7 @@ impl fmt::Display for Mark {
             Self::Send | Self::Open => "a send",
             Self::Finished => "a question whether a task is over",
             Self::Aborted => "an abort",
+            Self::Wanted => "the closure of a call",
         })
     }
 }

@@ -14,6 +14,7 @@
 #![forbid(unsafe_code)]
 
 mod bytes;
+mod damage;
 mod event;
 mod file;
 mod ranks;
@@ -22,7 +23,8 @@ mod reader;
 mod tests;
 mod writer;
 
+pub use self::damage::Damage;
 pub use self::event::{Event, Mark, Source, SourceKind, Turn, Value};
-pub use self::file::{Damage, File, end, head, put_block};
+pub use self::file::{File, end, head, put_block};
 pub use self::reader::Reader;
 pub use self::writer::Writer;

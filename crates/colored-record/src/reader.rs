@@ -4,8 +4,9 @@ use crate::bytes::{
     AGAIN, AGAIN_OUTSIDE, CLASS, FROM, MARK, PUSH, RANK, REPEAT, SUM, SUM_AFTER, Sum, UNKNOWN,
     VALUE, number, unfold,
 };
+use crate::damage::Damage;
 use crate::event::{Event, Mark, Source, SourceKind, Turn, Value};
-use crate::file::Damage;
+
 use crate::ranks::Ranks;
 
 /// Reads the bytes of one color.

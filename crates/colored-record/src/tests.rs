@@ -15,7 +15,7 @@ impl Random {
     }
 
     fn source(&mut self, sources: u64) -> Source {
-        let kind = SourceKind::from_byte(self.below(7) as u8).expect("there are seven");
+        let kind = SourceKind::from_byte(self.below(8) as u8).expect("there are eight");
         let number = self.below(sources) << (8 * self.below(8));
         Source { kind, number }
     }
@@ -34,7 +34,7 @@ impl Random {
             0 => Event::From(self.source(sources)),
             1 => Event::Value(Value::Clock, self.below(u64::MAX)),
             2 => Event::Value(Value::Random, self.below(u64::MAX)),
-            _ => Event::Mark(Mark::ALL[self.below(9) as usize], self.below(2) == 1),
+            _ => Event::Mark(Mark::ALL[self.below(10) as usize], self.below(2) == 1),
         }
     }
 }

@@ -24,6 +24,7 @@ use crate::drain::Finishers;
 use crate::driver::Driver;
 use crate::long_poll::LongPolls;
 use crate::pool::Pool;
+use crate::recording::Recording;
 use colored_core::Scheduler;
 use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
@@ -45,6 +46,7 @@ pub(crate) struct Services {
     pub(crate) tokio: TokioPlace,
     /// All workers are on one thread, and the clock is not the system's.
     pub(crate) is_simulated: bool,
+    pub(crate) recording: Recording,
 }
 
 // As of the driver.
@@ -115,6 +117,7 @@ impl Services {
             devices: Devices::new(true),
             tokio: TokioPlace::default(),
             is_simulated: false,
+            recording: Recording::default(),
         })
     }
 }

@@ -10,10 +10,17 @@ use crate::task::{Ended, Schedule, Wants};
 #[inline]
 pub(in crate::lane) fn run(turn: &Turn<'_>) -> Then {
     let (lane, task) = (turn.lane(), turn.head.task().expect("a task is at the head"));
-    // SAFETY: `turn` says that this thread holds the lane, at whose head the task is, and may run the task.
-    let (done, asked) = current::polling(task, || unsafe { task.run(turn.closing) });
+    let (done, asked) = current::polling(task, || match lane.order.cancels(task, turn.closing) {
+        // SAFETY: `turn` says that this thread holds the lane, at whose head the task is, and may run the task.
+        None => unsafe { task.run(turn.closing) },
+        // SAFETY: as above.
+        Some(cancels) => unsafe { task.run_told(cancels) },
+    });
     // SAFETY: the task's hop left a reference with the lane, and this is the only use of it.
     let hop = asked.hop.map(|lane| unsafe { LaneRef::from_counted(lane) });
+    if done || hop.is_some() {
+        lane.order.forget(&turn.head);
+    }
     let has_held = lane.inner(|inner| {
         if done || hop.is_some() {
             // SAFETY: this thread holds the task's lane, and the task is alive until its node leaves the chain.
@@ -49,6 +56,10 @@ pub(in crate::lane) fn run(turn: &Turn<'_>) -> Then {
             Then::Keep
         }
         Wants::Wait if !asked.yielded => Then::Done,
+        Wants::Wait | Wants::Again if lane.order.pushes_again() => {
+            task.wake();
+            Then::Done
+        }
         Wants::Wait | Wants::Again => Then::Again,
     }
 }

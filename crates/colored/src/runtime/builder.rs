@@ -2,6 +2,8 @@
 
 mod build;
 mod hooks;
+#[cfg(feature = "record")]
+mod record;
 mod tuning;
 
 pub use self::tuning::Tuning;
@@ -10,6 +12,7 @@ use super::park::PanicHook;
 use super::tokio_threads::Tokio;
 use super::worker_hooks::WorkerHooks;
 use crate::diagnose;
+use crate::recording::Setting;
 use crate::thread_settings::ThreadSettings;
 use colored_core::Options;
 use std::fmt;
@@ -58,6 +61,7 @@ pub struct Builder {
     tokio: Tokio,
     tuning: Tuning,
     options: Options,
+    recording: Setting,
 }
 
 impl Default for Builder {
@@ -87,6 +91,7 @@ impl Builder {
             tokio: Tokio::default(),
             tuning: Tuning::default(),
             options: Options::default(),
+            recording: Setting::default(),
         }
     }
 
