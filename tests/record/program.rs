@@ -97,7 +97,6 @@ async fn step(world: &Arc<World>, own: &mut Chain, depth: u32) {
             let (sender, receiver) = oneshot::channel();
             let task = spawn_colored(target % COLORS, async move { sender.send(value).is_ok() });
             select! {
-                biased;
                 received = receiver => own.add(received.unwrap()),
                 () = sleep(Duration::from_micros(target % 60)) => own.add(3),
             };

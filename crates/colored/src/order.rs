@@ -9,6 +9,12 @@ pub(crate) fn clock(read: impl FnOnce() -> u64) -> Option<u64> {
     is_ordered().then(|| number(Value::Clock, read))
 }
 
+/// A number that `draw` draws: in a replay, the recorded one.
+#[inline]
+pub(crate) fn choice(draw: impl FnOnce() -> u32) -> u32 {
+    if is_ordered() { number(Value::Random, || draw().into()) as u32 } else { draw() }
+}
+
 /// A poll of a timer: in a replay, no timer runs.
 pub(crate) fn timer(poll: impl FnOnce() -> Poll<()>) -> Poll<()> {
     match told(Mark::Timer) {

@@ -44,19 +44,19 @@
 //!
 //! | covered | how a replay treats it |
 //! |---|---|
-//! | spawns, posts, calls, hops, yields, aborts, joins, [`select!`](crate::select) with `biased` | in the recorded order |
+//! | spawns, posts, calls, hops, yields, aborts, joins | in the recorded order |
 //! | [`mpsc`](crate::sync::mpsc) channels by `send` and `recv`, [`oneshot`](crate::sync::oneshot) channels | each value is received from the recorded sender |
 //! | sleeps, timeouts, intervals | no time passes |
-//! | [`Instant::now`](crate::time::Instant::now), [`random`] | the recorded values |
+//! | [`Instant::now`](crate::time::Instant::now), [`random`], where [`select!`](crate::select) begins | the recorded values |
 //! | [`spawn_blocking`](crate::spawn_blocking()) | runs again; what it spawns and posts is covered |
 //! | [`Color::unique`](crate::Color::unique), [task ids](crate::task::Id) | equal, by the color that makes them |
 //! | the thread that made the runtime | spawns and sends again |
 //!
 //! | not covered | a replay that comes there |
 //! |---|---|
-//! | sockets, pipes, signals, child processes, other channels, locks and semaphores of [`sync`](crate::sync), other methods of channels; [`ColorCell::read`](crate::ColorCell::read), [`when`](crate::when()), sections, [`ColorLocal`](crate::ColorLocal), the clock inside a blocking call | ends, and names the operation, the color and the number of its turn |
+//! | sockets, pipes, signals, child processes, files, limits, stages, pinned cells, other channels, locks and semaphores of [`sync`](crate::sync), other methods of channels; [`ColorCell::read`](crate::ColorCell::read), [`when`](crate::when()), sections, [`ColorLocal`](crate::ColorLocal), the clock inside a blocking call | ends, and names the operation, the color and the number of its turn |
 //! | spawns and messages of other threads | ends, where their work has its turn |
-//! | `select!` without `biased`; files; the clock and the random numbers of `std`; locks, atomics and thread-locals that colors share; the order of a `HashMap`; destructors of values that several colors share | is not seen. If the program behaves in another way then, the replay ends where that differs from the record |
+//! | files that are read without waiting; the clock and the random numbers of `std`; locks, atomics and thread-locals that colors share; the order of a `HashMap`; destructors of values that several colors share | is not seen. If the program behaves in another way then, the replay ends where that differs from the record |
 //!
 //! # How a replay ends
 //!

@@ -25,6 +25,7 @@ use crate::driver::Driver;
 use crate::long_poll::LongPolls;
 use crate::pool::Pool;
 use crate::recording::Recording;
+use crate::world::Host;
 use colored_core::Scheduler;
 use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
@@ -44,8 +45,8 @@ pub(crate) struct Services {
     pub(crate) pool: Pool,
     pub(crate) devices: Devices,
     pub(crate) tokio: TokioPlace,
-    /// All workers are on one thread, and the clock is not the system's.
-    pub(crate) is_simulated: bool,
+    /// The host that a simulated runtime is on: all workers are on one thread, and the clock is not the system's.
+    pub(crate) host: Option<Arc<Host>>,
     pub(crate) recording: Recording,
 }
 
@@ -116,7 +117,7 @@ impl Services {
             pool: Pool::new(&crate::pool::Limits::default()),
             devices: Devices::new(true),
             tokio: TokioPlace::default(),
-            is_simulated: false,
+            host: None,
             recording: Recording::default(),
         })
     }

@@ -9,6 +9,11 @@ pub(crate) fn clock(_read: impl FnOnce() -> u64) -> Option<u64> {
 }
 
 #[inline(always)]
+pub(crate) fn choice(draw: impl FnOnce() -> u32) -> u32 {
+    draw()
+}
+
+#[inline(always)]
 pub(crate) fn timer(poll: impl FnOnce() -> Poll<()>) -> Poll<()> {
     poll()
 }
