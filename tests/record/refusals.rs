@@ -2,8 +2,13 @@
 
 use super::Record;
 use colored::time::{Duration, Instant, sleep};
-use colored::{ColorCell, Runtime, exclusive, net, spawn_blocking, spawn_colored, sync};
+use colored::{
+    Color, ColorCell, Limit, Runtime, color_local, exclusive, net, spawn_blocking, spawn_colored,
+    sync, when,
+};
 use std::sync::Arc;
+
+color_local!(static LOCAL: u32 = 3);
 
 /// The color 7 calls, and then `then`.
 async fn call_and<F>(then: impl FnOnce() -> F + Send + 'static) -> u32
@@ -52,6 +57,32 @@ fn what_no_record_covers_is_named_with_its_color_and_turn() {
             cell.read(|value| *value).await;
         },
         "no record covers a read of a cell",
+    );
+    assert_refused(
+        || async {
+            let (one, two) = (ColorCell::new(9, 1), ColorCell::new(10, 2));
+            when((&one, &two), |one, two| *one += *two).await;
+        },
+        "no record covers a `when`",
+    );
+    assert_refused(
+        || async {
+            LOCAL.with(|value| assert_eq!(*value, 3));
+        },
+        "no record covers a value of a color",
+    );
+    assert_refused(
+        || async {
+            spawn_blocking(|| ()).abort();
+        },
+        "no record covers the abort of a blocking call",
+    );
+    assert_refused(
+        || async {
+            let limit = Limit::new(Color::new(9), 1);
+            limit.spawn(async {}).await.unwrap().await.unwrap();
+        },
+        "no record covers a limit",
     );
     assert_refused(
         || async {

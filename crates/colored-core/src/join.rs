@@ -54,6 +54,7 @@ impl<T> JoinHandle<T> {
     /// complete by then, nothing happens. Returns at once; await the handle to know when the future
     /// has been dropped. A blocking call is cancelled only if it has not begun.
     pub fn abort(&self) {
+        refuse_for_a_call(self.join.task());
         self.join.abort();
     }
 
@@ -123,6 +124,13 @@ impl<T> Awaited for Join<T, LanePtr> {
     }
 }
 
+/// No record has whether a blocking call had begun when it was aborted.
+fn refuse_for_a_call(task: TaskRef<LanePtr>) {
+    if task.lane() == LanePtr::nowhere() {
+        order::refuse("the abort of a blocking call");
+    }
+}
+
 /// The functions that find the target of a wait for a task.
 const JOIN: &Kind = &Kind { target: joined, waker: joiner };
 
@@ -156,6 +164,7 @@ pub struct AbortHandle(Abort<LanePtr>);
 impl AbortHandle {
     /// As [`JoinHandle::abort`].
     pub fn abort(&self) {
+        refuse_for_a_call(self.0.task());
         self.0.abort();
     }
 

@@ -171,6 +171,7 @@ impl<T> WeakSender<T> {
     /// A sender, if there still is one.
     #[must_use]
     pub fn upgrade(&self) -> Option<Sender<T>> {
+        self.1.pass();
         Some(Sender(self.0.upgrade()?, self.1.clone()))
     }
 }

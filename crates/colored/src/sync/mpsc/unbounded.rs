@@ -105,6 +105,7 @@ impl<T> WeakUnboundedSender<T> {
     /// A sender, if there still is one.
     #[must_use]
     pub fn upgrade(&self) -> Option<UnboundedSender<T>> {
+        self.1.pass();
         Some(UnboundedSender(self.0.upgrade()?, self.1.clone()))
     }
 }
