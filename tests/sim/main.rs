@@ -1,5 +1,6 @@
 //! Simulations of programs: bugs that only some schedules show, each with a twin that has none.
 
+mod attribute;
 mod bugs;
 mod hosts;
 mod limits;
@@ -7,6 +8,8 @@ mod net_bugs;
 mod net_datagrams;
 mod net_tcp;
 mod runs;
+mod select;
+mod trails;
 
 use colored::sim::{Builder, Failure, Report};
 

@@ -122,21 +122,34 @@
 //!
 //! A seed names a run of one build of the program: another version of it, or of this crate, may choose otherwise.
 
+#[doc(hidden)]
+pub mod attribute;
 mod builder;
+mod child;
+mod evidence;
+mod examine;
+mod failure;
 mod faults;
 mod host;
 mod hosts;
+mod kept;
+mod keys;
+mod lines;
 pub mod net;
 mod panics;
+#[cfg_attr(not(target_os = "linux"), path = "sim/personality/absent.rs")]
+mod personality;
 mod places;
 mod process_faults;
+mod record;
 mod report;
 mod run;
 
 pub use self::builder::{Builder, check};
+pub use self::failure::Failure;
 pub use self::faults::{Fault, Faults};
 pub use self::host::{Host, begin_quiet_phase, host, host_name, system_time};
-pub use self::report::{Failure, Report};
+pub use self::report::Report;
 pub use colored_sim::Strategy;
 
 /// A number by the seed of the run. Outside a simulation, a number that no seed decides.

@@ -1,8 +1,10 @@
 //! One run of a simulation.
 
+use super::evidence::Watch;
 use super::faults::{Faults, Rng};
 use super::hosts::{Hosts, MAIN, Program};
 use super::panics;
+use crate::chance;
 use crate::runtime::Builder as RuntimeBuilder;
 use crate::world::World;
 use colored_core::budget;
@@ -46,6 +48,11 @@ pub(super) fn random() -> u64 {
         use std::hash::{BuildHasher, RandomState};
         RandomState::new().hash_one(0)
     })
+}
+
+/// A choice among so many, of which the first is the default.
+fn choose_below(bound: u32) -> u32 {
+    with(|run| run.choices.choose_below(bound)).unwrap_or(0)
 }
 
 /// For the macro `buggify!`.
@@ -95,12 +102,16 @@ where
         sometimes: std::mem::take(sometimes),
         panicked: None,
     };
-    let workers = replay.workers;
+    let (seed, workers) = (replay.seed, replay.workers);
     let (outcome, run) = thread::scope(|scope| {
         let body = move || {
             RUN.set(Some(run));
+            colored_sim::thread::begin(seed);
+            chance::draw_by(choose_below);
+            chance::wakes::begin();
             let _keeps = panics::keep();
             let outcome = go(program, workers, setup);
+            colored_sim::thread::end();
             (outcome, RUN.take().expect("nothing else takes it"))
         };
         let thread =
@@ -130,6 +141,7 @@ where
     let settings = RuntimeBuilder::new().on_task_panic(note_panic).seed(0);
     let world = world().expect("this thread simulates a run");
     let (mut hosts, mut main) = Hosts::start(&world, settings, workers, setup, program())?;
+    let watch = Watch::begin(with(|run| run.choices.keeps_turns()).unwrap_or(false));
     let ended = take_turns(&mut hosts, setup.max_turns, || main.is_finished());
     let panicked = with(|run| run.panicked.take()).flatten();
     let outcome = match (panicked, main.try_take()) {
@@ -140,6 +152,7 @@ where
     };
     drop(main);
     drop(hosts);
+    drop(watch);
     outcome
 }
 
@@ -162,6 +175,7 @@ fn take_turns(hosts: &mut Hosts, max_turns: u64, is_finished: impl Fn() -> bool)
         hosts.list_runnable(&mut actors);
         if actors.is_empty() {
             if hosts.move_time() {
+                colored_sim::thread::set_time(hosts.nanos());
                 continue;
             }
             return Err(
@@ -177,6 +191,11 @@ fn take_turns(hosts: &mut Hosts, max_turns: u64, is_finished: impl Fn() -> bool)
             Some((actor, units)) => {
                 budget::begin_polls_with(units);
                 hosts.take_turn(actor);
+                chance::wakes::release();
+                with(|run| {
+                    hosts.note_turn(actor, |value| run.choices.note(value));
+                    run.choices.describe(|| hosts.describe_turn(actor));
+                });
             }
             None => return Err(format!("the main future has not ended after {max_turns} turns")),
         }
