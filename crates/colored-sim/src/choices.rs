@@ -54,6 +54,8 @@ pub struct Turn {
     pub is_chosen: bool,
     /// What was drawn in it and is not the default, with the number of the draw.
     pub drawn: Vec<(u32, u32)>,
+    /// The faults that have happened in it, or after it and before the next turn.
+    pub faults: Vec<String>,
     /// What ran, as the runtime has described it.
     pub what: String,
 }
@@ -152,6 +154,13 @@ impl Choices {
         self.asked = 0;
         self.note(chosen as u64);
         chosen
+    }
+
+    /// Says which fault has happened, if turns are kept.
+    pub fn describe_fault(&mut self, what: impl FnOnce() -> String) {
+        if let Some(turn) = self.turns_kept.as_mut().and_then(|turns| turns.last_mut()) {
+            turn.faults.push(what());
+        }
     }
 
     /// Whether a fault happens that happens once in `one_in`. By default it does not.
