@@ -34,6 +34,8 @@ pub struct Choices {
     turns: BTreeMap<usize, u64>,
     /// How often the present turn has drawn.
     asked: u32,
+    /// By site, the time at which it has asked last, and how often then.
+    sites: BTreeMap<usize, (u64, u32)>,
     deviations: Deviations,
     /// A hash of all choices and of what the run has reported.
     trail: u64,
@@ -83,6 +85,7 @@ impl Choices {
             last: Place { actor: 0, turns: 0 },
             turns: BTreeMap::new(),
             asked: 0,
+            sites: BTreeMap::new(),
             deviations: BTreeMap::new(),
             trail: 0,
             turns_kept: None,
@@ -196,12 +199,16 @@ impl Choices {
         drawn
     }
 
-    /// As [`happens`](Self::happens), for something that is counted apart: the choice is named by the site, and by how often
-    /// that has asked. It stays the same one when choices of turns before it are removed.
-    pub fn happens_at(&mut self, site: usize, one_in: u32) -> bool {
-        let count = self.turns.entry(SITES + site).or_default();
-        *count += 1;
-        let key = (Place { actor: SITES + site, turns: *count }, Some(0));
+    /// As [`happens`](Self::happens), for something that concerns a site: the choice is named by the site, by `time`, and
+    /// by how often the site has asked at that time. It stays the same one when turns before that time are removed.
+    pub fn happens_at(&mut self, site: usize, time: u64, one_in: u32) -> bool {
+        let asked = self.sites.entry(site).or_default();
+        if asked.0 != time {
+            *asked = (time, 0);
+        }
+        let number = asked.1;
+        asked.1 += 1;
+        let key = (Place { actor: SITES + site, turns: time }, Some(number));
         self.draw_at(key, None, |chooser| u32::from(chooser.happens(one_in)), 1) > 0
     }
 
@@ -272,6 +279,21 @@ mod tests {
         let it = Turn { actor: 1, number: 1, nanos: 7, what, ..Turn::default() };
         let second = Turn { actor: 2, is_chosen: true, drawn: vec![(Some(1), 3)], ..it.clone() };
         assert_eq!(choices.turns(), [it, second]);
+    }
+
+    #[test]
+    fn a_choice_of_a_site_stays_when_turns_before_it_are_removed() {
+        let fault = (Place { actor: super::SITES + 3, turns: 70 }, Some(1));
+        for turns in 0..5 {
+            let mut choices = Choices::replay([(fault, Deviation::Drawn(1))].into());
+            for _ in 0..turns {
+                let _actor = choices.choose(&[0, 1]);
+                assert!(!choices.happens(1) && !choices.happens_at(3, 69, 1));
+            }
+            let asked = [3, 2, 3, 3].map(|site| choices.happens_at(site, 70, 1));
+            assert_eq!(asked, [false, false, true, false]);
+            assert_eq!(choices.into_deviations().len(), 1);
+        }
     }
 
     #[test]
