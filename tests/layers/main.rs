@@ -107,7 +107,14 @@ const CRATES: [Crate; 10] = [
     },
     Crate {
         sources: "crates/colored-sim/src",
-        layers: &[&["strategy"], &["choices"], &["replay", "shrink"], &["search"]],
+        layers: &[
+            &["strategy"],
+            &["classes", "script"],
+            &["choices"],
+            &["replay", "shrink"],
+            &["search"],
+            &["exhaust"],
+        ],
     },
     Crate { sources: "crates/colored-stage/src", layers: &[&["wall"], &["admission", "stage"]] },
     Crate {

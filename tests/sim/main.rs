@@ -1,7 +1,9 @@
 //! Simulations of programs: bugs that only some schedules show, each with a twin that has none.
 
 mod bugs;
+mod exhaustive;
 mod limits;
+mod pushes;
 mod runs;
 
 use colored::sim::{Builder, Failure, Report};

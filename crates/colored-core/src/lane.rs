@@ -65,6 +65,7 @@ mod dispatch;
 pub(crate) mod held;
 pub(crate) mod locals;
 mod node;
+pub(crate) mod points;
 mod poll;
 pub(crate) mod priority;
 pub(crate) mod readers;

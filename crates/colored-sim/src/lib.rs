@@ -10,16 +10,21 @@
 //! | [`Choices`] | the choices of one run, and those that differ from the default |
 //! | [`Replay`] | these choices as a text |
 //! | [`search()`] | runs by seed, until one fails; then the failure is confirmed and shrunk |
+//! | [`exhaust()`] | a run of each class of schedules |
 
 #![forbid(unsafe_code)]
 
 mod choices;
+mod classes;
+mod exhaust;
 mod replay;
+mod script;
 mod search;
 mod shrink;
 mod strategy;
 
 pub use self::choices::Choices;
+pub use self::exhaust::{Exhausted, Limits, exhaust};
 pub use self::replay::{Replay, ReplayError};
 pub use self::search::{Failure, Found, Outcome, Plan, run_again, search};
-pub use self::strategy::Strategy;
+pub use self::strategy::{Act, Strategy};

@@ -1,12 +1,12 @@
 //! [`Replay`]: one run as a text.
 
-use crate::choices::{Deviation, Deviations, Place};
+use crate::choices::{Deviation, Deviations, Moment, Place};
 use std::fmt;
 use std::str::FromStr;
 
 /// What makes a run: the seed of its random numbers, its number of workers, and the choices that are not the default. The
-/// text `417:8:2.5>1,1.3!0` means: seed 417, 8 workers; after its fifth turn actor 2 gives way to actor 1; in the third
-/// turn of actor 1 the first fault that was possible happens.
+/// text `417:8:2.5>1,1.3!0,1.3+4>2` means: seed 417, 8 workers; after its fifth turn actor 2 gives way to actor 1; in the third
+/// turn of actor 1 the first fault that was possible happens, and the turn stops at the fifth possible point for actor 2.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Replay {
     /// The seed of the random numbers.
@@ -17,6 +17,11 @@ pub struct Replay {
 }
 
 impl Replay {
+    /// A run without deviations.
+    pub(crate) fn new(seed: u64, workers: usize) -> Self {
+        Self { seed, workers, deviations: Deviations::new() }
+    }
+
     /// How many choices are not the default.
     #[must_use]
     pub fn choices(&self) -> usize {
@@ -28,11 +33,15 @@ impl fmt::Display for Replay {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:", self.seed, self.workers)?;
         let mut comma = "";
-        for ((place, _), deviation) in &self.deviations {
+        for ((place, moment), deviation) in &self.deviations {
             write!(f, "{comma}{}.{}", place.actor, place.turns)?;
-            match deviation {
-                Deviation::Next(actor) => write!(f, ">{actor}")?,
-                Deviation::Fault(number) => write!(f, "!{number}")?,
+            match moment {
+                Moment::Point(number) => write!(f, "+{number}")?,
+                Moment::Fault(number) => write!(f, "!{number}")?,
+                Moment::End => {}
+            }
+            if let Deviation::Next(actor) = deviation {
+                write!(f, ">{actor}")?;
             }
             comma = ",";
         }
@@ -76,15 +85,20 @@ impl FromStr for Replay {
     }
 }
 
-fn parse_deviation(text: &str) -> Option<((Place, Option<u32>), Deviation)> {
-    let (place, value) = text.split_once(['>', '!'])?;
-    let (actor, turns) = place.split_once('.')?;
-    let place = Place { actor: actor.parse().ok()?, turns: turns.parse().ok()? };
-    if text.contains('>') {
-        return Some(((place, None), Deviation::Next(value.parse().ok()?)));
+fn parse_deviation(text: &str) -> Option<((Place, Moment), Deviation)> {
+    let (actor, rest) = text.split_once('.')?;
+    let place =
+        |turns: &str| Some(Place { actor: actor.parse().ok()?, turns: turns.parse().ok()? });
+    if let Some((turns, number)) = rest.split_once('!') {
+        let moment = Moment::Fault(number.parse().ok()?);
+        return Some(((place(turns)?, moment), Deviation::Fault));
     }
-    let number = value.parse().ok()?;
-    Some(((place, Some(number)), Deviation::Fault(number)))
+    let (moment, next) = rest.split_once('>')?;
+    let (turns, moment) = match moment.split_once('+') {
+        Some((turns, number)) => (turns, Moment::Point(number.parse().ok()?)),
+        None => (moment, Moment::End),
+    };
+    Some(((place(turns)?, moment), Deviation::Next(next.parse().ok()?)))
 }
 
 #[cfg(test)]
@@ -93,7 +107,7 @@ mod tests {
 
     #[test]
     fn a_text_names_its_run() {
-        for text in ["417:8:1.3!0,2.5>1", "0:1:", "18446744073709551615:64:0.0>3"] {
+        for text in ["417:8:1.3+4>2,1.3!0,2.5>1", "0:1:", "18446744073709551615:64:0.0>3"] {
             assert_eq!(text.parse::<Replay>().unwrap().to_string(), text);
         }
     }
@@ -110,6 +124,8 @@ mod tests {
             "1:2:3>4",
             "1:2:3.1>",
             "1:2:3.1>4,",
+            "1:2:3.1+>4",
+            "1:2:3.1!4>4",
             "-1:2:",
             "a:2:",
         ] {

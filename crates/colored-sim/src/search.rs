@@ -1,9 +1,10 @@
 //! Runs by seed, until one fails.
 
-use crate::choices::{Choices, Deviations};
+use crate::choices::Choices;
+use crate::classes::Classes;
 use crate::replay::Replay;
 use crate::shrink::shrink;
-use crate::strategy::Strategy;
+use crate::strategy::{Length, Strategy};
 use fastrand::Rng;
 use std::collections::HashSet;
 use std::ops::{Range, RangeInclusive};
@@ -19,6 +20,8 @@ pub struct Plan {
     pub strategy: Strategy,
     /// Runs that may be spent on shrinking a failure.
     pub shrink_runs: usize,
+    /// The search ends when so many runs in a row were of classes that it had seen before.
+    pub plateau: Option<u64>,
 }
 
 /// How a run has ended: `Err` with what was wrong.
@@ -31,6 +34,10 @@ pub struct Found {
     pub seeds: u64,
     /// How many different schedules these were.
     pub schedules: usize,
+    /// How many classes of schedules: schedules of one class act on each color in the same order.
+    pub classes: usize,
+    /// An estimate of the chance that another seed is of a class that was not seen.
+    pub unseen: f64,
     /// The first failure.
     pub failure: Option<Failure>,
 }
@@ -54,25 +61,27 @@ pub struct Failure {
 const REPEATED: u64 = 64;
 
 /// The length of a run before the first one has ended. A guess.
-const TURNS: u64 = 200;
+const LENGTH: Length = Length { turns: 200, points: 400 };
 
 /// Runs the program for each seed, until one fails. `run` makes the choices of a run, and gives them back with its outcome.
 pub fn search(plan: &Plan, mut run: impl FnMut(&Replay, Choices) -> (Outcome, Choices)) -> Found {
-    let mut schedules = HashSet::new();
-    let mut turns = TURNS;
+    let (mut schedules, mut classes) = (HashSet::new(), Classes::default());
+    let mut length = LENGTH;
     let mut seeds = 0;
+    let mut failure = None;
     for seed in plan.seeds.clone() {
         seeds += 1;
         let workers = Rng::with_seed(!seed).usize(plan.workers.clone());
-        let choices = Choices::by(plan.strategy.begin(seed, turns));
-        let mut replay = Replay { seed, workers, deviations: Deviations::new() };
+        let choices = Choices::by(plan.strategy.begin(seed, length));
+        let mut replay = Replay::new(seed, workers);
         let (outcome, choices) = run(&replay, choices);
-        turns = choices.made();
+        length = choices.length();
         let trail = choices.trail();
         schedules.insert(trail);
-        replay.deviations = choices.into_deviations();
-        let failure = match outcome {
-            Err(message) => Some(confirm(plan, replay, trail, message, &mut run)),
+        classes.add(choices.class());
+        replay.deviations.clone_from(choices.deviations());
+        failure = match outcome {
+            Err(message) => Some(confirm(plan.shrink_runs, replay, trail, message, &mut run)),
             Ok(()) if seed % REPEATED == 0 => {
                 differs(&replay, trail, &Ok(()), &mut run).map(|differs| Failure {
                     message: "the run is not determined by its choices".to_owned(),
@@ -84,11 +93,13 @@ pub fn search(plan: &Plan, mut run: impl FnMut(&Replay, Choices) -> (Outcome, Ch
             }
             Ok(()) => None,
         };
-        if failure.is_some() {
-            return Found { seeds, schedules: schedules.len(), failure };
+        let is_flat = plan.plateau.is_some_and(|plateau| classes.since_new() >= plateau);
+        if failure.is_some() || is_flat {
+            break;
         }
     }
-    Found { seeds, schedules: schedules.len(), failure: None }
+    let (schedules, unseen) = (schedules.len(), classes.unseen());
+    Found { seeds, schedules, classes: classes.len(), unseen, failure }
 }
 
 /// Runs one run again.
@@ -116,8 +127,8 @@ fn differs(
 }
 
 /// Runs a failing run again, and removes the choices that it does not need.
-fn confirm(
-    plan: &Plan,
+pub(crate) fn confirm(
+    shrink_runs: usize,
     mut replay: Replay,
     trail: u64,
     message: String,
@@ -129,7 +140,7 @@ fn confirm(
     }
     let mut runs = 0;
     let mut attempt = replay.clone();
-    replay.deviations = shrink(replay.deviations.clone(), plan.shrink_runs, |deviations| {
+    replay.deviations = shrink(replay.deviations.clone(), shrink_runs, |deviations| {
         runs += 1;
         attempt.deviations.clone_from(deviations);
         run(&attempt, Choices::replay(deviations.clone())).0.err().as_ref() == Some(&message)
@@ -140,10 +151,11 @@ fn confirm(
 #[cfg(test)]
 mod tests {
     use super::{Plan, search};
-    use crate::strategy::Strategy;
+    use crate::strategy::{Act, Strategy};
 
     fn plan() -> Plan {
-        Plan { seeds: 0..1000, workers: 1..=8, strategy: Strategy::Portfolio, shrink_runs: 500 }
+        let strategy = Strategy::Portfolio;
+        Plan { seeds: 0..1000, workers: 1..=8, strategy, shrink_runs: 500, plateau: None }
     }
 
     /// Two actors read, and then write, a number: one increment may be lost.
@@ -154,7 +166,7 @@ mod tests {
             loop {
                 let runnable: Vec<usize> = (0..2).filter(|actor| steps[*actor] < 20).collect();
                 let Some(_) = runnable.first() else { break };
-                let actor = choices.choose(&runnable);
+                let actor = choices.choose(&runnable, &[]);
                 match steps[actor] {
                     10 => read[actor] = number,
                     11 => number = read[actor] + 1,
@@ -200,12 +212,27 @@ mod tests {
     fn a_program_that_does_not_fail_is_run_for_each_seed() {
         let found = search(&plan(), |_, mut choices| {
             for _ in 0..10 {
-                let _actor = choices.choose(&[0, 1]);
+                let _actor = choices.choose(&[0, 1], &[]);
             }
             (Ok(()), choices)
         });
         assert!(found.failure.is_none());
         assert_eq!(found.seeds, 1000);
         assert!(found.schedules > 200, "{}", found.schedules);
+        assert_eq!(found.classes, 1, "nothing was done to a color");
+    }
+
+    #[test]
+    fn it_ends_when_nothing_new_comes() {
+        let found = search(&Plan { plateau: Some(50), ..plan() }, |_, mut choices| {
+            for _ in 0..2 {
+                let actor = choices.choose(&[0, 1], &[]) as u64;
+                choices.note_act(Act { on: 7, by: Some(actor), takes: false });
+            }
+            (Ok(()), choices)
+        });
+        assert_eq!((found.classes, found.failure.is_none()), (4, true));
+        assert!((54..500).contains(&found.seeds), "{}", found.seeds);
+        assert!(found.unseen < 0.1, "{}", found.unseen);
     }
 }

@@ -3,6 +3,7 @@
 use crate::contain::contain;
 use crate::lane::at_once::AtOnce;
 use crate::lane::current::Hold;
+use crate::lane::points::Act;
 use crate::lane::try_take::{try_take, try_take_soon};
 use crate::lane::{LanePtr, LaneRef};
 use crate::memory;
@@ -141,9 +142,11 @@ pub(super) unsafe fn free(node: NonNull<Node>) {
 ///
 /// If `f` does; the lane goes on.
 pub(crate) fn run_inline<F: FnOnce() -> R, R>(lane: &LaneRef, f: F) -> Result<R, F> {
+    let act = Act::take(lane);
     if !try_take(lane) {
         return Err(f);
     }
+    act.end();
     // SAFETY: `try_take` has just taken the lane, by its own node.
     Ok(unsafe { run_taken(lane, f) })
 }
@@ -159,9 +162,11 @@ pub(crate) fn run_inline_soon<G, F, R>(lane: &LaneRef, given: G, run: F) -> Resu
 where
     F: FnOnce(G) -> R,
 {
+    let act = Act::take(lane);
     if !try_take(lane) && !try_take_soon(lane) {
         return Err(given);
     }
+    act.end();
     // SAFETY: `try_take` or `try_take_soon` has just taken the lane, by its own node.
     Ok(unsafe { run_taken(lane, || run(given)) })
 }

@@ -30,6 +30,7 @@ pub(in crate::lane) mod admit;
 pub(in crate::lane) mod batch;
 pub(crate) mod queued;
 
+use crate::lane::points::Act;
 use crate::lane::try_take::{READERS_LOOKS, give_way};
 use crate::lane::{Lane, LanePtr, LaneRef, ReadyLane};
 use crate::queue::{Node, Pushed};
@@ -43,9 +44,11 @@ use std::ptr::NonNull;
 /// If `f` does.
 #[inline]
 pub(crate) fn read_inline<F: FnOnce() -> R, R>(lane: &LaneRef, f: F) -> Result<R, F> {
+    let act = Act::take(lane);
     if !try_enter(lane) {
         return Err(f);
     }
+    act.end();
     // SAFETY: this thread has entered, and `lane` outlives the guard.
     let _inside = unsafe { Inside::new(lane.ptr()) };
     Ok(f())

@@ -1,8 +1,9 @@
 //! The settings of a simulation, and its seeds.
 
+use super::exhaustive::Exhaustive;
 use super::report::Report;
-use super::run::{self, Sometimes};
-use colored_sim::{Plan, Replay, Strategy, run_again, search};
+use super::run::Runs;
+use colored_sim::{Limits, Plan, Replay, Strategy, exhaust, run_again, search};
 use std::env;
 use std::fmt::Display;
 use std::ops::{Range, RangeInclusive};
@@ -13,6 +14,9 @@ const MOST_WORKERS: usize = 64;
 
 /// Runs that a failure may take to shrink.
 const SHRINK_RUNS: usize = 500;
+
+/// Runs of [`check_exhaustively`].
+const EXHAUSTIVE_RUNS: u64 = 100_000;
 
 /// The settings of a simulation.
 ///
@@ -49,6 +53,7 @@ impl Builder {
             workers: 1..=16,
             strategy: Strategy::Portfolio,
             shrink_runs: SHRINK_RUNS,
+            plateau: None,
         };
         Self { plan, max_turns: 100_000 }
     }
@@ -72,6 +77,13 @@ impl Builder {
         self
     }
 
+    /// Ends the search when so many runs in a row were of [classes](super#classes) that it had seen before. By default it
+    /// runs all seeds.
+    pub fn until_plateau(mut self, runs: u64) -> Self {
+        self.plan.plateau = Some(runs);
+        self
+    }
+
     /// A run that takes more turns fails, because it does not end.
     pub fn max_turns(mut self, turns: u64) -> Self {
         self.max_turns = turns;
@@ -82,8 +94,9 @@ impl Builder {
     /// and shrinks it. The future runs under [`Color::DEFAULT`](crate::Color::DEFAULT); the run ends with it, and drops the
     /// tasks that are left, each under its color.
     ///
-    /// While a run lasts, the panics of its thread go to the report in place of the panic hook. Runs are made one after
-    /// another, each on a thread of its own. A run costs some 0.1 ms and 0.2 to 1 µs a turn beside the program's own time.
+    /// While a run lasts, the panics of its threads go to the report in place of the panic hook. Runs are made one after
+    /// another, each on threads of its own, of which one goes on at a time. A run costs some 0.1 ms and 0.2 to 1 µs a turn
+    /// beside the program's own time; and some 10 µs for each turn that gives way inside.
     ///
     /// # Panics
     ///
@@ -100,17 +113,44 @@ impl Builder {
         };
         let workers = &plan.workers;
         assert!(allowed(workers), "workers({workers:?}): allowed are 1 to {MOST_WORKERS}");
-        let mut sometimes = Sometimes::new();
-        let mut make = |replay: &Replay, choices| {
-            run::make(&program, replay, choices, max_turns, &mut sometimes)
-        };
+        let mut runs = Runs::new(&program, max_turns);
         if let Some(replay) = variable::<Replay>("COLORED_SIM_REPLAY") {
-            let outcome = run_again(&replay, make);
-            return Report::of_replay(replay, outcome, sometimes);
+            let outcome = run_again(&replay, |replay, choices| runs.make(replay, choices));
+            return Report::of_replay(replay, outcome, runs.seen());
         }
         plan.seeds = seeds(plan.seeds);
-        let found = search(&plan, &mut make);
-        Report::new(found, sometimes)
+        let found = search(&plan, |replay, choices| runs.make(replay, choices));
+        Report::new(found, runs.seen())
+    }
+
+    /// Makes a run of each [class](super#classes) of schedules of a small program, until a run fails, or `runs` were made.
+    /// The strategy and the seeds have no meaning here; there is a worker for each color. Turns have the full budget, and
+    /// [`buggify!`](super::buggify) makes no faults.
+    ///
+    /// No class is left out if the colors of the program share nothing but what they call, post and spawn, and do not read
+    /// whether another color is busy (`try_` functions). The number of classes grows fast: programs of a few colors and some
+    /// ten turns have hundreds.
+    ///
+    /// # Panics
+    ///
+    /// As [`run`](Self::run).
+    #[track_caller]
+    pub fn exhaust<F, P>(self, runs: u64, program: P) -> Exhaustive
+    where
+        P: Fn() -> F + Sync,
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let (mut found, mut colors) = (None, 0);
+        for workers in [16, MOST_WORKERS] {
+            let mut made = Runs::new(&program, self.max_turns);
+            let limits = Limits { workers, runs, shrink_runs: self.plan.shrink_runs };
+            found = Some(exhaust(&limits, |replay, choices| made.make(replay, choices)));
+            colors = made.colors();
+            if colors <= workers {
+                break;
+            }
+        }
+        Exhaustive::new(found.expect("some number of workers was tried"), colors <= MOST_WORKERS)
     }
 }
 
@@ -137,6 +177,42 @@ where
     F: Future<Output = ()> + Send + 'static,
 {
     Builder::new().run(program).assert_passed();
+}
+
+/// Makes a run of each [class](super#classes) of schedules of a small program, and panics with the report if a run fails, or
+/// if the program has too many: [`Builder::exhaust`] with at most 100,000 runs. Returns the number of classes.
+///
+/// # Panics
+///
+/// So.
+///
+/// # Examples
+///
+/// ```
+/// use colored::{ColorCell, sim, spawn_colored};
+///
+/// let classes = sim::check_exhaustively(|| async {
+///     let sum = ColorCell::new(1, 0);
+///     let add = |color: u64| {
+///         let sum = sum.clone();
+///         spawn_colored(color, async move { sum.call(|sum| *sum += 1).await })
+///     };
+///     let (one, two) = (add(2), add(3));
+///     one.await.unwrap();
+///     two.await.unwrap();
+///     assert_eq!(sum.call(|sum| *sum).await, 2);
+/// });
+/// assert!(classes > 1, "either task may be the first");
+/// ```
+#[track_caller]
+pub fn check_exhaustively<F, P>(program: P) -> usize
+where
+    P: Fn() -> F + Sync,
+    F: Future<Output = ()> + Send + 'static,
+{
+    let found = Builder::new().exhaust(EXHAUSTIVE_RUNS, program);
+    assert!(found.is_complete(), "{found}");
+    found.classes()
 }
 
 /// Returns the seeds that the variables name; without variables, the program names them.

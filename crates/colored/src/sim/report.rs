@@ -1,6 +1,6 @@
 //! What a simulation has found.
 
-use super::run::Sometimes;
+use super::run::Seen;
 use colored_sim::{Found, Outcome, Replay};
 use std::fmt;
 
@@ -10,8 +10,10 @@ use std::fmt;
 pub struct Report {
     seeds: u64,
     schedules: usize,
+    classes: usize,
+    unseen: f64,
     failure: Option<Failure>,
-    never_seen: Vec<String>,
+    seen: Seen,
 }
 
 /// The first run that failed, shrunk.
@@ -26,19 +28,18 @@ pub struct Failure {
 }
 
 impl Report {
-    pub(super) fn new(found: Found, sometimes: Sometimes) -> Self {
-        let failure = found.failure.map(|failure| Failure {
-            message: failure.message,
-            replay: failure.replay,
-            first_choices: failure.choices,
-            runs: failure.runs,
-            differs: failure.differs,
-        });
-        let never_seen = never_seen(sometimes);
-        Self { seeds: found.seeds, schedules: found.schedules, failure, never_seen }
+    pub(super) fn new(found: Found, seen: Seen) -> Self {
+        Self {
+            seeds: found.seeds,
+            schedules: found.schedules,
+            classes: found.classes,
+            unseen: found.unseen,
+            failure: found.failure.map(Failure::new),
+            seen,
+        }
     }
 
-    pub(super) fn of_replay(replay: Replay, outcome: Outcome, sometimes: Sometimes) -> Self {
+    pub(super) fn of_replay(replay: Replay, outcome: Outcome, seen: Seen) -> Self {
         let first_choices = replay.choices();
         let failure = outcome.err().map(|message| Failure {
             message,
@@ -47,7 +48,7 @@ impl Report {
             runs: 0,
             differs: None,
         });
-        Self { seeds: 1, schedules: 1, failure, never_seen: never_seen(sometimes) }
+        Self { seeds: 1, schedules: 1, classes: 1, unseen: 1.0, failure, seen }
     }
 
     /// How many seeds have been run.
@@ -62,6 +63,26 @@ impl Report {
         self.schedules
     }
 
+    /// How many [classes](super#classes) of schedules these were.
+    #[must_use]
+    pub fn classes(&self) -> usize {
+        self.classes
+    }
+
+    /// An estimate of the chance that one more seed is of a class that was not seen, by Good and Turing: the share of runs
+    /// that were the only one of their class.
+    #[must_use]
+    pub fn unseen(&self) -> f64 {
+        self.unseen
+    }
+
+    /// How many runs were made again in whole turns, because a turn waited for a lock of std that another turn held, which
+    /// was made to wait inside.
+    #[must_use]
+    pub fn stuck(&self) -> u32 {
+        self.seen.stuck
+    }
+
     /// The first failure.
     #[must_use]
     pub fn failure(&self) -> Option<&Failure> {
@@ -71,7 +92,7 @@ impl Report {
     /// The names of each [`sometimes!`](super::sometimes) that was reached, and whose condition held in no run.
     #[must_use]
     pub fn never_seen(&self) -> &[String] {
-        &self.never_seen
+        &self.seen.never
     }
 
     /// Panics with the report if a run has failed.
@@ -85,11 +106,17 @@ impl Report {
     }
 }
 
-fn never_seen(sometimes: Sometimes) -> Vec<String> {
-    sometimes.into_iter().filter(|(_, held)| !held).map(|(name, _)| name).collect()
-}
-
 impl Failure {
+    pub(super) fn new(failure: colored_sim::Failure) -> Self {
+        Self {
+            message: failure.message,
+            replay: failure.replay,
+            first_choices: failure.choices,
+            runs: failure.runs,
+            differs: failure.differs,
+        }
+    }
+
     /// What was wrong: the message and the place of the panic, or what did not end.
     #[must_use]
     pub fn message(&self) -> &str {
@@ -102,7 +129,8 @@ impl Failure {
         self.replay.to_string()
     }
 
-    /// How many choices of the run are not the default: the worker that ran last goes on, and no fault happens.
+    /// How many choices of the run are not the default: nothing gives way inside a turn, the worker that ran last goes on,
+    /// and no fault happens.
     #[must_use]
     pub fn choices(&self) -> usize {
         self.replay.choices()
@@ -118,15 +146,26 @@ impl Failure {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { seeds, schedules, failure, never_seen } = self;
+        let Self { seeds, schedules, classes, unseen, failure, seen } = self;
+        let after = if failure.is_some() { "after " } else { "" };
+        write!(f, "{after}{seeds} seeds, {schedules} different schedules in {classes} classes: ")?;
         match failure {
-            None => write!(f, "{seeds} seeds, {schedules} different schedules: none fails")?,
-            Some(failure) => {
-                write!(f, "after {seeds} seeds, {schedules} different schedules: {failure}")?
-            }
+            None => write!(
+                f,
+                "none fails; the next seed is of a new class with {:.1} %",
+                unseen * 100.0
+            )?,
+            Some(failure) => write!(f, "{failure}")?,
         }
-        if !never_seen.is_empty() {
-            write!(f, "\nnever seen: {}", never_seen.join(", "))?;
+        if seen.stuck > 0 {
+            let stuck = seen.stuck;
+            write!(
+                f,
+                "\nmade again in whole turns, because a turn waited for a lock that another one held: {stuck}"
+            )?;
+        }
+        if !seen.never.is_empty() {
+            write!(f, "\nnever seen: {}", seen.never.join(", "))?;
         }
         Ok(())
     }

@@ -1,37 +1,31 @@
 //! One run of a simulation.
 
+use super::control::{Control, Run, Sometimes, with};
 use super::panics;
 use super::places::Places;
+use super::turns::Turns;
 use crate::runtime::Builder as RuntimeBuilder;
-use crate::runtime::simulated::SimulatedRuntime;
-use colored_core::budget;
-use colored_core::port::restart_ids;
+use colored_core::Color;
 use colored_sim::{Choices, Outcome, Replay};
-use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 
-thread_local!(static RUN: RefCell<Option<Run>> = const { RefCell::new(None) });
+/// How long no choice is made before a thread counts as stuck, at most twice as long. A guess: a thread that waits for a CPU
+/// is soon given one.
+const STUCK: Duration = Duration::from_millis(250);
 
-/// The run that this thread simulates.
-struct Run {
-    choices: Choices,
-    /// The state of a SplitMix64, by Steele, Lea and Flood.
-    random: u64,
-    sometimes: BTreeMap<String, bool>,
-    /// The panic of a task without a handle.
-    panicked: Option<String>,
-}
-
-/// By name, whether the condition of a `sometimes!` has held.
-pub(super) type Sometimes = BTreeMap<String, bool>;
-
-fn with<R>(f: impl FnOnce(&mut Run) -> R) -> Option<R> {
-    RUN.try_with(|run| run.try_borrow_mut().ok()?.as_mut().map(f)).ok()?
-}
+/// After so many runs in which a thread was stuck, turns are whole.
+const MOST_STUCK: u32 = 8;
 
 pub(super) fn is_on() -> bool {
     with(|_| ()).is_some()
+}
+
+/// The number of a color, in the order in which colors became runnable first.
+pub(super) fn number_of(color: Color) -> Option<usize> {
+    with(|run| run.number_of(color))
 }
 
 pub(super) fn random() -> u64 {
@@ -62,44 +56,102 @@ pub fn note_sometimes(name: &str, holds: bool) {
     });
 }
 
-/// Makes one run on a thread of its own, so that it finds the program's thread-locals as they are at first.
-pub(super) fn make<F, P>(
-    program: &P,
-    replay: &Replay,
-    choices: Choices,
+/// What all runs of a search have seen.
+#[derive(Clone, Debug)]
+pub(super) struct Seen {
+    /// The names of conditions that never held.
+    pub(super) never: Vec<String>,
+    /// The runs in which a thread was stuck, and which were made again.
+    pub(super) stuck: u32,
+}
+
+/// The runs of one search.
+pub(super) struct Runs<'p, P> {
+    program: &'p P,
     max_turns: u64,
-    sometimes: &mut Sometimes,
-) -> (Outcome, Choices)
+    sometimes: Sometimes,
+    stuck: u32,
+    colors: usize,
+}
+
+impl<'p, P, F> Runs<'p, P>
 where
     P: Fn() -> F + Sync,
     F: Future<Output = ()> + Send + 'static,
 {
-    let run =
-        Run { choices, random: replay.seed, sometimes: std::mem::take(sometimes), panicked: None };
-    let workers = replay.workers;
-    let (outcome, run) = thread::scope(|scope| {
-        let body = move || {
-            RUN.set(Some(run));
-            let _keeps = panics::keep();
-            let outcome = go(program, workers, max_turns);
-            (outcome, RUN.take().expect("nothing else takes it"))
-        };
-        let thread =
-            thread::Builder::new().name("colored-sim".to_owned()).spawn_scoped(scope, body);
-        let thread =
-            thread.unwrap_or_else(|error| panic!("cannot start the thread `colored-sim`: {error}"));
-        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-    });
-    *sometimes = run.sometimes;
-    (outcome, run.choices)
+    pub(super) fn new(program: &'p P, max_turns: u64) -> Self {
+        Self { program, max_turns, sometimes: Sometimes::new(), stuck: 0, colors: 0 }
+    }
+
+    /// The most colors of a run.
+    pub(super) fn colors(&self) -> usize {
+        self.colors
+    }
+
+    pub(super) fn seen(self) -> Seen {
+        let never = self.sometimes.into_iter().filter(|(_, held)| !held).map(|(name, _)| name);
+        Seen { never: never.collect(), stuck: self.stuck }
+    }
+
+    /// Makes one run.
+    pub(super) fn make(&mut self, replay: &Replay, choices: Choices) -> (Outcome, Choices) {
+        let whole = choices.in_whole_turns();
+        if self.stuck < MOST_STUCK {
+            if let (Some(outcome), choices) = self.attempt(replay, choices) {
+                return (outcome, choices);
+            }
+            self.stuck += 1;
+        }
+        let (outcome, choices) = self.attempt(replay, whole);
+        (outcome.expect("nobody waits inside a turn"), choices)
+    }
+
+    /// Makes one run on threads of its own, so that it finds the program's thread-locals as they are at first. No outcome if
+    /// a thread was stuck.
+    fn attempt(&mut self, replay: &Replay, choices: Choices) -> (Option<Outcome>, Choices) {
+        let run = Run::new(choices, replay.seed, std::mem::take(&mut self.sometimes));
+        let (program, max_turns, workers) = (self.program, self.max_turns, replay.workers);
+        let turns = Mutex::new(None);
+        let (outcome, run) = thread::scope(|scope| {
+            let (ended, has_ended) = channel::<()>();
+            let turns = &turns;
+            let body = move || {
+                let _ended = ended;
+                Control::new(run).give_to_thread();
+                let _keeps = panics::keep();
+                let outcome = go(program, workers, max_turns, turns);
+                let control = Control::take_from_thread().expect("nothing else takes it");
+                (outcome, control.into_run())
+            };
+            let thread = thread::Builder::new().name("colored-sim".to_owned());
+            let thread = thread
+                .spawn_scoped(scope, body)
+                .unwrap_or_else(|error| panic!("cannot start the thread `colored-sim`: {error}"));
+            while has_ended.recv_timeout(STUCK) == Err(RecvTimeoutError::Timeout) {
+                let turns = turns.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                if let Some(turns) = turns {
+                    Turns::release_if_stuck(&turns);
+                }
+            }
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        });
+        self.sometimes = run.sometimes;
+        self.colors = self.colors.max(run.numbers.len());
+        (outcome, run.choices)
+    }
 }
 
-fn go<F, P>(program: &P, workers: usize, max_turns: u64) -> Outcome
+/// `place` has the turns of the run while they can be stuck.
+fn go<F, P>(
+    program: &P,
+    workers: usize,
+    max_turns: u64,
+    place: &Mutex<Option<Arc<Turns>>>,
+) -> Option<Outcome>
 where
     P: Fn() -> F,
     F: Future<Output = ()> + Send + 'static,
 {
-    restart_ids();
     let note_panic = |panic: &colored_core::TaskPanic<'_>| {
         if panic.is_detached {
             let text = panics::take_last().unwrap_or_else(|| panic.to_string());
@@ -109,63 +161,22 @@ where
         }
     };
     let runtime = RuntimeBuilder::new().on_task_panic(note_panic).seed(0);
-    let mut runtime = runtime
-        .build_simulated(workers, &Places)
-        .map_err(|error| format!("the simulated runtime does not start: {error}"))?;
-    let mut main = runtime.spawn_main(program());
-    let ended = take_turns(&mut runtime, max_turns, || main.is_finished());
+    let runtime = match runtime.build_simulated(workers, &Places) {
+        Ok(runtime) => runtime,
+        Err(error) => return Some(Err(format!("the simulated runtime does not start: {error}"))),
+    };
+    let main = runtime.spawn_main(program());
+    let turns = Turns::new(runtime, main, max_turns);
+    *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&turns));
+    let ended = turns.run();
+    *place.lock().unwrap_or_else(PoisonError::into_inner) = None;
     let panicked = with(|run| run.panicked.take()).flatten();
-    let outcome = match (panicked, main.try_take()) {
+    let outcome = ended.map(|ended| match (panicked, turns.try_take_main()) {
         (Some(text), _) => Err(text),
         (None, Some(Err(error))) => Err(panics::take_last().unwrap_or_else(|| error.to_string())),
         (None, Some(Ok(()))) => Ok(()),
         (None, None) => ended,
-    };
-    drop(main);
-    drop(runtime);
+    });
+    turns.end();
     outcome
-}
-
-/// The budget of a turn: in some turns its first operation lets others run, in some the second one. A small budget in each
-/// turn would keep a program from going on: a time-out sets a unit aside for itself.
-fn draw_budget(choices: &mut Choices) -> u32 {
-    // Both are drawn, so that the faults behind them keep their numbers.
-    match (choices.happens(4), choices.happens(2)) {
-        (true, _) => 0,
-        (false, true) => 1,
-        (false, false) => budget::PER_POLL,
-    }
-}
-
-/// Runs until the main future is finished, or the run has failed.
-fn take_turns(
-    runtime: &mut SimulatedRuntime,
-    max_turns: u64,
-    is_finished: impl Fn() -> bool,
-) -> Outcome {
-    let mut actors = Vec::new();
-    while !is_finished() && !with(|run| run.panicked.is_some()).unwrap_or(false) {
-        runtime.list_runnable(&mut actors);
-        if actors.is_empty() {
-            if runtime.move_time() {
-                continue;
-            }
-            return Err(
-                "the main future waits, nothing is runnable, and no timer is due".to_owned()
-            );
-        }
-        let next = with(|run| {
-            let choices = &mut run.choices;
-            let is_over = choices.made() >= max_turns;
-            (!is_over).then(|| (choices.choose(&actors), draw_budget(choices)))
-        });
-        match next.flatten() {
-            Some((actor, units)) => {
-                budget::begin_polls_with(units);
-                runtime.take_turn(actor);
-            }
-            None => return Err(format!("the main future has not ended after {max_turns} turns")),
-        }
-    }
-    Ok(())
 }

@@ -1,0 +1,79 @@
+//! A simulation may look.
+
+use crate::color::Color;
+use crate::lane::Lane;
+use crate::lane::held::Held;
+use crate::sync::thread_slot;
+use std::cell::Cell;
+
+/// A moment in an act on a lane: a node is pushed there, or the lane is taken at once.
+#[derive(Clone, Copy, Debug)]
+pub struct Point {
+    /// The color of the lane.
+    pub color: Color,
+    /// The color that this thread runs under.
+    pub by: Option<Color>,
+    /// Whether the lane is taken at once. Otherwise a node is pushed.
+    pub takes: bool,
+    /// Whether the act is done. Otherwise it is about to happen. A lane that is not idle is not taken: such an act is not
+    /// done.
+    pub is_done: bool,
+}
+
+thread_slot!(static LOOKS: Cell<Option<fn(Point)>> = Cell::new(None));
+
+/// Has this thread call the function at each [`Point`], or no function any more. The function must not panic. Returns the
+/// earlier one.
+pub fn on_points(look: Option<fn(Point)>) -> Option<fn(Point)> {
+    LOOKS.with(|looks| looks.replace(look))
+}
+
+/// An act on a lane, of a thread that looks.
+pub(in crate::lane) struct Act(Option<(Color, bool, fn(Point))>);
+
+impl Act {
+    /// The thread is about to push a node. It holds no lock.
+    #[inline]
+    pub(in crate::lane) fn push(lane: &Lane) -> Self {
+        Self::begin(lane, false)
+    }
+
+    /// The thread is about to take the lane at once, if that is idle. It holds no lock.
+    #[inline]
+    pub(in crate::lane) fn take(lane: &Lane) -> Self {
+        Self::begin(lane, true)
+    }
+
+    #[inline]
+    fn begin(lane: &Lane, takes: bool) -> Self {
+        let act = Self(LOOKS.with(Cell::get).map(|look| (lane.color(), takes, look)));
+        act.report(false);
+        act
+    }
+
+    /// The thread has acted; the lane may be gone. It holds no lock.
+    #[inline]
+    pub(in crate::lane) fn end(self) {
+        self.report(true);
+    }
+
+    fn report(&self, is_done: bool) {
+        if let Some((color, takes, look)) = self.0 {
+            let by = Held::with_current(|lane| lane.map(|lane| lane.color()));
+            look(Point { color, by, takes, is_done });
+        }
+    }
+}
+
+/// Pushes on several lanes, as one act.
+pub(in crate::lane) struct Acts(Vec<Act>);
+
+impl Acts {
+    pub(in crate::lane) fn push<'l>(lanes: impl Iterator<Item = &'l Lane>) -> Self {
+        Self(lanes.map(Act::push).collect())
+    }
+
+    pub(in crate::lane) fn end(self) {
+        self.0.into_iter().for_each(Act::end);
+    }
+}
