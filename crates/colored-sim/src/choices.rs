@@ -18,8 +18,8 @@ pub(crate) struct Place {
 pub(crate) enum Moment {
     /// Whether the actor gives way at this point inside the turn.
     Point(u32),
-    /// Whether this fault happens.
-    Fault(u32),
+    /// What is drawn, for example whether a fault happens.
+    Draw(u32),
     /// Who is next when the turn is over.
     End,
 }
@@ -29,8 +29,8 @@ pub(crate) enum Moment {
 pub(crate) enum Deviation {
     /// This actor is next.
     Next(usize),
-    /// The fault happens.
-    Fault,
+    /// This was drawn: for a fault, that it happens.
+    Drawn(u32),
 }
 
 /// The deviations of a run. A choice that is removed does not move the others.
@@ -44,18 +44,40 @@ pub struct Choices {
     /// The actor that has run last.
     last: usize,
     actors: Vec<Actor>,
+    /// By site, the time at which it has asked last, and how often then.
+    sites: BTreeMap<usize, (u64, u32)>,
     deviations: Deviations,
     class: Class,
     /// A hash of all choices and of what the run has reported.
     trail: u64,
+    /// None unless the turns are kept.
+    turns_kept: Option<Vec<Turn>>,
 }
+
+/// A turn of a run that keeps its turns.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Turn {
+    /// Who had it.
+    pub actor: usize,
+    /// Its number among the turns of the actor, from 1.
+    pub number: u64,
+    /// Whether the choice of the actor was not the default.
+    pub is_chosen: bool,
+    /// What was drawn in it and is not the default, with the number of the draw.
+    pub drawn: Vec<(u32, u32)>,
+    /// What ran, as the runtime has described it.
+    pub what: String,
+}
+
+/// The sites of [`Choices::happens_at`] have places as actors have, from this number on.
+const SITES: usize = 1_000_000;
 
 #[derive(Clone, Copy, Default)]
 struct Actor {
     turns: u64,
     /// Of its last turn.
     points: u32,
-    faults: u32,
+    draws: u32,
 }
 
 #[derive(Clone)]
@@ -85,23 +107,57 @@ impl Choices {
             length: Length { turns: 0, points: 0 },
             last: 0,
             actors: Vec::new(),
+            sites: BTreeMap::new(),
             deviations: BTreeMap::new(),
             class: Class::default(),
             trail: 0,
+            turns_kept: None,
         }
+    }
+
+    /// Keeps the turns of the run, for [`turns`](Self::turns).
+    #[must_use]
+    pub fn keeping_turns(mut self) -> Self {
+        self.turns_kept = Some(Vec::new());
+        self
+    }
+
+    /// Whether the turns are kept.
+    #[must_use]
+    pub fn keeps_turns(&self) -> bool {
+        self.turns_kept.is_some()
+    }
+
+    /// The turns, if they are kept, in the order in which they began.
+    #[must_use]
+    pub fn turns(&self) -> &[Turn] {
+        self.turns_kept.as_deref().unwrap_or_default()
+    }
+
+    /// Says what the last turn of an actor has run, if turns are kept.
+    pub fn describe(&mut self, actor: usize, what: impl FnOnce() -> String) {
+        if let Some(turn) = self.turn_kept(actor) {
+            turn.what = what();
+        }
+    }
+
+    /// The last turn of an actor, if turns are kept.
+    fn turn_kept(&mut self, actor: usize) -> Option<&mut Turn> {
+        self.turns_kept.as_mut()?.iter_mut().rfind(|turn| turn.actor == actor)
     }
 
     /// Choices for the same run, in which no actor gives way inside a turn. To be called before the first choice.
     #[must_use]
     pub fn in_whole_turns(&self) -> Self {
-        Self::of(match self.source.clone() {
+        let choices = Self::of(match self.source.clone() {
             Source::Strategy(chooser) => Source::Strategy(chooser.in_whole_turns()),
             Source::Replay(mut deviations) => {
                 deviations.retain(|(_, moment), _| !matches!(moment, Moment::Point(_)));
                 Source::Replay(deviations)
             }
             Source::Script(script) => Source::Script(script),
-        })
+        });
+        if self.keeps_turns() { choices.keeping_turns() } else { choices }
     }
 
     /// Chooses who is next when a turn is over: one of `runnable`, which is sorted. Those of `paused` are inside a turn, and
@@ -118,7 +174,7 @@ impl Choices {
             Err(_) => *next().expect("some actor is runnable"),
         };
         let chosen = self.pick(Moment::End, runnable, default);
-        self.go_on_with(chosen, paused);
+        self.go_on_with(chosen, paused, chosen != default);
         chosen
     }
 
@@ -145,7 +201,7 @@ impl Choices {
         let chosen = self.pick(moment, runnable, last);
         if chosen != last {
             self.note(u64::from(point));
-            self.go_on_with(chosen, paused);
+            self.go_on_with(chosen, paused, true);
         }
         chosen
     }
@@ -169,13 +225,17 @@ impl Choices {
         chosen
     }
 
-    fn go_on_with(&mut self, chosen: usize, paused: &[usize]) {
+    fn go_on_with(&mut self, chosen: usize, paused: &[usize], is_chosen: bool) {
         self.last = chosen;
         self.note(chosen as u64);
         if !paused.contains(&chosen) {
             self.length.turns += 1;
             let actor = self.actor();
-            *actor = Actor { turns: actor.turns + 1, points: 0, faults: 0 };
+            *actor = Actor { turns: actor.turns + 1, points: 0, draws: 0 };
+            let number = actor.turns;
+            if let Some(kept) = &mut self.turns_kept {
+                kept.push(Turn { actor: chosen, number, is_chosen, ..Turn::default() });
+            }
         }
     }
 
@@ -194,17 +254,56 @@ impl Choices {
 
     /// Whether a fault happens that happens once in `one_in`. By default it does not.
     pub fn happens(&mut self, one_in: u32) -> bool {
+        self.draw(|chooser| u32::from(chooser.happens(one_in)), 1) > 0
+    }
+
+    /// A number below `bound`, which is not zero. By default it is 0.
+    pub fn choose_below(&mut self, bound: u32) -> u32 {
+        self.draw(|chooser| chooser.below(bound), bound - 1)
+    }
+
+    /// A number up to `most`. A replay may name a larger one, that another version of the program had.
+    fn draw(&mut self, draw: impl FnOnce(&mut Chooser) -> u32, most: u32) -> u32 {
         let place = self.place();
-        let faults = &mut self.actor().faults;
-        let key = (place, Moment::Fault(*faults));
-        *faults += 1;
+        let draws = &mut self.actor().draws;
+        let number = *draws;
+        *draws += 1;
+        let key = (place, Moment::Draw(number));
+        let drawn = match &mut self.source {
+            Source::Strategy(chooser) => draw(chooser),
+            Source::Replay(deviations) => match deviations.get(&key) {
+                Some(Deviation::Drawn(drawn)) => (*drawn).min(most),
+                _ => 0,
+            },
+            Source::Script(_) => 0,
+        };
+        if drawn > 0 {
+            self.deviations.insert(key, Deviation::Drawn(drawn));
+            if let Some(turn) = self.turn_kept(place.actor) {
+                turn.drawn.push((number, drawn));
+            }
+        }
+        self.note(u64::from(drawn));
+        drawn
+    }
+
+    /// As [`happens`](Self::happens), for something that concerns a site: the choice is named by the site, by `time`, and
+    /// by how often the site has asked at that time. It stays the same one when turns before that time are removed.
+    pub fn happens_at(&mut self, site: usize, time: u64, one_in: u32) -> bool {
+        let asked = self.sites.entry(site).or_default();
+        if asked.0 != time {
+            *asked = (time, 0);
+        }
+        let number = asked.1;
+        asked.1 += 1;
+        let key = (Place { actor: SITES + site, turns: time }, Moment::Draw(number));
         let happens = match &mut self.source {
             Source::Strategy(chooser) => chooser.happens(one_in),
             Source::Replay(deviations) => deviations.contains_key(&key),
             Source::Script(_) => false,
         };
         if happens {
-            self.deviations.insert(key, Deviation::Fault);
+            self.deviations.insert(key, Deviation::Drawn(1));
         }
         self.note(u64::from(happens));
         happens
@@ -226,7 +325,7 @@ impl Choices {
 
     /// How many turns have begun.
     #[must_use]
-    pub fn turns(&self) -> u64 {
+    pub fn made(&self) -> u64 {
         self.length.turns
     }
 
@@ -234,7 +333,9 @@ impl Choices {
         self.length
     }
 
-    pub(crate) fn trail(&self) -> u64 {
+    /// A hash of the choices and of what the run has [noted](Self::note): two equal runs have equal trails.
+    #[must_use]
+    pub fn trail(&self) -> u64 {
         self.trail
     }
 

@@ -9,22 +9,26 @@
 //! | [`Strategy`] | how a seed chooses |
 //! | [`Choices`] | the choices of one run, and those that differ from the default |
 //! | [`Replay`] | these choices as a text |
-//! | [`search()`] | runs by seed, until one fails; then the failure is confirmed and shrunk |
 //! | [`exhaust()`] | a run of each class of schedules |
+//! | [`thread`] | the clock and random numbers of a run, for the crate `colored-sim-libc` |
+//! | [`search()`] | runs by seed, until one fails; then the failure is confirmed and shrunk |
 
 #![forbid(unsafe_code)]
 
 mod choices;
 mod classes;
 mod exhaust;
+mod names;
 mod replay;
 mod script;
 mod search;
 mod shrink;
 mod strategy;
+pub mod thread;
 
-pub use self::choices::Choices;
+pub use self::choices::{Choices, Turn};
 pub use self::exhaust::{Exhausted, Limits, exhaust};
+pub use self::names::StrategyError;
 pub use self::replay::{Replay, ReplayError};
-pub use self::search::{Failure, Found, Outcome, Plan, run_again, search};
+pub use self::search::{End, Failure, Found, Outcome, Plan, run_again, run_again_keeping, search};
 pub use self::strategy::{Act, Strategy};

@@ -5,8 +5,8 @@ use std::fmt;
 use std::str::FromStr;
 
 /// What makes a run: the seed of its random numbers, its number of workers, and the choices that are not the default. The
-/// text `417:8:2.5>1,1.3!0,1.3+4>2` means: seed 417, 8 workers; after its fifth turn actor 2 gives way to actor 1; in the third
-/// turn of actor 1 the first fault that was possible happens, and the turn stops at the fifth possible point for actor 2.
+/// text `417:8:2.5>1,1.3!0` means: seed 417, 8 workers; after its fifth turn actor 2 gives way to actor 1; in the third
+/// turn of actor 1 the first fault that was possible happens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Replay {
     /// The seed of the random numbers.
@@ -37,11 +37,13 @@ impl fmt::Display for Replay {
             write!(f, "{comma}{}.{}", place.actor, place.turns)?;
             match moment {
                 Moment::Point(number) => write!(f, "+{number}")?,
-                Moment::Fault(number) => write!(f, "!{number}")?,
+                Moment::Draw(number) => write!(f, "!{number}")?,
                 Moment::End => {}
             }
-            if let Deviation::Next(actor) = deviation {
-                write!(f, ">{actor}")?;
+            match deviation {
+                Deviation::Next(actor) => write!(f, ">{actor}")?,
+                Deviation::Drawn(1) => {}
+                Deviation::Drawn(drawn) => write!(f, "={drawn}")?,
             }
             comma = ",";
         }
@@ -89,9 +91,13 @@ fn parse_deviation(text: &str) -> Option<((Place, Moment), Deviation)> {
     let (actor, rest) = text.split_once('.')?;
     let place =
         |turns: &str| Some(Place { actor: actor.parse().ok()?, turns: turns.parse().ok()? });
-    if let Some((turns, number)) = rest.split_once('!') {
-        let moment = Moment::Fault(number.parse().ok()?);
-        return Some(((place(turns)?, moment), Deviation::Fault));
+    if let Some((turns, draw)) = rest.split_once('!') {
+        let (number, drawn) = draw.split_once('=').unwrap_or((draw, "1"));
+        let drawn = drawn.parse().ok().filter(|drawn| *drawn > 0)?;
+        return Some((
+            (place(turns)?, Moment::Draw(number.parse().ok()?)),
+            Deviation::Drawn(drawn),
+        ));
     }
     let (moment, next) = rest.split_once('>')?;
     let (turns, moment) = match moment.split_once('+') {
@@ -107,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_text_names_its_run() {
-        for text in ["417:8:1.3+4>2,1.3!0,2.5>1", "0:1:", "18446744073709551615:64:0.0>3"] {
+        for text in ["417:8:1.3+4>2,1.3!0,1.4!2=3,2.5>1", "0:1:", "18446744073709551615:64:0.0>3"] {
             assert_eq!(text.parse::<Replay>().unwrap().to_string(), text);
         }
     }
@@ -124,8 +130,7 @@ mod tests {
             "1:2:3>4",
             "1:2:3.1>",
             "1:2:3.1>4,",
-            "1:2:3.1+>4",
-            "1:2:3.1!4>4",
+            "1:2:3.1!4=0",
             "-1:2:",
             "a:2:",
         ] {

@@ -8,6 +8,7 @@ use crate::strategy::{Length, Strategy};
 use fastrand::Rng;
 use std::collections::HashSet;
 use std::ops::{Range, RangeInclusive};
+use std::time::{Duration, Instant};
 
 /// The search's settings.
 #[derive(Clone, Debug)]
@@ -20,7 +21,9 @@ pub struct Plan {
     pub strategy: Strategy,
     /// Runs that may be spent on shrinking a failure.
     pub shrink_runs: usize,
-    /// The search ends when so many runs in a row were of classes that it had seen before.
+    /// After this time no seed begins.
+    pub budget: Option<Duration>,
+    /// The search ends when so many seeds in a row were of classes that it had seen before.
     pub plateau: Option<u64>,
 }
 
@@ -38,8 +41,23 @@ pub struct Found {
     pub classes: usize,
     /// An estimate of the chance that another seed is of a class that was not seen.
     pub unseen: f64,
+    /// A hash of the trails of all runs, in their order.
+    pub digest: u64,
+    /// Why no more seeds were run.
+    pub end: End,
     /// The first failure.
     pub failure: Option<Failure>,
+}
+
+/// Why a search has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// All seeds have been run, or one has failed.
+    Seeds,
+    /// The time was over.
+    Budget,
+    /// No new classes of schedules came.
+    Plateau,
 }
 
 /// A run that failed.
@@ -53,6 +71,8 @@ pub struct Failure {
     pub choices: usize,
     /// How many runs the shrinking took.
     pub runs: usize,
+    /// How long the shrinking took.
+    pub took: Duration,
     /// What a second run with the same choices did, if it did something else.
     pub differs: Option<String>,
 }
@@ -67,9 +87,18 @@ const LENGTH: Length = Length { turns: 200, points: 400 };
 pub fn search(plan: &Plan, mut run: impl FnMut(&Replay, Choices) -> (Outcome, Choices)) -> Found {
     let (mut schedules, mut classes) = (HashSet::new(), Classes::default());
     let mut length = LENGTH;
-    let mut seeds = 0;
-    let mut failure = None;
+    let (mut seeds, mut digest, mut failure) = (0, 0_u64, None);
+    let begin = Instant::now();
+    let mut end = End::Seeds;
     for seed in plan.seeds.clone() {
+        if plan.budget.is_some_and(|budget| begin.elapsed() >= budget) {
+            end = End::Budget;
+            break;
+        }
+        if plan.plateau.is_some_and(|plateau| classes.since_new() >= plateau) {
+            end = End::Plateau;
+            break;
+        }
         seeds += 1;
         let workers = Rng::with_seed(!seed).usize(plan.workers.clone());
         let choices = Choices::by(plan.strategy.begin(seed, length));
@@ -77,6 +106,7 @@ pub fn search(plan: &Plan, mut run: impl FnMut(&Replay, Choices) -> (Outcome, Ch
         let (outcome, choices) = run(&replay, choices);
         length = choices.length();
         let trail = choices.trail();
+        digest = (digest.rotate_left(9) ^ trail).wrapping_mul(0x0100_0000_01b3);
         schedules.insert(trail);
         classes.add(choices.class());
         replay.deviations.clone_from(choices.deviations());
@@ -88,26 +118,34 @@ pub fn search(plan: &Plan, mut run: impl FnMut(&Replay, Choices) -> (Outcome, Ch
                     choices: replay.choices(),
                     replay,
                     runs: 0,
+                    took: Duration::ZERO,
                     differs: Some(differs),
                 })
             }
             Ok(()) => None,
         };
-        let is_flat = plan.plateau.is_some_and(|plateau| classes.since_new() >= plateau);
-        if failure.is_some() || is_flat {
+        if failure.is_some() {
             break;
         }
     }
     let (schedules, unseen) = (schedules.len(), classes.unseen());
-    Found { seeds, schedules, classes: classes.len(), unseen, failure }
+    Found { seeds, schedules, classes: classes.len(), unseen, digest, end, failure }
 }
 
 /// Runs one run again.
 pub fn run_again(
     replay: &Replay,
     run: impl FnOnce(&Replay, Choices) -> (Outcome, Choices),
-) -> Outcome {
-    run(replay, Choices::replay(replay.deviations.clone())).0
+) -> (Outcome, Choices) {
+    run(replay, Choices::replay(replay.deviations.clone()))
+}
+
+/// As [`run_again`], and keeps the turns.
+pub fn run_again_keeping(
+    replay: &Replay,
+    run: impl FnOnce(&Replay, Choices) -> (Outcome, Choices),
+) -> (Outcome, Choices) {
+    run(replay, Choices::replay(replay.deviations.clone()).keeping_turns())
 }
 
 /// What a second run does otherwise, if it does.
@@ -117,7 +155,7 @@ fn differs(
     outcome: &Outcome,
     run: &mut impl FnMut(&Replay, Choices) -> (Outcome, Choices),
 ) -> Option<String> {
-    let (again, choices) = run(replay, Choices::replay(replay.deviations.clone()));
+    let (again, choices) = run_again(replay, run);
     match again {
         Err(message) if outcome.as_ref().err() != Some(&message) => Some(message),
         Ok(()) if outcome.is_err() => Some("it ends without a failure".to_owned()),
@@ -136,8 +174,10 @@ pub(crate) fn confirm(
 ) -> Failure {
     let choices = replay.choices();
     if let Some(differs) = differs(&replay, trail, &Err(message.clone()), run) {
-        return Failure { message, replay, choices, runs: 0, differs: Some(differs) };
+        let took = Duration::ZERO;
+        return Failure { message, replay, choices, runs: 0, took, differs: Some(differs) };
     }
+    let begin = Instant::now();
     let mut runs = 0;
     let mut attempt = replay.clone();
     replay.deviations = shrink(replay.deviations.clone(), shrink_runs, |deviations| {
@@ -145,17 +185,24 @@ pub(crate) fn confirm(
         attempt.deviations.clone_from(deviations);
         run(&attempt, Choices::replay(deviations.clone())).0.err().as_ref() == Some(&message)
     });
-    Failure { message, replay, choices, runs, differs: None }
+    Failure { message, replay, choices, runs, took: begin.elapsed(), differs: None }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Plan, search};
+    use super::{End, Plan, search};
     use crate::strategy::{Act, Strategy};
+    use std::time::Duration;
 
     fn plan() -> Plan {
-        let strategy = Strategy::Portfolio;
-        Plan { seeds: 0..1000, workers: 1..=8, strategy, shrink_runs: 500, plateau: None }
+        Plan {
+            seeds: 0..1000,
+            workers: 1..=8,
+            strategy: Strategy::Portfolio,
+            shrink_runs: 500,
+            budget: None,
+            plateau: None,
+        }
     }
 
     /// Two actors read, and then write, a number: one increment may be lost.
@@ -223,16 +270,17 @@ mod tests {
     }
 
     #[test]
-    fn it_ends_when_nothing_new_comes() {
-        let found = search(&Plan { plateau: Some(50), ..plan() }, |_, mut choices| {
-            for _ in 0..2 {
-                let actor = choices.choose(&[0, 1], &[]) as u64;
-                choices.note_act(Act { on: 7, by: Some(actor), takes: false });
-            }
+    fn it_ends_when_the_time_is_over_or_nothing_new_comes() {
+        let budget = Plan { budget: Some(Duration::ZERO), ..plan() };
+        let found = search(&budget, |_, choices| (Ok(()), choices));
+        assert_eq!((found.seeds, found.end), (0, End::Budget));
+        let plateau = Plan { plateau: Some(20), ..plan() };
+        let found = search(&plateau, |replay, mut choices| {
+            choices.note_act(Act { on: replay.seed.min(40), by: None, takes: false });
             (Ok(()), choices)
         });
-        assert_eq!((found.classes, found.failure.is_none()), (4, true));
-        assert!((54..500).contains(&found.seeds), "{}", found.seeds);
-        assert!(found.unseen < 0.1, "{}", found.unseen);
+        // The seeds 40 to 60 are of one class.
+        assert_eq!((found.seeds, found.classes, found.end), (61, 41, End::Plateau));
+        assert!(found.unseen > 0.6, "40 of 61 were alone: {}", found.unseen);
     }
 }

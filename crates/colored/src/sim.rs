@@ -67,8 +67,9 @@
 //! | deadlines of limits, stages and sections; the search for deadlocks (G12) | by that clock |
 //! | [`spawn_blocking`](crate::spawn_blocking()), and files where they would block | one call at a time, as turns of one more worker, in the order in which they were made |
 //! | [`sim::random`](random) | by the seed |
+//! | [`net`](crate::net): TCP, UDP, Unix streams, names | the network of the run: see [`net`](mod@net) |
 //! | files | the real ones |
-//! | sockets, pipes, children, signals | refused, with an error of the kind `Unsupported`: give the code a stream in memory, such as `tokio::io::duplex` |
+//! | `UnixDatagram`, pipes, children, signals, `AsyncFd`, sockets of std | refused, with an error of the kind `Unsupported`: give the code a stream in memory, such as `tokio::io::duplex` |
 //! | `Handle::block_on` in a blocking call | a panic: one thread goes on at a time |
 //!
 //! A run must depend on its choices and on nothing else. These depend on more: the order of a `HashMap` with std's hasher,
@@ -76,13 +77,51 @@
 //! run leaves behind in statics. Each failing run, and each 64th one that ends well, is run twice; if the two differ, the
 //! report says so and names these causes.
 //!
+//! # Hosts and faults
+//!
+//! The main future runs on a host, and [`Builder::host`] adds others: each has a runtime of its own, on the one thread and
+//! in the one time of the run. Colors and cells belong to their host; hosts talk by sockets. [`host`] crashes, restarts and
+//! pauses them, [`net`](mod@net) cuts the network between them, and [`Builder::faults`] lets faults happen by choices of the
+//! run.
+//!
+//! ```
+//! use colored::io::{AsyncReadExt, AsyncWriteExt};
+//! use colored::net::{TcpListener, TcpStream};
+//! use colored::sim::{self, Faults};
+//! use colored::time::{Duration, sleep, timeout};
+//!
+//! async fn serve() {
+//!     let listener = TcpListener::bind("0.0.0.0:80").await.unwrap();
+//!     loop {
+//!         let (mut stream, _) = listener.accept().await.unwrap();
+//!         colored::spawn_unique(async move { stream.write_all(b"hello").await });
+//!     }
+//! }
+//!
+//! async fn ask() -> std::io::Result<[u8; 5]> {
+//!     let mut stream = TcpStream::connect("a:80").await?;
+//!     let mut answer = [0; 5];
+//!     stream.read_exact(&mut answer).await?;
+//!     Ok(answer)
+//! }
+//!
+//! let simulation = sim::Builder::new().seeds(0..50).host("a", serve).faults(Faults::swarm());
+//! let report = simulation.run(|| async {
+//!     // Whatever happens, an attempt succeeds at last.
+//!     while !matches!(timeout(Duration::from_secs(5), ask()).await, Ok(Ok(_))) {
+//!         sleep(Duration::from_secs(1)).await;
+//!     }
+//! });
+//! report.assert_passed();
+//! ```
+//!
 //! # Failures
 //!
 //! | a run fails if | |
 //! |---|---|
 //! | the main future panics | as by `assert!` or [`always!`](always) |
-//! | a task panics that has no handle | nobody else will hear of it |
-//! | nothing is runnable, no timer is due, and the main future waits | the program hangs |
+//! | a task panics that has no handle, or the future of a host | nobody else will hear of it |
+//! | nothing is runnable, no timer is due, and the main future waits | the program hangs, also without [faults](Faults) |
 //! | it takes more than [`Builder::max_turns`] turns | it does not end |
 //!
 //! # Variables
@@ -95,18 +134,38 @@
 //!
 //! A seed names a run of one build of the program: another version of it, or of this crate, may choose otherwise.
 
+#[doc(hidden)]
+pub mod attribute;
 mod builder;
+mod child;
 mod control;
+mod evidence;
+mod examine;
 mod exhaustive;
+mod failure;
+mod faults;
+mod host;
+mod hosts;
+mod kept;
+mod keys;
+mod lines;
+pub mod net;
 mod panics;
+#[cfg_attr(not(target_os = "linux"), path = "sim/personality/absent.rs")]
+mod personality;
 mod places;
+mod process_faults;
+mod record;
 mod report;
 mod run;
 mod turns;
 
 pub use self::builder::{Builder, check, check_exhaustively};
 pub use self::exhaustive::Exhaustive;
-pub use self::report::{Failure, Report};
+pub use self::failure::Failure;
+pub use self::faults::{Fault, Faults};
+pub use self::host::{Host, begin_quiet_phase, host, host_name, system_time};
+pub use self::report::Report;
 pub use colored_sim::Strategy;
 
 /// A number by the seed of the run. Outside a simulation, a number that no seed decides.

@@ -1,4 +1,4 @@
-use super::{Choices, Deviation, Moment, Place};
+use super::{Choices, Deviation, Moment, Place, Turn};
 use crate::strategy::{Act, Length, Strategy};
 use std::collections::BTreeMap;
 
@@ -38,6 +38,7 @@ fn walk(choices: &mut Choices) -> Vec<usize> {
         }
         walked.push(100 + actor);
         walked.push(usize::from(choices.happens(3)));
+        walked.push(choices.choose_below(4) as usize);
     }
     walked
 }
@@ -87,4 +88,43 @@ fn an_actor_that_is_not_runnable_is_replaced_by_the_default() {
     let after = |actor, turns, next| ((Place { actor, turns }, Moment::End), Deviation::Next(next));
     let mut choices = Choices::replay([after(0, 0, 9), after(1, 1, 2)].into());
     assert_eq!((choices.choose(&[1, 2], &[]), choices.choose(&[1, 2], &[])), (1, 2));
+}
+
+#[test]
+fn turns_are_kept_with_what_was_not_the_default() {
+    let next = ((Place { actor: 1, turns: 1 }, Moment::End), Deviation::Next(2));
+    let drawn = ((Place { actor: 2, turns: 1 }, Moment::Draw(1)), Deviation::Drawn(3));
+    let mut choices = Choices::replay([next, drawn].into()).keeping_turns();
+    for _ in 0..2 {
+        let actor = choices.choose(&[1, 2], &[]);
+        choices.happens(2);
+        choices.choose_below(4);
+        choices.describe(actor, || "it".to_owned());
+    }
+    let it = Turn { actor: 1, number: 1, what: "it".to_owned(), ..Turn::default() };
+    let second = Turn { actor: 2, is_chosen: true, drawn: vec![(1, 3)], ..it.clone() };
+    assert_eq!(choices.turns(), [it, second]);
+}
+
+#[test]
+fn a_choice_of_a_site_stays_when_turns_before_it_are_removed() {
+    let fault = (Place { actor: super::SITES + 3, turns: 70 }, Moment::Draw(1));
+    for turns in 0..5 {
+        let mut choices = Choices::replay([(fault, Deviation::Drawn(1))].into());
+        for _ in 0..turns {
+            let _actor = choices.choose(&[0, 1], &[]);
+            assert!(!choices.happens(1) && !choices.happens_at(3, 69, 1));
+        }
+        let asked = [3, 2, 3, 3].map(|site| choices.happens_at(site, 70, 1));
+        assert_eq!(asked, [false, false, true, false]);
+        assert_eq!(choices.deviations().len(), 1);
+    }
+}
+
+#[test]
+fn a_number_that_is_too_large_becomes_the_largest() {
+    let drawn =
+        |number| ((Place { actor: 0, turns: 0 }, Moment::Draw(number)), Deviation::Drawn(9));
+    let mut choices = Choices::replay([drawn(0), drawn(1)].into());
+    assert_eq!((choices.choose_below(3), choices.happens(1)), (2, true));
 }

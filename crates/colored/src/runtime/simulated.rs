@@ -1,15 +1,13 @@
-//! [`SimulatedRuntime`]: all workers of a runtime, stepped by its caller, and a clock that moves when nothing is runnable.
+//! [`SimulatedRuntime`]: the runtime of a simulated host, whose workers the caller steps.
 
-use super::event_poll::wake_all;
 use super::handle::Handle;
 use super::unstarted::Unstarted;
-use crate::driver::Driver;
-use crate::driver::pause::Main;
 use crate::services::{current, entered};
 use crate::task::JoinHandle;
 use crate::time::{Duration, Sleep, sleep};
-use colored_core::{Color, Step, Worker, look_for_deadlocks};
+use colored_core::{Color, Step, Worker, contain, look_for_deadlocks};
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Waker};
 use std::thread::ThreadId;
@@ -22,15 +20,9 @@ use std::thread::ThreadId;
 pub(crate) struct SimulatedRuntime {
     handle: Handle,
     workers: Vec<Mutex<Worker>>,
-    time: Mutex<Time>,
-}
-
-#[derive(Default)]
-struct Time {
-    wakers: Vec<Waker>,
     /// Moves the clock to the next search for deadlocks.
-    search: Option<Pin<Box<Sleep>>>,
-    is_over: bool,
+    search: Mutex<Option<Pin<Box<Sleep>>>>,
+    has_ended: AtomicBool,
 }
 
 /// The worker that fires timers.
@@ -40,7 +32,8 @@ impl SimulatedRuntime {
     pub(super) fn new(unstarted: Unstarted) -> Self {
         let Unstarted { handle, workers, .. } = unstarted;
         let workers = workers.into_iter().map(Mutex::new).collect();
-        let this = Self { handle, workers, time: Mutex::default() };
+        let (search, has_ended) = (Mutex::new(None), AtomicBool::new(false));
+        let this = Self { handle, workers, search, has_ended };
         // They announce their first sleep.
         (0..this.workers.len()).for_each(|worker| this.step(worker));
         this
@@ -52,21 +45,16 @@ impl SimulatedRuntime {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        let driver = Arc::clone(self.driver());
-        self.handle.spawn_colored(Color::DEFAULT, async move {
-            let _running = Main::begin(&driver);
-            main.await
-        })
+        self.handle.spawn_colored(Color::DEFAULT, main)
     }
 
-    /// Puts the actors that have something to run into `actors`, in their order. Those that are inside a turn may be among
-    /// them.
-    pub(crate) fn list_runnable(&self, actors: &mut Vec<usize>) {
+    /// Appends the actors that have something to run, in their order. Those that are inside a turn may be among them. `first` is the number of the first one.
+    pub(crate) fn list_runnable(&self, first: usize, actors: &mut Vec<usize>) {
         let scheduler = self.handle.core.scheduler();
-        actors.clear();
-        actors.extend((0..self.workers.len()).filter(|worker| !scheduler.is_parked(*worker)));
+        let workers = (0..self.workers.len()).filter(|worker| !scheduler.is_parked(*worker));
+        actors.extend(workers.map(|worker| first + worker));
         if self.handle.services.pool.has_work() {
-            actors.push(self.workers.len());
+            actors.push(first + self.workers.len());
         }
     }
 
@@ -84,6 +72,33 @@ impl SimulatedRuntime {
         }
     }
 
+    /// Tells what the actor has run in its last turn, as numbers.
+    pub(crate) fn note_turn(&self, actor: usize, mut note: impl FnMut(u64)) {
+        if actor < self.workers.len() {
+            let (color, task) = self.handle.core.scheduler().last_slice(actor);
+            note(color.number());
+            note(task.map_or(0, |(task, _)| task.get()));
+        }
+    }
+
+    /// What the actor has run in its last turn.
+    pub(crate) fn describe_turn(&self, actor: usize) -> String {
+        if actor == self.workers.len() {
+            return "a blocking call".to_owned();
+        }
+        match self.handle.core.scheduler().last_slice(actor) {
+            (color, Some((_, site))) if site.file() == file!() => {
+                format!("{color}, the main future")
+            }
+            (color, Some((task, site))) => {
+                // The ids of a simulation begin at a number that is no other task's.
+                let number = task.get() % (1 << 62);
+                format!("{color}, task {number}, spawned at {site}")
+            }
+            (color, None) => format!("{color}, a call or a closure"),
+        }
+    }
+
     /// Runs one turn of the worker; if nothing else waits for it, it goes to sleep.
     fn step(&self, index: usize) {
         let _entered = self.enter(index);
@@ -95,44 +110,48 @@ impl SimulatedRuntime {
         }
     }
 
-    /// Goes on where nothing is runnable, and nothing inside a turn: ends waits that never would, or moves the clock to the
-    /// next timer. False if nothing will ever be runnable.
-    pub(crate) fn move_time(&self) -> bool {
+    /// Ends waits that never would, where nothing is runnable. True if something is runnable now.
+    pub(crate) fn end_deadlocks(&self) -> bool {
         let _entered = self.enter(FIRST);
-        let mut time = lock(&self.time);
-        let Time { wakers, search, .. } = &mut *time;
-        let services = Arc::clone(&self.handle.services);
         let scheduler = self.handle.core.scheduler();
-        let delay = u64::try_from(services.deadlock_after.as_nanos()).unwrap_or(u64::MAX);
-        let next_search = look_for_deadlocks(scheduler, delay);
-        if !scheduler.all_parked() {
-            return true;
-        }
+        let delay = self.handle.services.deadlock_after.as_nanos();
+        let next_search = look_for_deadlocks(scheduler, u64::try_from(delay).unwrap_or(u64::MAX));
         // It is polled here only, so nothing needs its waker: time moves to it as to every timer.
+        let mut search = lock(&self.search);
         *search = next_search.map(|nanos| Box::pin(sleep(Duration::from_nanos(nanos))));
-        if let Some(search) = search {
+        if let Some(search) = &mut *search {
             let _is_over = search.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         }
-        let has_moved = services.move_paused(scheduler, FIRST, wakers);
-        wake_all(&mut lock(&self.workers[FIRST]), wakers);
-        services.driver.finish_events(FIRST);
-        if self.handle.core.scheduler().load(FIRST) == 0 {
-            self.step(FIRST);
-        }
-        has_moved
+        !scheduler.all_parked()
     }
 
-    /// Cancels all tasks, on the threads that must: `drain` is called with each worker, until it says that the worker has
-    /// nothing left, by [`drain`](Self::drain).
-    pub(crate) fn end(&self, mut drain: impl FnMut(&Self, usize) -> bool) {
-        {
-            let mut time = lock(&self.time);
-            (time.search, time.is_over) = (None, true);
+    /// The next time at which something is due, in nanoseconds.
+    pub(crate) fn next_due(&self) -> Option<u64> {
+        self.handle.services.driver.next_due()
+    }
+
+    /// Moves the clock, where nothing is runnable, and takes what is due then. True if something was.
+    pub(crate) fn move_clock(&self, to: u64) -> bool {
+        let _entered = self.enter(FIRST);
+        let mut wakers = Vec::new();
+        self.handle.services.driver.move_clock(to, FIRST, &mut wakers);
+        let was_due = !wakers.is_empty();
+        wakers.into_iter().for_each(|waker| contain(|| waker.wake()));
+        was_due
+    }
+
+    /// Cancels all tasks, once, on the threads that must: `drain` is called with each worker until it says that the worker has
+    /// nothing left, which [`drain`](Self::drain) finds out on the right thread. No actor is inside a turn.
+    pub(crate) fn end(&self, mut drain: impl FnMut(usize) -> bool) {
+        // Ordering: one thread ends a simulation.
+        if self.has_ended.swap(true, Ordering::Relaxed) {
+            return;
         }
+        *lock(&self.search) = None;
         self.handle.core.scheduler().shut_down();
         let mut left: Vec<usize> = (0..self.workers.len()).collect();
         while !left.is_empty() {
-            left.retain(|worker| !drain(self, *worker));
+            left.retain(|worker| !drain(*worker));
         }
     }
 
@@ -148,28 +167,22 @@ impl SimulatedRuntime {
         }
     }
 
-    fn driver(&self) -> &Arc<Driver> {
-        &self.handle.services.driver
-    }
-
     /// Makes this thread the worker, as far as timers are concerned.
     fn enter(&self, worker: usize) -> entered::Entered {
         entered::enter(current::Context::new(Arc::clone(&self.handle.services), Some(worker)))
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Drop for SimulatedRuntime {
     fn drop(&mut self) {
-        if !lock(&self.time).is_over {
-            self.end(Self::drain);
-        }
+        self.end(|worker| self.drain(worker));
         let services = &self.handle.services;
         services.driver.shut_down();
         services.pool.shutdown(None);
         services.observer.on_shutdown(self.handle.core.scheduler(), true);
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,6 +1,6 @@
 //! What an exhaustive search has found.
 
-use super::report::Failure;
+use super::failure::Failure;
 use colored_sim::Exhausted;
 use std::fmt;
 
@@ -16,13 +16,13 @@ pub struct Exhaustive {
 }
 
 impl Exhaustive {
-    pub(super) fn new(found: Exhausted, has_few_colors: bool) -> Self {
+    pub(super) fn new(found: &Exhausted, has_few_colors: bool, failure: Option<Failure>) -> Self {
         Self {
             runs: found.runs,
             classes: found.classes,
             is_complete: found.is_complete && has_few_colors,
             has_few_colors,
-            failure: found.failure.map(Failure::new),
+            failure,
         }
     }
 

@@ -1,6 +1,6 @@
 //! The policy of a simulation: each color belongs to one worker.
 
-use super::run;
+use super::{evidence, run};
 use colored_core::{Destination, Policy, Runnable, Scheduler};
 
 #[derive(Debug)]
@@ -8,6 +8,7 @@ pub(super) struct Places;
 
 impl Policy for Places {
     fn destination(&self, lane: Runnable, scheduler: &Scheduler) -> Destination {
+        evidence::note_wake();
         // A thread that is no simulation's may still wake a task.
         let number = run::number_of(lane.color).unwrap_or(0);
         Destination::Worker(number % scheduler.workers())

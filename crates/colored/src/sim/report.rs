@@ -1,7 +1,8 @@
 //! What a simulation has found.
 
+use super::failure::Failure;
 use super::run::Seen;
-use colored_sim::{Found, Outcome, Replay};
+use colored_sim::{End, Found};
 use std::fmt;
 
 /// What a simulation has found.
@@ -12,43 +13,22 @@ pub struct Report {
     schedules: usize,
     classes: usize,
     unseen: f64,
+    digest: u64,
+    end: End,
     failure: Option<Failure>,
     seen: Seen,
 }
 
-/// The first run that failed, shrunk.
-#[derive(Clone, Debug)]
-pub struct Failure {
-    message: String,
-    replay: Replay,
-    /// How many choices were not the default before the shrinking.
-    first_choices: usize,
-    runs: usize,
-    differs: Option<String>,
-}
-
 impl Report {
-    pub(super) fn new(found: Found, seen: Seen) -> Self {
-        Self {
-            seeds: found.seeds,
-            schedules: found.schedules,
-            classes: found.classes,
-            unseen: found.unseen,
-            failure: found.failure.map(Failure::new),
-            seen,
-        }
+    pub(super) fn new(found: Found, failure: Option<Failure>, seen: Seen) -> Self {
+        let Found { seeds, schedules, classes, unseen, digest, end, .. } = found;
+        Self { seeds, schedules, classes, unseen, digest, end, failure, seen }
     }
 
-    pub(super) fn of_replay(replay: Replay, outcome: Outcome, seen: Seen) -> Self {
-        let first_choices = replay.choices();
-        let failure = outcome.err().map(|message| Failure {
-            message,
-            replay,
-            first_choices,
-            runs: 0,
-            differs: None,
-        });
-        Self { seeds: 1, schedules: 1, classes: 1, unseen: 1.0, failure, seen }
+    /// The report of one run that is named, which may have failed.
+    pub(super) fn of_one(failure: Option<Failure>, seen: Seen) -> Self {
+        let (classes, unseen, end) = (1, 1.0, End::Seeds);
+        Self { seeds: 1, schedules: 1, classes, unseen, digest: 0, end, failure, seen }
     }
 
     /// How many seeds have been run.
@@ -83,6 +63,14 @@ impl Report {
         self.seen.stuck
     }
 
+    /// A hash of what all runs did: which color and which task had each turn, what was drawn, and how the runs differed from the
+    /// default. The same seeds of the same program give the same digest, in each process and by debug and release builds. 0 for a
+    /// report of one run that was named.
+    #[must_use]
+    pub fn digest(&self) -> u64 {
+        self.digest
+    }
+
     /// The first failure.
     #[must_use]
     pub fn failure(&self) -> Option<&Failure> {
@@ -106,63 +94,25 @@ impl Report {
     }
 }
 
-impl Failure {
-    pub(super) fn new(failure: colored_sim::Failure) -> Self {
-        Self {
-            message: failure.message,
-            replay: failure.replay,
-            first_choices: failure.choices,
-            runs: failure.runs,
-            differs: failure.differs,
-        }
-    }
-
-    /// What was wrong: the message and the place of the panic, or what did not end.
-    #[must_use]
-    pub fn message(&self) -> &str {
-        &self.message
-    }
-
-    /// The value of `COLORED_SIM_REPLAY` that repeats the run.
-    #[must_use]
-    pub fn replay(&self) -> String {
-        self.replay.to_string()
-    }
-
-    /// How many choices of the run are not the default: nothing gives way inside a turn, the worker that ran last goes on,
-    /// and no fault happens.
-    #[must_use]
-    pub fn choices(&self) -> usize {
-        self.replay.choices()
-    }
-
-    /// How a second run with the same choices differed. Then something else decides too: see [the
-    /// module](super#what-is-simulated).
-    #[must_use]
-    pub fn differs(&self) -> Option<&str> {
-        self.differs.as_deref()
-    }
-}
-
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { seeds, schedules, classes, unseen, failure, seen } = self;
-        let after = if failure.is_some() { "after " } else { "" };
-        write!(f, "{after}{seeds} seeds, {schedules} different schedules in {classes} classes: ")?;
+        let Self { seeds, schedules, classes, unseen, end, failure, seen, .. } = self;
+        let runs = format!("{seeds} seeds, {schedules} different schedules in {classes} classes");
         match failure {
-            None => write!(
-                f,
-                "none fails; the next seed is of a new class with {:.1} %",
-                unseen * 100.0
-            )?,
-            Some(failure) => write!(f, "{failure}")?,
+            Some(failure) => write!(f, "after {runs}: {failure}")?,
+            None => {
+                let end = match end {
+                    End::Seeds => "",
+                    End::Budget => "; then the time was over",
+                    End::Plateau => "; then no new classes came",
+                };
+                write!(f, "{runs}: none fails{end}; a new class with {:.1} %", unseen * 100.0)?;
+            }
         }
         if seen.stuck > 0 {
             let stuck = seen.stuck;
-            write!(
-                f,
-                "\nmade again in whole turns, because a turn waited for a lock that another one held: {stuck}"
-            )?;
+            let why = "a turn waited for a lock that another one held";
+            write!(f, "\nmade again in whole turns, because {why}: {stuck}")?;
         }
         if !seen.never.is_empty() {
             write!(f, "\nnever seen: {}", seen.never.join(", "))?;
@@ -170,25 +120,3 @@ impl fmt::Display for Report {
         Ok(())
     }
 }
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { message, replay, first_choices, runs, differs } = self;
-        writeln!(f, "seed {} fails: {message}", replay.seed)?;
-        match differs {
-            Some(differs) => write!(
-                f,
-                "  a second run with the same choices differs: {differs}. Something outside the simulation decides: the order \
-                 of a HashMap, `select!` without `biased`, a real clock, a thread, or state in a static"
-            )?,
-            None => writeln!(
-                f,
-                "  confirmed by a second run; {} of {first_choices} choices are needed, found in {runs} runs",
-                replay.choices()
-            )?,
-        }
-        write!(f, "\n  again: COLORED_SIM_REPLAY={replay}")
-    }
-}
-
-impl std::error::Error for Failure {}

@@ -1,12 +1,16 @@
 //! One run of a simulation.
 
 use super::control::{Control, Run, Sometimes, with};
+use super::evidence::Watch;
+use super::faults::{Faults, Rng};
+use super::hosts::{Hosts, MAIN, Program};
 use super::panics;
-use super::places::Places;
-use super::turns::Turns;
+use super::turns::{THREAD, Turns};
 use crate::runtime::Builder as RuntimeBuilder;
+use crate::world::World;
 use colored_core::Color;
 use colored_sim::{Choices, Outcome, Replay};
+use std::collections::HashMap;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -23,20 +27,18 @@ pub(super) fn is_on() -> bool {
     with(|_| ()).is_some()
 }
 
+/// The world of the run that this thread simulates.
+pub(super) fn world() -> Option<Arc<World>> {
+    with(|run| Arc::clone(&run.world))
+}
+
 /// The number of a color, in the order in which colors became runnable first.
 pub(super) fn number_of(color: Color) -> Option<usize> {
     with(|run| run.number_of(color))
 }
 
 pub(super) fn random() -> u64 {
-    let draw = |run: &mut Run| {
-        run.random = run.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = run.random;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    };
-    with(draw).unwrap_or_else(|| {
+    with(|run| run.random.next()).unwrap_or_else(|| {
         use std::hash::{BuildHasher, RandomState};
         RandomState::new().hash_one(0)
     })
@@ -48,12 +50,25 @@ pub fn happens(one_in: u32) -> bool {
     with(|run| run.choices.happens(one_in)).unwrap_or(false)
 }
 
+fn happens_at(site: usize, time: u64, one_in: u32) -> bool {
+    with(|run| run.choices.happens_at(site, time, one_in)).unwrap_or(false)
+}
+
 /// For the macro `sometimes!`.
 pub fn note_sometimes(name: &str, holds: bool) {
     with(|run| match run.sometimes.get_mut(name) {
         Some(held) => *held |= holds,
         None => drop(run.sometimes.insert(name.to_owned(), holds)),
     });
+}
+
+/// What the runs of a simulation have in common.
+#[derive(Clone)]
+pub(super) struct Setup {
+    pub(super) max_turns: u64,
+    pub(super) faults: Faults,
+    /// The hosts beside that of the main future, by name.
+    pub(super) hosts: Vec<(String, Program)>,
 }
 
 /// What all runs of a search have seen.
@@ -68,7 +83,7 @@ pub(super) struct Seen {
 /// The runs of one search.
 pub(super) struct Runs<'p, P> {
     program: &'p P,
-    max_turns: u64,
+    setup: &'p Setup,
     sometimes: Sometimes,
     stuck: u32,
     colors: usize,
@@ -79,8 +94,8 @@ where
     P: Fn() -> F + Sync,
     F: Future<Output = ()> + Send + 'static,
 {
-    pub(super) fn new(program: &'p P, max_turns: u64) -> Self {
-        Self { program, max_turns, sometimes: Sometimes::new(), stuck: 0, colors: 0 }
+    pub(super) fn new(program: &'p P, setup: &'p Setup) -> Self {
+        Self { program, setup, sometimes: Sometimes::new(), stuck: 0, colors: 0 }
     }
 
     /// The most colors of a run.
@@ -109,24 +124,33 @@ where
     /// Makes one run on threads of its own, so that it finds the program's thread-locals as they are at first. No outcome if
     /// a thread was stuck.
     fn attempt(&mut self, replay: &Replay, choices: Choices) -> (Option<Outcome>, Choices) {
-        let run = Run::new(choices, replay.seed, std::mem::take(&mut self.sometimes));
-        let (program, max_turns, workers) = (self.program, self.max_turns, replay.workers);
+        let (program, setup, workers, seed) =
+            (self.program, self.setup, replay.workers, replay.seed);
+        let names = [MAIN.to_owned()].into_iter().chain(setup.hosts.iter().map(|of| of.0.clone()));
+        let run = Run {
+            choices,
+            world: World::new(names.collect(), setup.faults.draw(seed), happens_at),
+            random: Rng(seed),
+            sometimes: std::mem::take(&mut self.sometimes),
+            panicked: None,
+            numbers: HashMap::default(),
+        };
         let turns = Mutex::new(None);
         let (outcome, run) = thread::scope(|scope| {
             let (ended, has_ended) = channel::<()>();
             let turns = &turns;
             let body = move || {
                 let _ended = ended;
-                Control::new(run).give_to_thread();
+                Control::begin(run, seed);
                 let _keeps = panics::keep();
-                let outcome = go(program, workers, max_turns, turns);
+                let outcome = go(program, workers, setup, turns);
                 let control = Control::take_from_thread().expect("nothing else takes it");
                 (outcome, control.into_run())
             };
-            let thread = thread::Builder::new().name("colored-sim".to_owned());
+            let thread = thread::Builder::new().name(THREAD.to_owned());
             let thread = thread
                 .spawn_scoped(scope, body)
-                .unwrap_or_else(|error| panic!("cannot start the thread `colored-sim`: {error}"));
+                .unwrap_or_else(|error| panic!("cannot start the thread `{THREAD}`: {error}"));
             while has_ended.recv_timeout(STUCK) == Err(RecvTimeoutError::Timeout) {
                 let turns = turns.lock().unwrap_or_else(PoisonError::into_inner).clone();
                 if let Some(turns) = turns {
@@ -145,7 +169,7 @@ where
 fn go<F, P>(
     program: &P,
     workers: usize,
-    max_turns: u64,
+    setup: &Setup,
     place: &Mutex<Option<Arc<Turns>>>,
 ) -> Option<Outcome>
 where
@@ -160,13 +184,15 @@ where
             });
         }
     };
-    let runtime = RuntimeBuilder::new().on_task_panic(note_panic).seed(0);
-    let runtime = match runtime.build_simulated(workers, &Places) {
-        Ok(runtime) => runtime,
-        Err(error) => return Some(Err(format!("the simulated runtime does not start: {error}"))),
+    let settings = RuntimeBuilder::new().on_task_panic(note_panic).seed(0);
+    let world = world().expect("this thread simulates a run");
+    let started = Hosts::start(&world, settings, workers, setup, program());
+    let (hosts, main) = match started {
+        Ok(started) => started,
+        Err(error) => return Some(Err(error)),
     };
-    let main = runtime.spawn_main(program());
-    let turns = Turns::new(runtime, main, max_turns);
+    let watch = Watch::begin(with(|run| run.choices.keeps_turns()).unwrap_or(false));
+    let turns = Turns::new(hosts, main, setup.max_turns);
     *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&turns));
     let ended = turns.run();
     *place.lock().unwrap_or_else(PoisonError::into_inner) = None;
@@ -178,5 +204,6 @@ where
         (None, None) => ended,
     });
     turns.end();
+    drop(watch);
     outcome
 }

@@ -20,7 +20,9 @@
 //! [`Turns::release_if_stuck`]. Nothing is reported of such a run, and it is made again in whole turns.
 
 use super::control::{Control, act, with};
+use super::hosts::Hosts;
 use super::panics;
+use crate::chance::wakes;
 use crate::runtime::simulated::SimulatedRuntime;
 use crate::task::JoinHandle;
 use colored_core::budget;
@@ -33,12 +35,15 @@ use std::thread::{self, ThreadId};
 /// Threads of a run. Some 20 µs each, for runs that use them.
 const MOST_THREADS: usize = 65;
 
-/// The number of the thread that makes and ends the runtime.
+/// The number of the thread that makes and ends the hosts.
 const FIRST: usize = 0;
+
+/// The name of all threads of runs.
+pub(super) const THREAD: &str = "colored-sim";
 
 /// The turns of one run.
 pub(super) struct Turns {
-    runtime: SimulatedRuntime,
+    hosts: Mutex<Hosts>,
     main: Mutex<JoinHandle<()>>,
     max_turns: u64,
     state: Mutex<State>,
@@ -61,8 +66,6 @@ struct State {
     /// The run, if a thread has left it behind after that.
     left: Option<Control>,
     helpers: Vec<thread::JoinHandle<()>>,
-    /// What the last [`Order::Drain`] has found.
-    is_drained: bool,
     /// How many choices were made, and at the last look of the watch.
     choices: u64,
     seen: u64,
@@ -80,8 +83,10 @@ enum Order {
     Turn(usize, u32, Control),
     /// Go on with the turn; without the run if all go on at once.
     Resume(Option<Control>),
-    /// End what is pinned to this thread, of that worker.
-    Drain(usize, Control),
+    /// End what is pinned to this thread, of that worker, for another thread.
+    Drain(Arc<SimulatedRuntime>, usize, usize, Control),
+    /// The other thread has done so.
+    Drained(bool, Option<Control>),
     /// The run is over.
     End(Option<Control>),
 }
@@ -134,14 +139,23 @@ fn look(point: Point) {
     }
 }
 
+/// Drains a worker on the thread that must: see [`SimulatedRuntime::end`].
+pub(super) fn drain(runtime: &Arc<SimulatedRuntime>, worker: usize) -> bool {
+    let here = HERE.try_with(|here| here.borrow().clone()).ok().flatten();
+    let other = runtime.thread_of(worker).filter(|id| *id != thread::current().id());
+    if let (Some(Here { turns, thread }), Some(id)) = (here, other) {
+        let to = turns.lock().thread(id);
+        if let Some(to) = to {
+            return turns.drain_on(to, runtime, worker, thread);
+        }
+    }
+    runtime.drain(worker)
+}
+
 impl Turns {
-    pub(super) fn new(
-        runtime: SimulatedRuntime,
-        main: JoinHandle<()>,
-        max_turns: u64,
-    ) -> Arc<Self> {
+    pub(super) fn new(hosts: Hosts, main: JoinHandle<()>, max_turns: u64) -> Arc<Self> {
         Arc::new(Self {
-            runtime,
+            hosts: Mutex::new(hosts),
             main: Mutex::new(main),
             max_turns,
             state: Mutex::default(),
@@ -168,10 +182,7 @@ impl Turns {
     /// Drops all tasks, and ends the threads. To be called by the thread that has [`run`](Self::run).
     pub(super) fn end(self: Arc<Self>) {
         on_points(None);
-        self.runtime.end(|runtime, worker| match runtime.thread_of(worker) {
-            Some(thread) if thread != thread::current().id() => self.drain_on(thread, worker),
-            _ => runtime.drain(worker),
-        });
+        self.hosts().end();
         let helpers = {
             let mut state = self.lock();
             for thread in 1..state.orders.len() {
@@ -210,6 +221,10 @@ impl Turns {
         }
     }
 
+    fn hosts(&self) -> MutexGuard<'_, Hosts> {
+        self.hosts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -243,14 +258,14 @@ impl Turns {
                         control.give_to_thread();
                         self.take_turn(actor, units);
                     }
-                    Order::Drain(worker, control) => {
+                    Order::Drain(runtime, worker, asker, control) => {
                         control.give_to_thread();
-                        on_points(None);
-                        let is_drained = self.runtime.drain(worker);
+                        let is_drained = runtime.drain(worker);
+                        drop(runtime);
                         let mut state = self.lock();
-                        state.is_drained = is_drained;
-                        self.order(&mut state, FIRST, Order::End(Control::take_from_thread()));
                         state.idle.push(thread);
+                        let order = Order::Drained(is_drained, Control::take_from_thread());
+                        self.order(&mut state, asker, order);
                         next = Next::Wait;
                         continue;
                     }
@@ -262,6 +277,7 @@ impl Turns {
                     }
                     // All go on at once.
                     Order::Resume(_) => {}
+                    Order::Drained(..) => unreachable!("this thread has asked for nothing"),
                 },
             }
             next = self.next(thread);
@@ -269,29 +285,45 @@ impl Turns {
     }
 
     fn take_turn(&self, actor: usize, units: u32) {
+        let taker = self.hosts().taker(actor);
         budget::begin_polls_with(units);
         ACTOR.set(Some(actor));
-        self.runtime.take_turn(actor);
+        taker.take_turn();
+        wakes::release();
         ACTOR.set(None);
+        drop(taker);
+        let hosts = self.hosts();
+        with(|run| {
+            hosts.note_turn(actor, |value| run.choices.note(value));
+            run.choices.describe(actor, || hosts.describe_turn(actor));
+        });
     }
 
     /// Drains a worker on the thread to which something of it is pinned. True if nothing is left.
-    fn drain_on(&self, id: ThreadId, worker: usize) -> bool {
+    fn drain_on(
+        &self,
+        thread: usize,
+        runtime: &Arc<SimulatedRuntime>,
+        worker: usize,
+        asker: usize,
+    ) -> bool {
         let mut state = self.lock();
-        let Some(thread) = state.ids.iter().position(|other| *other == id) else { return true };
         state.idle.retain(|idle| *idle != thread);
         let control = Control::take_from_thread().expect("this thread has the run");
-        self.order(&mut state, thread, Order::Drain(worker, control));
-        if let Order::End(Some(control)) = self.wait(state, FIRST) {
+        self.order(&mut state, thread, Order::Drain(Arc::clone(runtime), worker, asker, control));
+        let Order::Drained(is_drained, control) = self.wait(state, asker) else {
+            unreachable!("the other thread drains a worker")
+        };
+        if let Some(control) = control {
             control.give_to_thread();
         }
-        self.lock().is_drained
+        is_drained
     }
 
     /// Chooses the next turn. If another thread takes it, hands that one the run.
     fn next(self: &Arc<Self>, thread: usize) -> Next {
-        let mut state = self.lock();
         loop {
+            let mut state = self.lock();
             if state.is_released {
                 return self.leave_released(state, thread);
             }
@@ -299,20 +331,24 @@ impl Turns {
                 state.ended = self.outcome();
             }
             if state.ended.is_some() {
-                let (to, order): (_, fn(Option<Control>) -> Order) = match state.paused.pop() {
-                    Some(paused) => (paused.thread, Order::Resume),
-                    None if thread == FIRST => return Next::End,
-                    None => (FIRST, Order::End),
-                };
-                state.idle.push(thread);
-                self.order(&mut state, to, order(Control::take_from_thread()));
-                return Next::Wait;
+                return self.end_turns(state, thread);
+            }
+            if state.paused.is_empty() {
+                // Hosts come and go, and may have something pinned to another thread.
+                drop(state);
+                let changed = self.hosts().begin_turn();
+                state = self.lock();
+                if let Err(error) = changed {
+                    state.ended = Some(Err(error));
+                    continue;
+                }
             }
             let (runnable, paused) = self.candidates(&state, None, thread);
             if runnable.is_empty() {
-                if !self.runtime.move_time() {
+                drop(state);
+                if !self.move_time() {
                     let text = "the main future waits, nothing is runnable, and no timer is due";
-                    state.ended = Some(Err(text.to_owned()));
+                    self.lock().ended = Some(Err(text.to_owned()));
                 }
                 continue;
             }
@@ -321,6 +357,28 @@ impl Turns {
             let chosen = chosen.expect("this thread has the run");
             return self.go_on_with(state, thread, chosen);
         }
+    }
+
+    /// The run has ended: lets the turns in progress end, and then the first thread.
+    fn end_turns(&self, mut state: MutexGuard<'_, State>, thread: usize) -> Next {
+        let (to, order): (_, fn(Option<Control>) -> Order) = match state.paused.pop() {
+            Some(paused) => (paused.thread, Order::Resume),
+            None if thread == FIRST => return Next::End,
+            None => (FIRST, Order::End),
+        };
+        state.idle.push(thread);
+        state.idle.retain(|idle| *idle != to);
+        self.order(&mut state, to, order(Control::take_from_thread()));
+        Next::Wait
+    }
+
+    fn move_time(&self) -> bool {
+        let mut hosts = self.hosts();
+        let may_go_on = hosts.move_time();
+        if may_go_on {
+            colored_sim::thread::set_time(hosts.nanos());
+        }
+        may_go_on
     }
 
     /// Goes on with an actor: on this thread, which is in no turn, or on another one.
@@ -336,7 +394,7 @@ impl Turns {
             return Next::Wait;
         }
         let units = with(|run| draw_budget(&mut run.choices)).expect("this thread has the run");
-        match self.runtime.thread_of(actor).and_then(|id| state.thread(id)) {
+        match self.hosts().taker(actor).thread().and_then(|id| state.thread(id)) {
             Some(to) if to != thread => {
                 state.idle.retain(|idle| *idle != to);
                 state.idle.push(thread);
@@ -365,7 +423,7 @@ impl Turns {
             Some(to) => (to, None),
             None => {
                 let units = with(|run| draw_budget(&mut run.choices));
-                let pinned = self.runtime.thread_of(chosen).and_then(|id| state.thread(id));
+                let pinned = self.hosts().taker(chosen).thread().and_then(|id| state.thread(id));
                 let to = pinned.or_else(|| state.idle.pop());
                 (to.unwrap_or_else(|| self.start_helper(&mut state)), units)
             }
@@ -394,13 +452,14 @@ impl Turns {
     ) -> (Vec<usize>, Vec<usize>) {
         let paused: Vec<usize> = state.paused.iter().map(|paused| paused.actor).collect();
         let mut runnable = Vec::new();
-        self.runtime.list_runnable(&mut runnable);
+        let hosts = self.hosts();
+        hosts.list_runnable(&mut runnable);
         let has_thread = !state.idle.is_empty() || state.orders.len() < MOST_THREADS;
         runnable.retain(|actor| {
             if inside == Some(*actor) || paused.contains(actor) {
                 return false;
             }
-            match self.runtime.thread_of(*actor).and_then(|id| state.thread(id)) {
+            match hosts.taker(*actor).thread().and_then(|id| state.thread(id)) {
                 Some(pinned) => {
                     state.idle.contains(&pinned) || inside.is_none() && pinned == thread
                 }
@@ -420,7 +479,7 @@ impl Turns {
         let max = self.max_turns;
         let outcome = with(|run| match &run.panicked {
             Some(panic) => Some(Err(panic.clone())),
-            None if run.choices.turns() >= max => {
+            None if run.choices.made() >= max => {
                 Some(Err(format!("the main future has not ended after {max} turns")))
             }
             None => None,
@@ -451,9 +510,9 @@ impl Turns {
             turns.work(number);
             HERE.take();
         };
-        let helper = thread::Builder::new().name("colored-sim".to_owned()).spawn(body);
+        let helper = thread::Builder::new().name(THREAD.to_owned()).spawn(body);
         let helper =
-            helper.unwrap_or_else(|error| panic!("cannot start the thread `colored-sim`: {error}"));
+            helper.unwrap_or_else(|error| panic!("cannot start the thread `{THREAD}`: {error}"));
         state.ids.push(helper.thread().id());
         state.orders.push(None);
         state.helpers.push(helper);
