@@ -63,8 +63,10 @@ pub struct Turn {
     pub number: u64,
     /// Whether the choice of the actor was not the default.
     pub is_chosen: bool,
-    /// What was drawn in it and is not the default, with the number of the draw.
-    pub drawn: Vec<(u32, u32)>,
+    /// What was drawn in it and is not the default, with the number of the draw; without for what is counted apart.
+    pub drawn: Vec<(Option<u32>, u32)>,
+    /// When it began, in nanoseconds since the begin of the run.
+    pub nanos: u64,
     /// What ran, as the runtime has described it.
     pub what: String,
 }
@@ -134,9 +136,10 @@ impl Choices {
         self.turns_kept.as_deref().unwrap_or_default()
     }
 
-    /// Says what the last turn of an actor has run, if turns are kept.
-    pub fn describe(&mut self, actor: usize, what: impl FnOnce() -> String) {
+    /// Says when the last turn of an actor was over, and what it has run, if turns are kept.
+    pub fn describe(&mut self, actor: usize, nanos: u64, what: impl FnOnce() -> String) {
         if let Some(turn) = self.turn_kept(actor) {
+            turn.nanos = nanos;
             turn.what = what();
         }
     }
@@ -262,13 +265,23 @@ impl Choices {
         self.draw(|chooser| chooser.below(bound), bound - 1)
     }
 
-    /// A number up to `most`. A replay may name a larger one, that another version of the program had.
     fn draw(&mut self, draw: impl FnOnce(&mut Chooser) -> u32, most: u32) -> u32 {
         let place = self.place();
         let draws = &mut self.actor().draws;
         let number = *draws;
         *draws += 1;
-        let key = (place, Moment::Draw(number));
+        self.draw_at((place, Moment::Draw(number)), Some(number), draw, most)
+    }
+
+    /// A number up to `most`. A replay may name a larger one, that another version of the program had. `number` is that of the
+    /// draw in its turn.
+    fn draw_at(
+        &mut self,
+        key: (Place, Moment),
+        number: Option<u32>,
+        draw: impl FnOnce(&mut Chooser) -> u32,
+        most: u32,
+    ) -> u32 {
         let drawn = match &mut self.source {
             Source::Strategy(chooser) => draw(chooser),
             Source::Replay(deviations) => match deviations.get(&key) {
@@ -279,7 +292,7 @@ impl Choices {
         };
         if drawn > 0 {
             self.deviations.insert(key, Deviation::Drawn(drawn));
-            if let Some(turn) = self.turn_kept(place.actor) {
+            if let Some(turn) = self.turn_kept(self.last) {
                 turn.drawn.push((number, drawn));
             }
         }
@@ -297,16 +310,7 @@ impl Choices {
         let number = asked.1;
         asked.1 += 1;
         let key = (Place { actor: SITES + site, turns: time }, Moment::Draw(number));
-        let happens = match &mut self.source {
-            Source::Strategy(chooser) => chooser.happens(one_in),
-            Source::Replay(deviations) => deviations.contains_key(&key),
-            Source::Script(_) => false,
-        };
-        if happens {
-            self.deviations.insert(key, Deviation::Drawn(1));
-        }
-        self.note(u64::from(happens));
-        happens
+        self.draw_at(key, None, |chooser| u32::from(chooser.happens(one_in)), 1) > 0
     }
 
     /// An act has happened.

@@ -10,6 +10,7 @@
 //! | [`Choices`] | the choices of one run, and those that differ from the default |
 //! | [`Replay`] | these choices as a text |
 //! | [`exhaust()`] | a run of each class of schedules |
+//! | [`disk`] | files in memory, and what a power failure leaves of them |
 //! | [`thread`] | the clock and random numbers of a run, for the crate `colored-sim-libc` |
 //! | [`search()`] | runs by seed, until one fails; then the failure is confirmed and shrunk |
 
@@ -17,6 +18,7 @@
 
 mod choices;
 mod classes;
+pub mod disk;
 mod exhaust;
 mod names;
 mod replay;

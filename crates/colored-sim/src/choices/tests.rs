@@ -99,10 +99,11 @@ fn turns_are_kept_with_what_was_not_the_default() {
         let actor = choices.choose(&[1, 2], &[]);
         choices.happens(2);
         choices.choose_below(4);
-        choices.describe(actor, || "it".to_owned());
+        choices.describe(actor, 7, || "it".to_owned());
     }
-    let it = Turn { actor: 1, number: 1, what: "it".to_owned(), ..Turn::default() };
-    let second = Turn { actor: 2, is_chosen: true, drawn: vec![(1, 3)], ..it.clone() };
+    let what = "it".to_owned();
+    let it = Turn { actor: 1, number: 1, nanos: 7, what, ..Turn::default() };
+    let second = Turn { actor: 2, is_chosen: true, drawn: vec![(Some(1), 3)], ..it.clone() };
     assert_eq!(choices.turns(), [it, second]);
 }
 

@@ -295,7 +295,7 @@ impl Turns {
         let hosts = self.hosts();
         with(|run| {
             hosts.note_turn(actor, |value| run.choices.note(value));
-            run.choices.describe(actor, || hosts.describe_turn(actor));
+            run.choices.describe(actor, hosts.nanos(), || hosts.describe_turn(actor));
         });
     }
 
