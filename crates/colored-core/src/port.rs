@@ -22,7 +22,7 @@
 //! of a scheduler, and its clock.
 
 #[cfg(feature = "sim")]
-pub use crate::lane::points::{Point, on_points};
+pub use crate::lane::points::{Moment, Point, on_points};
 pub use crate::sched::{Finish, Part, in_own_call, report_overload};
 pub use crate::task::How;
 pub use crate::wait::leaf::{forget, note};

@@ -146,9 +146,11 @@ pub(crate) fn run_inline<F: FnOnce() -> R, R>(lane: &LaneRef, f: F) -> Result<R,
     if !try_take(lane) {
         return Err(f);
     }
-    act.end();
+    act.note();
     // SAFETY: `try_take` has just taken the lane, by its own node.
-    Ok(unsafe { run_taken(lane, f) })
+    let result = unsafe { run_taken(lane, f) };
+    act.leave();
+    Ok(result)
 }
 
 /// As [`run_inline`], also if the lane becomes idle [within a moment](try_take_soon). `run` gets `given`, which comes
@@ -166,9 +168,11 @@ where
     if !try_take(lane) && !try_take_soon(lane) {
         return Err(given);
     }
-    act.end();
+    act.note();
     // SAFETY: `try_take` or `try_take_soon` has just taken the lane, by its own node.
-    Ok(unsafe { run_taken(lane, || run(given)) })
+    let result = unsafe { run_taken(lane, || run(given)) };
+    act.leave();
+    Ok(result)
 }
 
 /// # Safety

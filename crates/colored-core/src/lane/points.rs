@@ -14,4 +14,4 @@ mod kind;
 
 pub(in crate::lane) use self::kind::{Act, Acts};
 #[cfg(feature = "sim")]
-pub use self::kind::{Point, on_points};
+pub use self::kind::{Moment, Point, on_points};

@@ -48,10 +48,13 @@ pub(crate) fn read_inline<F: FnOnce() -> R, R>(lane: &LaneRef, f: F) -> Result<R
     if !try_enter(lane) {
         return Err(f);
     }
-    act.end();
+    act.note();
     // SAFETY: this thread has entered, and `lane` outlives the guard.
-    let _inside = unsafe { Inside::new(lane.ptr()) };
-    Ok(f())
+    let inside = unsafe { Inside::new(lane.ptr()) };
+    let result = f();
+    drop(inside);
+    act.leave();
+    Ok(result)
 }
 
 /// Enters. False if this thread cannot enter now: something waits, or a writer has the lane. Waits some looks for the end

@@ -26,7 +26,7 @@ use crate::chance::wakes;
 use crate::runtime::simulated::SimulatedRuntime;
 use crate::task::JoinHandle;
 use colored_core::budget;
-use colored_core::port::{Point, on_points};
+use colored_core::port::{Moment, Point, on_points};
 use colored_sim::{Choices, Outcome};
 use std::cell::{Cell, RefCell};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -126,10 +126,13 @@ fn draw_budget(choices: &mut Choices) -> u32 {
 fn look(point: Point) {
     let act = act(point.color, point.by, point.takes);
     let may_give_way = with(|run| {
-        if point.is_done {
+        if matches!(point.moment, Moment::Pushed | Moment::Taken) {
             run.choices.note_act(act);
         }
-        ACTOR.get().is_some() && run.choices.pass_point((!point.is_done).then_some(act))
+        // A color that is taken is soon given back.
+        let is_point = point.moment != Moment::Taken && ACTOR.get().is_some();
+        let next = (point.moment == Moment::Before).then_some(act);
+        is_point && run.choices.pass_point(next)
     });
     if let (Some(true), Some(actor)) = (may_give_way, ACTOR.get()) {
         let here = HERE.try_with(|here| here.borrow().clone()).ok().flatten();

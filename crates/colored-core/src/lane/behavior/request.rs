@@ -188,7 +188,7 @@ impl Request {
             Mode::Shared => readers::try_enter(&lane),
         };
         if is_taken {
-            act.end();
+            act.note();
         }
         is_taken
     }

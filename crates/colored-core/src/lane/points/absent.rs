@@ -18,6 +18,12 @@ impl Act {
 
     #[inline(always)]
     pub(in crate::lane) fn end(self) {}
+
+    #[inline(always)]
+    pub(in crate::lane) fn note(&self) {}
+
+    #[inline(always)]
+    pub(in crate::lane) fn leave(self) {}
 }
 
 /// Pushes on several lanes, as one act.

@@ -15,9 +15,21 @@ pub struct Point {
     pub by: Option<Color>,
     /// Whether the lane is taken at once. Otherwise a node is pushed.
     pub takes: bool,
-    /// Whether the act is done. Otherwise it is about to happen. A lane that is not idle is not taken: such an act is not
-    /// done.
-    pub is_done: bool,
+    /// How far the act is.
+    pub moment: Moment,
+}
+
+/// How far an act is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// The act is about to happen. A lane that is not idle is not taken: then nothing follows.
+    Before,
+    /// The node has been pushed.
+    Pushed,
+    /// The lane has been taken, and is this thread's.
+    Taken,
+    /// The lane that was taken has been given back.
+    Left,
 }
 
 thread_slot!(static LOOKS: Cell<Option<fn(Point)>> = Cell::new(None));
@@ -47,20 +59,32 @@ impl Act {
     #[inline]
     fn begin(lane: &Lane, takes: bool) -> Self {
         let act = Self(LOOKS.with(Cell::get).map(|look| (lane.color(), takes, look)));
-        act.report(false);
+        act.report(Moment::Before);
         act
     }
 
-    /// The thread has acted; the lane may be gone. It holds no lock.
+    /// The thread has pushed the node; the lane may be gone. It holds no lock.
     #[inline]
     pub(in crate::lane) fn end(self) {
-        self.report(true);
+        self.report(Moment::Pushed);
     }
 
-    fn report(&self, is_done: bool) {
+    /// The thread has taken the lane.
+    #[inline]
+    pub(in crate::lane) fn note(&self) {
+        self.report(Moment::Taken);
+    }
+
+    /// The thread has given the lane back, which may be gone. It holds no lock.
+    #[inline]
+    pub(in crate::lane) fn leave(self) {
+        self.report(Moment::Left);
+    }
+
+    fn report(&self, moment: Moment) {
         if let Some((color, takes, look)) = self.0 {
             let by = Held::with_current(|lane| lane.map(|lane| lane.color()));
-            look(Point { color, by, takes, is_done });
+            look(Point { color, by, takes, moment });
         }
     }
 }
