@@ -122,9 +122,11 @@ const CRATES: [Crate; 12] = [
         sources: "crates/colored-sim/src",
         layers: &[
             &["disk", "strategy", "thread"],
-            &["choices", "names"],
+            &["classes", "names", "script"],
+            &["choices"],
             &["replay", "shrink"],
             &["search"],
+            &["exhaust"],
         ],
     },
     Crate { sources: "crates/colored-sim-libc/src", layers: &[&["symbols"]] },

@@ -2,12 +2,14 @@
 
 mod attribute;
 mod bugs;
+mod exhaustive;
 mod hosts;
 mod lies;
 mod limits;
 mod net_bugs;
 mod net_datagrams;
 mod net_tcp;
+mod pushes;
 mod runs;
 mod select;
 mod suite;

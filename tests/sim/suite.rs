@@ -50,9 +50,6 @@ struct Kernel {
     program: fn(bool) -> Program,
 }
 
-/// Whether other colors run between two pushes of a turn.
-const TURNS_ARE_SPLIT: bool = false;
-
 /// The failure of a program that waits for ever.
 const HANGS: &str = "nothing is runnable";
 
@@ -94,8 +91,7 @@ impl Kernel {
     /// Whether some run of the simulation has the bug.
     fn is_in_reach(&self) -> bool {
         match self.grain {
-            Grain::Turn => true,
-            Grain::Push => TURNS_ARE_SPLIT,
+            Grain::Turn | Grain::Push => true,
             Grain::Memory => false,
         }
     }

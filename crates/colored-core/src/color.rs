@@ -185,9 +185,13 @@ impl Color {
         Self::from_parts(ColorKind::Unique, serial::next().unwrap_or_else(counted))
     }
 
-    /// Lets the unique colors of this thread begin anew: two simulations of one schedule have the same colors.
-    pub(crate) fn restart_unique() {
-        NEXT.with(|next| next.set(SIMULATED + 1));
+    /// The number of the first unique color of a simulation.
+    pub(crate) const FIRST_SIMULATED: u64 = SIMULATED + 1;
+
+    /// Sets the number of this thread's next unique color, and returns the earlier one. After 0 the colors are of no
+    /// simulation.
+    pub(crate) fn set_next_unique(number: u64) -> u64 {
+        NEXT.with(|next| next.replace(number))
     }
 
     /// The color with these parts ([`Color::kind`], [`Color::number`]).

@@ -70,6 +70,7 @@ pub(crate) mod order;
 #[cfg(not(feature = "record"))]
 #[path = "lane/order/absent.rs"]
 pub(crate) mod order;
+pub(crate) mod points;
 mod poll;
 pub(crate) mod priority;
 pub(crate) mod readers;

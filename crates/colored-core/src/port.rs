@@ -10,7 +10,8 @@
 //! | [`call_now`], [`call_from`], [`is_scheduled`] | a call of a cell, with a difference between a closure that runs at once and one that waits for its turn | the core | a cell with a limit |
 //! | [`Finish`], [`Part`] | work that the end of a runtime waits for; handed over by [`Scheduler::finish_first`](crate::Scheduler::finish_first) | each stage | the shell |
 //! | [`report_overload`] | tells the shell that work was refused | the core | an admission |
-//! | [`restart_ids`] | equal schedules of a simulation have equal task ids and unique colors | the core | the simulation |
+//! | [`restart_ids`], [`SimulatedIds`] | equal schedules of a simulation have equal task ids and unique colors | the core | the simulation |
+//! | `on_points`, `Point` | a simulation sees and interrupts what a thread does to other colors; with the feature `sim` | the core | the simulation |
 //! | [`Order`], [`refuse`], `order` | a run that is recorded or replayed | the core | the shell |
 //! | [`in_own_call`] | a call of the system inside a poll, which is no matter of the program | the core | attempts that files make on a worker |
 //! | [`sync`] | atomics and locks that the models see: `std`'s or loom's | the core | everything above that has models |
@@ -22,6 +23,8 @@
 //! of a scheduler, and its clock.
 
 pub use crate::lane::order::{Order, refuse};
+#[cfg(feature = "sim")]
+pub use crate::lane::points::{Moment, Point, on_points};
 pub use crate::sched::{Finish, Part, in_own_call, report_overload};
 pub use crate::task::How;
 pub use crate::wait::leaf::{forget, note};
@@ -47,11 +50,37 @@ pub mod sync {
     pub use crate::sync::{Arc, AtomicU64, AtomicUsize, Mutex, MutexGuard, Ordering};
 }
 
-/// Lets the ids of tasks and the unique colors of this thread begin anew. Another thread that does the same gets the same
-/// ids, so one such thread must make all tasks of a runtime.
+/// The next id of a task, and the next unique color, of a simulation. They are far above all others.
+#[derive(Debug)]
+pub struct SimulatedIds {
+    task: u64,
+    color: u64,
+}
+
+impl SimulatedIds {
+    /// The first ones: two simulations of one schedule have the same ids. So all tasks and unique colors of a runtime must
+    /// be made by a thread that has the ids.
+    #[must_use]
+    pub fn first() -> Self {
+        Self { task: Id::FIRST_SIMULATED, color: Color::FIRST_SIMULATED }
+    }
+
+    /// From now on this thread makes these.
+    pub fn give_to_thread(self) {
+        Id::set_next(self.task);
+        Color::set_next_unique(self.color);
+    }
+
+    /// Takes them from this thread, for another one.
+    #[must_use]
+    pub fn take_from_thread() -> Self {
+        Self { task: Id::set_next(0), color: Color::set_next_unique(0) }
+    }
+}
+
+/// Lets the ids of tasks and the unique colors of this thread begin anew: see [`SimulatedIds::first`].
 pub fn restart_ids() {
-    Id::restart();
-    Color::restart_unique();
+    SimulatedIds::first().give_to_thread();
 }
 
 /// Runs `f` at once, as [`ColorCell::call`] does if nothing is scheduled under the color and it is idle or the caller's

@@ -1,14 +1,27 @@
 //! The choices of one run.
 
-use crate::strategy::Chooser;
+use crate::classes::Class;
+use crate::script::Script;
+use crate::strategy::{Act, Chooser, Length, Situation};
 use std::collections::BTreeMap;
 
-/// The place of a choice: after which turn of which actor it is made. A choice that is removed does not move the others.
+/// A turn of an actor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Place {
-    /// The actor that ran last, and its turns until then.
     pub(crate) actor: usize,
+    /// Its turns until then, this one included.
     pub(crate) turns: u64,
+}
+
+/// The moment of a choice in a turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Moment {
+    /// Whether the actor gives way at this point inside the turn.
+    Point(u32),
+    /// What is drawn, for example whether a fault happens.
+    Draw(u32),
+    /// Who is next when the turn is over.
+    End,
 }
 
 /// What a run does otherwise than by default.
@@ -16,27 +29,25 @@ pub(crate) struct Place {
 pub(crate) enum Deviation {
     /// This actor is next.
     Next(usize),
-    /// In the turn that ended there, this was drawn: for a fault, that it happens.
+    /// This was drawn: for a fault, that it happens.
     Drawn(u32),
 }
 
-/// The deviations of a run. A turn has any number of draws, numbered, and one actor after it.
-pub(crate) type Deviations = BTreeMap<(Place, Option<u32>), Deviation>;
+/// The deviations of a run. A choice that is removed does not move the others.
+pub(crate) type Deviations = BTreeMap<(Place, Moment), Deviation>;
 
-/// The choices of one run. Each has a default: the actor that ran last goes on, or else the next one by number; and no
-/// fault happens. A run is described by the choices that are not the default.
+/// The choices of one run. Each has a default: an actor does not give way inside its turn; the actor that ran last goes on,
+/// or else the next one by number; and no fault happens. A run is described by the choices that are not the default.
 pub struct Choices {
     source: Source,
-    /// The number of choices.
-    made: u64,
-    last: Place,
-    /// By actor, its turns.
-    turns: BTreeMap<usize, u64>,
-    /// How often the present turn has drawn.
-    asked: u32,
+    length: Length,
+    /// The actor that has run last.
+    last: usize,
+    actors: Vec<Actor>,
     /// By site, the time at which it has asked last, and how often then.
     sites: BTreeMap<usize, (u64, u32)>,
     deviations: Deviations,
+    class: Class,
     /// A hash of all choices and of what the run has reported.
     trail: u64,
     /// None unless the turns are kept.
@@ -62,13 +73,23 @@ pub struct Turn {
     pub what: String,
 }
 
+/// The sites of [`Choices::happens_at`] have places as actors have, from this number on.
+const SITES: usize = 1_000_000;
+
+#[derive(Clone, Copy, Default)]
+struct Actor {
+    turns: u64,
+    /// Of its last turn.
+    points: u32,
+    draws: u32,
+}
+
+#[derive(Clone)]
 enum Source {
     Strategy(Chooser),
     Replay(Deviations),
+    Script(Script),
 }
-
-/// The sites of [`Choices::happens_at`] have places as actors have, from this number on.
-const SITES: usize = 1_000_000;
 
 impl Choices {
     pub(crate) fn by(chooser: Chooser) -> Self {
@@ -80,15 +101,19 @@ impl Choices {
         Self::of(Source::Replay(deviations))
     }
 
+    pub(crate) fn script(script: Script) -> Self {
+        Self::of(Source::Script(script))
+    }
+
     fn of(source: Source) -> Self {
         Self {
             source,
-            made: 0,
-            last: Place { actor: 0, turns: 0 },
-            turns: BTreeMap::new(),
-            asked: 0,
+            length: Length { turns: 0, points: 0 },
+            last: 0,
+            actors: Vec::new(),
             sites: BTreeMap::new(),
             deviations: BTreeMap::new(),
+            class: Class::default(),
             trail: 0,
             turns_kept: None,
         }
@@ -107,55 +132,101 @@ impl Choices {
         self.turns_kept.is_some()
     }
 
-    /// The turns, if they are kept.
+    /// The turns, if they are kept, in the order in which they began.
     #[must_use]
     pub fn turns(&self) -> &[Turn] {
         self.turns_kept.as_deref().unwrap_or_default()
     }
 
-    /// Says when the last turn began, and what it has run, if turns are kept.
-    pub fn describe(&mut self, nanos: u64, what: impl FnOnce() -> String) {
-        if let Some(turn) = self.turns_kept.as_mut().and_then(|turns| turns.last_mut()) {
+    /// Says when the last turn of an actor was over, and what it has run, if turns are kept.
+    pub fn describe(&mut self, actor: usize, nanos: u64, what: impl FnOnce() -> String) {
+        if let Some(turn) = self.turn_kept(actor) {
             turn.nanos = nanos;
             turn.what = what();
         }
     }
 
-    /// Chooses the actor that runs next: one of `runnable`, which is sorted.
+    /// The last turn of an actor, if turns are kept.
+    fn turn_kept(&mut self, actor: usize) -> Option<&mut Turn> {
+        self.turns_kept.as_mut()?.iter_mut().rfind(|turn| turn.actor == actor)
+    }
+
+    /// Choices for the same run, in which no actor gives way inside a turn. To be called before the first choice.
+    #[must_use]
+    pub fn in_whole_turns(&self) -> Self {
+        let choices = Self::of(match self.source.clone() {
+            Source::Strategy(chooser) => Source::Strategy(chooser.in_whole_turns()),
+            Source::Replay(mut deviations) => {
+                deviations.retain(|(_, moment), _| !matches!(moment, Moment::Point(_)));
+                Source::Replay(deviations)
+            }
+            Source::Script(script) => Source::Script(script),
+        });
+        if self.keeps_turns() { choices.keeping_turns() } else { choices }
+    }
+
+    /// Chooses who is next when a turn is over: one of `runnable`, which is sorted. Those of `paused` are inside a turn, and
+    /// go on with it; any other one begins a turn.
     ///
     /// # Panics
     ///
-    /// If none is.
-    pub fn choose(&mut self, runnable: &[usize]) -> usize {
+    /// If none is runnable.
+    pub fn choose(&mut self, runnable: &[usize], paused: &[usize]) -> usize {
         let last = self.last;
-        let next = || runnable.iter().find(|actor| **actor > last.actor).or(runnable.first());
-        let default = match runnable.binary_search(&last.actor) {
-            Ok(_) => last.actor,
+        let next = || runnable.iter().find(|actor| **actor > last).or(runnable.first());
+        let default = match runnable.binary_search(&last) {
+            Ok(_) => last,
             Err(_) => *next().expect("some actor is runnable"),
         };
+        let chosen = self.pick(Moment::End, runnable, default);
+        self.go_on_with(chosen, paused, chosen != default);
+        chosen
+    }
+
+    /// The actor that has run last is inside its turn, at a point: it is about to act, or has acted (`None`). Returns
+    /// whether it may give way: then [`give_way`](Self::give_way) chooses.
+    pub fn pass_point(&mut self, act: Option<Act>) -> bool {
+        self.length.points += 1;
+        let place = self.place();
+        let point = &mut self.actor().points;
+        let moment = Moment::Point(*point);
+        *point += 1;
+        match &mut self.source {
+            Source::Strategy(chooser) => chooser.may_give_way(place.actor, act),
+            Source::Replay(deviations) => deviations.contains_key(&(place, moment)),
+            Source::Script(_) => act.is_some(),
+        }
+    }
+
+    /// Chooses who goes on at that point: one of `runnable`, which is sorted and has the actor that passes the point. If it
+    /// is another one, that one begins a turn, or goes on with it if it is `paused`.
+    pub fn give_way(&mut self, runnable: &[usize], paused: &[usize]) -> usize {
+        let point = self.actor().points - 1;
+        let (last, moment) = (self.last, Moment::Point(point));
+        let chosen = self.pick(moment, runnable, last);
+        if chosen != last {
+            self.note(u64::from(point));
+            self.go_on_with(chosen, paused, true);
+        }
+        chosen
+    }
+
+    fn pick(&mut self, moment: Moment, runnable: &[usize], default: usize) -> usize {
+        let place = self.place();
+        let is_inside = moment != Moment::End;
+        let at = Situation { runnable, length: self.length, last: self.last, is_inside };
         let chosen = match &mut self.source {
-            Source::Strategy(chooser) if runnable.len() > 1 => {
-                chooser.choose(runnable, self.made, last.actor)
-            }
+            Source::Strategy(chooser) if runnable.len() > 1 => chooser.choose(at),
             Source::Strategy(_) => default,
-            Source::Replay(deviations) => match deviations.get(&(last, None)) {
+            Source::Replay(deviations) => match deviations.get(&(place, moment)) {
                 Some(Deviation::Next(actor)) if runnable.contains(actor) => *actor,
                 _ => default,
             },
+            Source::Script(script) => script.choose(at, default),
         };
         if chosen != default {
-            self.deviations.insert((last, None), Deviation::Next(chosen));
+            self.deviations.insert((place, moment), Deviation::Next(chosen));
         }
-        self.made += 1;
-        let turns = self.turns.entry(chosen).or_default();
-        *turns += 1;
-        self.last = Place { actor: chosen, turns: *turns };
-        if let Some(kept) = &mut self.turns_kept {
-            let is_chosen = chosen != default;
-            kept.push(Turn { actor: chosen, number: *turns, is_chosen, ..Turn::default() });
-        }
-        self.asked = 0;
-        self.note(chosen as u64);
         chosen
     }
 
@@ -164,6 +235,33 @@ impl Choices {
         if let Some(turn) = self.turns_kept.as_mut().and_then(|turns| turns.last_mut()) {
             turn.faults.push(what());
         }
+    }
+
+    fn go_on_with(&mut self, chosen: usize, paused: &[usize], is_chosen: bool) {
+        self.last = chosen;
+        self.note(chosen as u64);
+        if !paused.contains(&chosen) {
+            self.length.turns += 1;
+            let actor = self.actor();
+            *actor = Actor { turns: actor.turns + 1, points: 0, draws: 0 };
+            let number = actor.turns;
+            if let Some(kept) = &mut self.turns_kept {
+                kept.push(Turn { actor: chosen, number, is_chosen, ..Turn::default() });
+            }
+        }
+    }
+
+    fn actor(&mut self) -> &mut Actor {
+        if self.last >= self.actors.len() {
+            self.actors.resize(self.last + 1, Actor::default());
+        }
+        &mut self.actors[self.last]
+    }
+
+    /// The turn in progress.
+    fn place(&self) -> Place {
+        let turns = self.actors.get(self.last).map_or(0, |actor| actor.turns);
+        Place { actor: self.last, turns }
     }
 
     /// Whether a fault happens that happens once in `one_in`. By default it does not.
@@ -177,16 +275,18 @@ impl Choices {
     }
 
     fn draw(&mut self, draw: impl FnOnce(&mut Chooser) -> u32, most: u32) -> u32 {
-        let number = self.asked;
-        self.asked += 1;
-        self.draw_at((self.last, Some(number)), Some(number), draw, most)
+        let place = self.place();
+        let draws = &mut self.actor().draws;
+        let number = *draws;
+        *draws += 1;
+        self.draw_at((place, Moment::Draw(number)), Some(number), draw, most)
     }
 
     /// A number up to `most`. A replay may name a larger one, that another version of the program had. `number` is that of the
     /// draw in its turn.
     fn draw_at(
         &mut self,
-        key: (Place, Option<u32>),
+        key: (Place, Moment),
         number: Option<u32>,
         draw: impl FnOnce(&mut Chooser) -> u32,
         most: u32,
@@ -197,11 +297,11 @@ impl Choices {
                 Some(Deviation::Drawn(drawn)) => (*drawn).min(most),
                 _ => 0,
             },
+            Source::Script(_) => 0,
         };
         if drawn > 0 {
             self.deviations.insert(key, Deviation::Drawn(drawn));
-            let turn = self.turns_kept.as_mut().and_then(|turns| turns.last_mut());
-            if let (Some(turn), Some(number)) = (turn, number) {
+            if let (Some(turn), Some(number)) = (self.turn_kept(self.last), number) {
                 turn.drawn.push((number, drawn));
             }
         }
@@ -218,8 +318,16 @@ impl Choices {
         }
         let number = asked.1;
         asked.1 += 1;
-        let key = (Place { actor: SITES + site, turns: time }, Some(number));
+        let key = (Place { actor: SITES + site, turns: time }, Moment::Draw(number));
         self.draw_at(key, None, |chooser| u32::from(chooser.happens(one_in)), 1) > 0
+    }
+
+    /// An act has happened.
+    pub fn note_act(&mut self, act: Act) {
+        self.class.note(act);
+        if let Source::Script(script) = &mut self.source {
+            script.note_act(act);
+        }
     }
 
     /// Adds something that the run has done to its trail: two runs of the same choices have equal trails.
@@ -228,10 +336,14 @@ impl Choices {
         self.trail = (self.trail ^ value).wrapping_mul(0x0100_0000_01b3).rotate_left(23);
     }
 
-    /// How many turns have been chosen.
+    /// How many turns have begun.
     #[must_use]
     pub fn made(&self) -> u64 {
-        self.made
+        self.length.turns
+    }
+
+    pub(crate) fn length(&self) -> Length {
+        self.length
     }
 
     /// A hash of the choices and of what the run has [noted](Self::note): two equal runs have equal trails.
@@ -240,95 +352,22 @@ impl Choices {
         self.trail
     }
 
-    pub(crate) fn into_deviations(self) -> Deviations {
-        self.deviations
+    /// Names the class of the run: runs of one class do the same.
+    pub(crate) fn class(&self) -> u64 {
+        self.class.name()
+    }
+
+    pub(crate) fn deviations(&self) -> &Deviations {
+        &self.deviations
+    }
+
+    pub(crate) fn into_script(self) -> Option<Script> {
+        match self.source {
+            Source::Script(script) => Some(script),
+            _ => None,
+        }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{Choices, Deviation, Place, Turn};
-    use crate::strategy::Strategy;
-    use std::collections::BTreeMap;
-
-    fn walk(choices: &mut Choices) -> Vec<usize> {
-        let runnable: [&[usize]; 5] = [&[0, 2], &[0, 1, 2], &[1], &[0, 1, 2], &[0, 2]];
-        let mut walked = Vec::new();
-        for runnable in runnable.iter().cycle().take(40) {
-            walked.push(choices.choose(runnable));
-            walked.push(usize::from(choices.happens(3)));
-            walked.push(choices.choose_below(4) as usize);
-        }
-        walked
-    }
-
-    #[test]
-    fn the_deviations_of_a_run_replay_it() {
-        for seed in 0..200 {
-            let mut first = Choices::by(Strategy::Portfolio.begin(seed, 80));
-            let walked = walk(&mut first);
-            let trail = first.trail();
-            let mut again = Choices::replay(first.into_deviations());
-            assert_eq!(walk(&mut again), walked, "seed {seed}");
-            assert_eq!(again.trail(), trail, "seed {seed}");
-        }
-    }
-
-    #[test]
-    fn turns_are_kept_with_what_was_not_the_default() {
-        let next = ((Place { actor: 1, turns: 1 }, None), Deviation::Next(2));
-        let drawn = ((Place { actor: 2, turns: 1 }, Some(1)), Deviation::Drawn(3));
-        let mut choices = Choices::replay([next, drawn].into()).keeping_turns();
-        for _ in 0..2 {
-            choices.choose(&[1, 2]);
-            choices.happens(2);
-            choices.choose_below(4);
-            choices.describe(7, || "it".to_owned());
-        }
-        let what = "it".to_owned();
-        let it = Turn { actor: 1, number: 1, nanos: 7, what, ..Turn::default() };
-        let second = Turn { actor: 2, is_chosen: true, drawn: vec![(1, 3)], ..it.clone() };
-        assert_eq!(choices.turns(), [it, second]);
-    }
-
-    #[test]
-    fn a_choice_of_a_site_stays_when_turns_before_it_are_removed() {
-        let fault = (Place { actor: super::SITES + 3, turns: 70 }, Some(1));
-        for turns in 0..5 {
-            let mut choices = Choices::replay([(fault, Deviation::Drawn(1))].into());
-            for _ in 0..turns {
-                let _actor = choices.choose(&[0, 1]);
-                assert!(!choices.happens(1) && !choices.happens_at(3, 69, 1));
-            }
-            let asked = [3, 2, 3, 3].map(|site| choices.happens_at(site, 70, 1));
-            assert_eq!(asked, [false, false, true, false]);
-            assert_eq!(choices.into_deviations().len(), 1);
-        }
-    }
-
-    #[test]
-    fn without_deviations_the_last_actor_goes_on() {
-        let mut choices = Choices::replay(BTreeMap::new());
-        assert_eq!(choices.choose(&[1, 2]), 1);
-        assert_eq!(choices.choose(&[1, 2]), 1);
-        assert_eq!(choices.choose(&[0, 2]), 2);
-        assert_eq!(choices.choose(&[0, 1]), 0);
-        assert!(!choices.happens(1));
-        assert_eq!(choices.choose_below(5), 0);
-        assert!(choices.into_deviations().is_empty());
-    }
-
-    #[test]
-    fn a_number_that_is_too_large_becomes_the_largest() {
-        let drawn = |number| ((Place { actor: 0, turns: 0 }, Some(number)), Deviation::Drawn(9));
-        let mut choices = Choices::replay([drawn(0), drawn(1)].into());
-        assert_eq!((choices.choose_below(3), choices.happens(1)), (2, true));
-    }
-
-    #[test]
-    fn an_actor_that_is_not_runnable_is_replaced_by_the_default() {
-        let after = |actor, turns, next| ((Place { actor, turns }, None), Deviation::Next(next));
-        let mut choices = Choices::replay([after(0, 0, 9), after(1, 1, 2)].into());
-        assert_eq!((choices.choose(&[1, 2]), choices.choose(&[1, 2])), (1, 2));
-    }
-}
+mod tests;

@@ -9,6 +9,7 @@
 //! | [`Strategy`] | how a seed chooses |
 //! | [`Choices`] | the choices of one run, and those that differ from the default |
 //! | [`Replay`] | these choices as a text |
+//! | [`exhaust()`] | a run of each class of schedules |
 //! | [`disk`] | files in memory, and what a power failure leaves of them |
 //! | [`thread`] | the clock and random numbers of a run, for the crate `colored-sim-libc` |
 //! | [`search()`] | runs by seed, until one fails; then the failure is confirmed and shrunk |
@@ -16,16 +17,20 @@
 #![forbid(unsafe_code)]
 
 mod choices;
+mod classes;
 pub mod disk;
+mod exhaust;
 mod names;
 mod replay;
+mod script;
 mod search;
 mod shrink;
 mod strategy;
 pub mod thread;
 
 pub use self::choices::{Choices, Turn};
+pub use self::exhaust::{Exhausted, Limits, exhaust};
 pub use self::names::StrategyError;
 pub use self::replay::{Replay, ReplayError};
 pub use self::search::{End, Failure, Found, Outcome, Plan, run_again, run_again_keeping, search};
-pub use self::strategy::Strategy;
+pub use self::strategy::{Act, Strategy};

@@ -7,6 +7,7 @@ use std::str::FromStr;
 /// The strategies without a number.
 const NAMES: &[(&str, Strategy)] = &[
     ("portfolio", Strategy::Portfolio),
+    ("pos", Strategy::Pos),
     ("random", Strategy::Random),
     ("round_robin", Strategy::RoundRobin),
     ("starve", Strategy::Starve),
@@ -59,7 +60,7 @@ mod tests {
 
     #[test]
     fn a_name_is_read_as_it_is_written() {
-        for name in ["portfolio", "random", "round_robin", "starve", "pct(1)", "pct(3)"] {
+        for name in ["portfolio", "pos", "random", "round_robin", "starve", "pct(1)", "pct(3)"] {
             assert_eq!(name.parse::<Strategy>().unwrap().to_string(), name);
         }
         for name in ["", "Random", "pct", "pct()", "pct(0)", "pct(-1)", "pct(2) "] {

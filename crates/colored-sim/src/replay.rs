@@ -1,6 +1,6 @@
 //! [`Replay`]: one run as a text.
 
-use crate::choices::{Deviation, Deviations, Place};
+use crate::choices::{Deviation, Deviations, Moment, Place};
 use std::fmt;
 use std::str::FromStr;
 
@@ -18,6 +18,11 @@ pub struct Replay {
 }
 
 impl Replay {
+    /// A run without deviations.
+    pub(crate) fn new(seed: u64, workers: usize) -> Self {
+        Self { seed, workers, deviations: Deviations::new() }
+    }
+
     /// How many choices are not the default.
     #[must_use]
     pub fn choices(&self) -> usize {
@@ -29,12 +34,17 @@ impl fmt::Display for Replay {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:", self.seed, self.workers)?;
         let mut comma = "";
-        for ((place, number), deviation) in &self.deviations {
+        for ((place, moment), deviation) in &self.deviations {
             write!(f, "{comma}{}.{}", place.actor, place.turns)?;
-            match (deviation, number.unwrap_or(0)) {
-                (Deviation::Next(actor), _) => write!(f, ">{actor}")?,
-                (Deviation::Drawn(1), number) => write!(f, "!{number}")?,
-                (Deviation::Drawn(drawn), number) => write!(f, "!{number}={drawn}")?,
+            match moment {
+                Moment::Point(number) => write!(f, "+{number}")?,
+                Moment::Draw(number) => write!(f, "!{number}")?,
+                Moment::End => {}
+            }
+            match deviation {
+                Deviation::Next(actor) => write!(f, ">{actor}")?,
+                Deviation::Drawn(1) => {}
+                Deviation::Drawn(drawn) => write!(f, "={drawn}")?,
             }
             comma = ",";
         }
@@ -78,16 +88,24 @@ impl FromStr for Replay {
     }
 }
 
-fn parse_deviation(text: &str) -> Option<((Place, Option<u32>), Deviation)> {
-    let (place, value) = text.split_once(['>', '!'])?;
-    let (actor, turns) = place.split_once('.')?;
-    let place = Place { actor: actor.parse().ok()?, turns: turns.parse().ok()? };
-    if text.contains('>') {
-        return Some(((place, None), Deviation::Next(value.parse().ok()?)));
+fn parse_deviation(text: &str) -> Option<((Place, Moment), Deviation)> {
+    let (actor, rest) = text.split_once('.')?;
+    let place =
+        |turns: &str| Some(Place { actor: actor.parse().ok()?, turns: turns.parse().ok()? });
+    if let Some((turns, draw)) = rest.split_once('!') {
+        let (number, drawn) = draw.split_once('=').unwrap_or((draw, "1"));
+        let drawn = drawn.parse().ok().filter(|drawn| *drawn > 0)?;
+        return Some((
+            (place(turns)?, Moment::Draw(number.parse().ok()?)),
+            Deviation::Drawn(drawn),
+        ));
     }
-    let (number, drawn) = value.split_once('=').unwrap_or((value, "1"));
-    let drawn = drawn.parse().ok().filter(|drawn| *drawn > 0)?;
-    Some(((place, Some(number.parse().ok()?)), Deviation::Drawn(drawn)))
+    let (moment, next) = rest.split_once('>')?;
+    let (turns, moment) = match moment.split_once('+') {
+        Some((turns, number)) => (turns, Moment::Point(number.parse().ok()?)),
+        None => (moment, Moment::End),
+    };
+    Some(((place(turns)?, moment), Deviation::Next(next.parse().ok()?)))
 }
 
 #[cfg(test)]
@@ -96,7 +114,7 @@ mod tests {
 
     #[test]
     fn a_text_names_its_run() {
-        for text in ["417:8:1.3!0,1.4!2=3,2.5>1", "0:1:", "18446744073709551615:64:0.0>3"] {
+        for text in ["417:8:1.3+4>2,1.3!0,1.4!2=3,2.5>1", "0:1:", "18446744073709551615:64:0.0>3"] {
             assert_eq!(text.parse::<Replay>().unwrap().to_string(), text);
         }
     }

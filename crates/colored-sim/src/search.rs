@@ -1,9 +1,10 @@
 //! Runs by seed, until one fails.
 
-use crate::choices::{Choices, Deviations};
+use crate::choices::Choices;
+use crate::classes::Classes;
 use crate::replay::Replay;
 use crate::shrink::shrink;
-use crate::strategy::Strategy;
+use crate::strategy::{Length, Strategy};
 use fastrand::Rng;
 use std::collections::HashSet;
 use std::ops::{Range, RangeInclusive};
@@ -22,7 +23,7 @@ pub struct Plan {
     pub shrink_runs: usize,
     /// After this time no seed begins.
     pub budget: Option<Duration>,
-    /// The search ends when so many seeds in a row have brought no new schedule.
+    /// The search ends when so many seeds in a row were of classes that it had seen before.
     pub plateau: Option<u64>,
 }
 
@@ -36,6 +37,10 @@ pub struct Found {
     pub seeds: u64,
     /// How many different schedules these were.
     pub schedules: usize,
+    /// How many classes of schedules: schedules of one class act on each color in the same order.
+    pub classes: usize,
+    /// An estimate of the chance that another seed is of a class that was not seen.
+    pub unseen: f64,
     /// A hash of the trails of all runs, in their order.
     pub digest: u64,
     /// Why no more seeds were run.
@@ -51,7 +56,7 @@ pub enum End {
     Seeds,
     /// The time was over.
     Budget,
-    /// No new schedules came.
+    /// No new classes of schedules came.
     Plateau,
 }
 
@@ -76,13 +81,13 @@ pub struct Failure {
 const REPEATED: u64 = 64;
 
 /// The length of a run before the first one has ended. A guess.
-const TURNS: u64 = 200;
+const LENGTH: Length = Length { turns: 200, points: 400 };
 
 /// Runs the program for each seed, until one fails. `run` makes the choices of a run, and gives them back with its outcome.
 pub fn search(plan: &Plan, mut run: impl FnMut(&Replay, Choices) -> (Outcome, Choices)) -> Found {
-    let mut schedules = HashSet::new();
-    let mut turns = TURNS;
-    let (mut seeds, mut old, mut digest) = (0, 0, 0_u64);
+    let (mut schedules, mut classes) = (HashSet::new(), Classes::default());
+    let mut length = LENGTH;
+    let (mut seeds, mut digest, mut failure) = (0, 0_u64, None);
     let begin = Instant::now();
     let mut end = End::Seeds;
     for seed in plan.seeds.clone() {
@@ -90,22 +95,23 @@ pub fn search(plan: &Plan, mut run: impl FnMut(&Replay, Choices) -> (Outcome, Ch
             end = End::Budget;
             break;
         }
-        if plan.plateau.is_some_and(|plateau| old >= plateau) {
+        if plan.plateau.is_some_and(|plateau| classes.since_new() >= plateau) {
             end = End::Plateau;
             break;
         }
         seeds += 1;
         let workers = Rng::with_seed(!seed).usize(plan.workers.clone());
-        let choices = Choices::by(plan.strategy.begin(seed, turns));
-        let mut replay = Replay { seed, workers, deviations: Deviations::new() };
+        let choices = Choices::by(plan.strategy.begin(seed, length));
+        let mut replay = Replay::new(seed, workers);
         let (outcome, choices) = run(&replay, choices);
-        turns = choices.made();
+        length = choices.length();
         let trail = choices.trail();
         digest = (digest.rotate_left(9) ^ trail).wrapping_mul(0x0100_0000_01b3);
-        old = if schedules.insert(trail) { 0 } else { old + 1 };
-        replay.deviations = choices.into_deviations();
-        let failure = match outcome {
-            Err(message) => Some(confirm(plan, replay, trail, message, &mut run)),
+        schedules.insert(trail);
+        classes.add(choices.class());
+        replay.deviations.clone_from(choices.deviations());
+        failure = match outcome {
+            Err(message) => Some(confirm(plan.shrink_runs, replay, trail, message, &mut run)),
             Ok(()) if seed % REPEATED == 0 => {
                 differs(&replay, trail, &Ok(()), &mut run).map(|differs| Failure {
                     message: "the run is not determined by its choices".to_owned(),
@@ -119,10 +125,11 @@ pub fn search(plan: &Plan, mut run: impl FnMut(&Replay, Choices) -> (Outcome, Ch
             Ok(()) => None,
         };
         if failure.is_some() {
-            return Found { seeds, schedules: schedules.len(), digest, end, failure };
+            break;
         }
     }
-    Found { seeds, schedules: schedules.len(), digest, end, failure: None }
+    let (schedules, unseen) = (schedules.len(), classes.unseen());
+    Found { seeds, schedules, classes: classes.len(), unseen, digest, end, failure }
 }
 
 /// Runs one run again.
@@ -158,8 +165,8 @@ fn differs(
 }
 
 /// Runs a failing run again, and removes the choices that it does not need.
-fn confirm(
-    plan: &Plan,
+pub(crate) fn confirm(
+    shrink_runs: usize,
     mut replay: Replay,
     trail: u64,
     message: String,
@@ -173,7 +180,7 @@ fn confirm(
     let begin = Instant::now();
     let mut runs = 0;
     let mut attempt = replay.clone();
-    replay.deviations = shrink(replay.deviations.clone(), plan.shrink_runs, |deviations| {
+    replay.deviations = shrink(replay.deviations.clone(), shrink_runs, |deviations| {
         runs += 1;
         attempt.deviations.clone_from(deviations);
         run(&attempt, Choices::replay(deviations.clone())).0.err().as_ref() == Some(&message)
@@ -184,7 +191,7 @@ fn confirm(
 #[cfg(test)]
 mod tests {
     use super::{End, Plan, search};
-    use crate::strategy::Strategy;
+    use crate::strategy::{Act, Strategy};
     use std::time::Duration;
 
     fn plan() -> Plan {
@@ -206,7 +213,7 @@ mod tests {
             loop {
                 let runnable: Vec<usize> = (0..2).filter(|actor| steps[*actor] < 20).collect();
                 let Some(_) = runnable.first() else { break };
-                let actor = choices.choose(&runnable);
+                let actor = choices.choose(&runnable, &[]);
                 match steps[actor] {
                     10 => read[actor] = number,
                     11 => number = read[actor] + 1,
@@ -252,13 +259,14 @@ mod tests {
     fn a_program_that_does_not_fail_is_run_for_each_seed() {
         let found = search(&plan(), |_, mut choices| {
             for _ in 0..10 {
-                let _actor = choices.choose(&[0, 1]);
+                let _actor = choices.choose(&[0, 1], &[]);
             }
             (Ok(()), choices)
         });
         assert!(found.failure.is_none());
         assert_eq!(found.seeds, 1000);
         assert!(found.schedules > 200, "{}", found.schedules);
+        assert_eq!(found.classes, 1, "nothing was done to a color");
     }
 
     #[test]
@@ -268,10 +276,11 @@ mod tests {
         assert_eq!((found.seeds, found.end), (0, End::Budget));
         let plateau = Plan { plateau: Some(20), ..plan() };
         let found = search(&plateau, |replay, mut choices| {
-            choices.note(replay.seed.min(40));
+            choices.note_act(Act { on: replay.seed.min(40), by: None, takes: false });
             (Ok(()), choices)
         });
-        // The schedules of the seeds 40 to 60 are equal.
-        assert_eq!((found.seeds, found.schedules, found.end), (61, 41, End::Plateau));
+        // The seeds 40 to 60 are of one class.
+        assert_eq!((found.seeds, found.classes, found.end), (61, 41, End::Plateau));
+        assert!(found.unseen > 0.6, "40 of 61 were alone: {}", found.unseen);
     }
 }

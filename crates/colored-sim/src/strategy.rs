@@ -1,102 +1,160 @@
 //! How a seed chooses the next actor.
 
+mod priorities;
+
+use self::priorities::{Changing, Racing};
 use fastrand::Rng;
-use std::collections::BTreeMap;
 
 /// How a seed chooses which of the runnable actors is next.
+///
+/// In some of the runs, a seed each, actors also give way inside a turn: before or behind an [`Act`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Strategy {
-    /// All in turn.
+    /// All in turn, each for whole turns.
     RoundRobin,
     /// Any, with equal chances.
     Random,
-    /// Each actor has a random priority, and the runnable actor of the highest one runs; at `depth - 1` random turns, the
+    /// Each actor has a random priority, and the runnable actor of the highest one runs; at `depth - 1` random moments, the
     /// actor that runs falls behind all others. It finds a bug that depends on the order of `depth` turns with a chance of
-    /// at least one in *actors · turns^(depth - 1)* (Burckhardt and others, ASPLOS 2010).
+    /// at least one in *actors · turns^(depth - 1)* (Burckhardt and others, ASPLOS 2010). A run that takes four times as
+    /// long as the one before goes on at random: an actor that waits for another one by running would never end it.
     Pct {
         /// From 1.
         depth: u32,
     },
-    /// Any, but one actor runs only while no other can, for a random number of turns.
+    /// Partial order sampling (Yuan and others, CAV 2018): the next act of each actor has a random priority, and the highest
+    /// one happens. When a color is acted on, the other acts on that color draw anew. So each order of the acts on one color
+    /// has its chance, however many other acts there are.
+    Pos,
+    /// Any, but one actor runs only while no other can, for a random number of turns. It may have to stop inside a turn.
     Starve,
     /// A fixed mixture of the others, a seed each.
     Portfolio,
 }
 
+/// What an actor does to a color.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Act {
+    /// Names the color that is acted on.
+    pub on: u64,
+    /// Names the color of the actor; none for a timer.
+    pub by: Option<u64>,
+    /// The actor takes the color at once, if it is idle. Otherwise it pushes something there.
+    pub takes: bool,
+}
+
+/// The length of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Length {
+    pub(crate) turns: u64,
+    /// Moments inside turns at which an actor may give way.
+    pub(crate) points: u64,
+}
+
+/// A choice that is to be made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Situation<'a> {
+    /// Sorted, and not empty.
+    pub(crate) runnable: &'a [usize],
+    /// The length of the run until then.
+    pub(crate) length: Length,
+    /// The actor that has run last. Inside its turn it is runnable.
+    pub(crate) last: usize,
+    pub(crate) is_inside: bool,
+}
+
 /// The strategy of one run.
+#[derive(Clone)]
 pub(crate) struct Chooser {
     rng: Rng,
     kind: Kind,
+    /// An actor may give way at one of so many points inside its turns; none if it may not.
+    one_in: Option<u32>,
 }
 
+#[derive(Clone)]
 enum Kind {
     RoundRobin,
     Random,
-    Pct { priorities: BTreeMap<usize, u64>, changes: Vec<u64>, lowest: u64 },
+    Pct(Changing),
+    Pos(Racing),
     Starve { victim: Option<usize>, until: u64 },
 }
 
-/// The priority that no drawn one is below.
-const LOWEST_DRAWN: u64 = 1 << 32;
-
 impl Strategy {
-    /// The strategy of that seed, for a run of about `turns` turns.
-    pub(crate) fn begin(self, seed: u64, turns: u64) -> Chooser {
+    /// The strategy of that seed, for a run of about that length.
+    pub(crate) fn begin(self, seed: u64, length: Length) -> Chooser {
         let mut rng = Rng::with_seed(seed);
-        let kind = match self {
-            Strategy::RoundRobin => Kind::RoundRobin,
-            Strategy::Random => Kind::Random,
-            Strategy::Pct { depth } => Kind::Pct {
-                priorities: BTreeMap::new(),
-                changes: (1..depth).map(|_| rng.u64(..turns.max(1))).collect(),
-                lowest: LOWEST_DRAWN,
-            },
-            Strategy::Starve => Kind::Starve { victim: None, until: 0 },
+        let one_in = match self {
+            Strategy::RoundRobin => None,
+            Strategy::Random => [None, Some(12), Some(3)][rng.usize(..3)],
+            Strategy::Pct { .. } => [None, Some(1)][rng.usize(..2)],
+            Strategy::Pos => Some(1),
+            Strategy::Starve => [None, Some(2)][rng.usize(..2)],
             Strategy::Portfolio => {
                 let of = match seed % 8 {
                     0 => Strategy::RoundRobin,
                     1 | 2 => Strategy::Random,
-                    3..=5 => Strategy::Pct { depth: 2 },
-                    6 => Strategy::Pct { depth: 3 },
+                    3 | 4 => Strategy::Pct { depth: 2 },
+                    5 => Strategy::Pct { depth: 3 },
+                    6 => Strategy::Pos,
                     _ => Strategy::Starve,
                 };
-                return of.begin(seed, turns);
+                return of.begin(seed, length);
             }
         };
-        Chooser { rng, kind }
+        let steps = length.turns + one_in.map_or(0, |_| length.points);
+        let kind = match self {
+            Strategy::RoundRobin | Strategy::Portfolio => Kind::RoundRobin,
+            Strategy::Random => Kind::Random,
+            Strategy::Pct { depth } => Kind::Pct(Changing::new(&mut rng, depth, steps)),
+            Strategy::Pos => Kind::Pos(Racing::default()),
+            Strategy::Starve => Kind::Starve { victim: None, until: 0 },
+        };
+        Chooser { rng, kind, one_in }
     }
 }
 
 impl Chooser {
-    /// One of `runnable`, which is sorted and not empty. `turn` counts the choices; `last` ran last.
-    pub(crate) fn choose(&mut self, runnable: &[usize], turn: u64, last: usize) -> usize {
+    /// The strategy for the same run, in which no actor gives way inside a turn.
+    pub(crate) fn in_whole_turns(mut self) -> Self {
+        self.one_in = None;
+        self
+    }
+
+    /// Whether the actor, which is inside its turn and about to act, may give way. `None`: it has acted.
+    pub(crate) fn may_give_way(&mut self, actor: usize, act: Option<Act>) -> bool {
+        let Some(one_in) = self.one_in else { return false };
+        if let Kind::Pos(racing) = &mut self.kind {
+            racing.announce(&mut self.rng, actor, act);
+        }
+        one_in == 1 || self.rng.u32(..one_in) == 0
+    }
+
+    pub(crate) fn choose(&mut self, at: Situation<'_>) -> usize {
+        let step = at.length.turns + self.one_in.map_or(0, |_| at.length.points);
         let rng = &mut self.rng;
         let any = |rng: &mut Rng, of: &[usize]| of[rng.usize(..of.len())];
         match &mut self.kind {
             Kind::RoundRobin => {
-                *runnable.iter().find(|actor| **actor > last).unwrap_or(&runnable[0])
+                *at.runnable.iter().find(|actor| **actor > at.last).unwrap_or(&at.runnable[0])
             }
-            Kind::Random => any(rng, runnable),
-            Kind::Pct { priorities, changes, lowest } => {
-                for actor in runnable {
-                    priorities.entry(*actor).or_insert_with(|| rng.u64(LOWEST_DRAWN..));
-                }
-                if changes.contains(&turn) {
-                    *lowest -= 1;
-                    priorities.insert(last, *lowest);
-                }
-                let of = |actor: &&usize| priorities[*actor];
-                *runnable.iter().max_by_key(of).expect("some actor is runnable")
-            }
+            Kind::Random => any(rng, at.runnable),
+            Kind::Pct(changing) if changing.is_late(step) => any(rng, at.runnable),
+            Kind::Pct(changing) => changing.choose(rng, at, step),
+            Kind::Pos(racing) => racing.choose(rng, at),
             Kind::Starve { victim, until } => {
-                if turn >= *until {
-                    *victim = Some(any(rng, runnable));
-                    *until = turn + (1 << rng.u32(1..10));
+                if step >= *until {
+                    *victim = Some(any(rng, at.runnable));
+                    *until = step + (1 << rng.u32(1..10));
                 }
-                let others: Vec<usize> =
-                    runnable.iter().copied().filter(|actor| Some(*actor) != *victim).collect();
-                any(rng, if others.is_empty() { runnable } else { &others })
+                if at.is_inside && Some(at.last) != *victim {
+                    return at.last;
+                }
+                let is_other = |actor: &usize| Some(*actor) != *victim;
+                let others: Vec<usize> = at.runnable.iter().copied().filter(is_other).collect();
+                any(rng, if others.is_empty() { at.runnable } else { &others })
             }
         }
     }
@@ -113,57 +171,4 @@ impl Chooser {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::Strategy;
-
-    fn run(strategy: Strategy, seed: u64) -> Vec<usize> {
-        let mut chooser = strategy.begin(seed, 100);
-        let mut last = 0;
-        let choose = |turn| {
-            last = chooser.choose(&[1, 4, 6], turn, last);
-            last
-        };
-        (0..100).map(choose).collect()
-    }
-
-    #[test]
-    fn a_seed_chooses_the_same_again() {
-        for strategy in [
-            Strategy::RoundRobin,
-            Strategy::Random,
-            Strategy::Pct { depth: 3 },
-            Strategy::Starve,
-            Strategy::Portfolio,
-        ] {
-            for seed in 0..20 {
-                assert_eq!(run(strategy, seed), run(strategy, seed), "{strategy:?} {seed}");
-            }
-        }
-    }
-
-    #[test]
-    fn round_robin_takes_all_in_turn() {
-        assert_eq!(run(Strategy::RoundRobin, 7)[..4], [1, 4, 6, 1]);
-    }
-
-    #[test]
-    fn priorities_change_as_often_as_the_depth_says() {
-        for seed in 0..50 {
-            let run = run(Strategy::Pct { depth: 3 }, seed);
-            let changes = run.windows(2).filter(|pair| pair[0] != pair[1]).count();
-            assert!(changes <= 2, "{seed}: {run:?}");
-        }
-        let changed =
-            |seed| run(Strategy::Pct { depth: 2 }, seed).windows(2).any(|of| of[0] != of[1]);
-        assert!((0..50).any(changed));
-    }
-
-    #[test]
-    fn a_starved_actor_runs_seldom() {
-        let seldom = |seed| {
-            let run = run(Strategy::Starve, seed);
-            [1, 4, 6].iter().any(|actor| run.iter().filter(|ran| *ran == actor).count() < 20)
-        };
-        assert!((0..50).filter(|seed| seldom(*seed)).count() > 25);
-    }
-}
+mod tests;

@@ -6,8 +6,8 @@
 use std::cell::Cell;
 
 /// The clock and the random numbers of a run.
-#[derive(Clone, Copy)]
-struct Source {
+#[derive(Clone, Copy, Debug)]
+pub struct Source {
     nanos: u64,
     /// The state of a SplitMix64, by Steele, Lea and Flood.
     random: u64,
@@ -24,6 +24,17 @@ pub fn begin(seed: u64) {
 /// This thread's run is over.
 pub fn end() {
     SOURCE.set(None);
+}
+
+/// Takes what the thread shows, for another thread that goes on with the run.
+#[must_use]
+pub fn take() -> Option<Source> {
+    SOURCE.replace(None)
+}
+
+/// This thread goes on with a run.
+pub fn go_on(source: Option<Source>) {
+    SOURCE.set(source);
 }
 
 /// The clock of the run shows this time, in nanoseconds since its begin.

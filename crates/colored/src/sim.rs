@@ -33,18 +33,30 @@
 //!
 //! # What a schedule is
 //!
-//! All colors run on one thread, a *turn* at a time: one poll of a task, or one closure that was sent to a color. In
-//! some turns, a choice each, the poll has a budget of one operation or of none: so a turn ends before, or between, calls,
-//! joins, reads and sleeps of the runtime that might go on at once. After
-//! each turn a [`Strategy`] chooses which of the runnable workers takes the next one. Each color belongs to one worker:
-//! the first color to the first worker, and so on, in turn; a seed draws the number of workers. The colors of one worker
-//! run in the order in which they became runnable. So every run is one that the threads of a real runtime can make, and
-//! no failure is a false alarm. The reverse is not true:
+//! A *turn* is one poll of a task, or one closure that was sent to a color. Each color belongs to one worker: the first
+//! color to the first worker, and so on, in turn; a seed draws the number of workers. The colors of one worker run in the
+//! order in which they became runnable. One worker goes on at a time. A [`Strategy`] chooses which one, after each turn and,
+//! in some of the runs, also inside a turn, before and behind each act on another color: a wake, a spawn, a post, a call, a
+//! read, a claim of [`when`](crate::when()). Then the turn waits there, and its color with it, while others run; so a task
+//! that posts to B and then to C finds that B's answer has reached C in between. In some turns, a choice each, the poll has
+//! a budget of one operation or of none: it ends before, or between, calls, joins, reads and sleeps of the runtime that
+//! might go on at once.
+//!
+//! **No failure is a false alarm.** A turn that waits inside is a turn of the real scheduler on a thread of its own, which is
+//! made to wait where the system may have any thread wait. So every run is one that the threads of a real runtime can make.
+//! If another turn waits for a lock of std that such a turn holds, nothing is reported: after a quarter of a second the run is
+//! made again in whole turns, and [`Report::stuck`] counts that. The reverse is not true:
 //!
 //! | a real runtime also shows | here |
 //! |---|---|
-//! | two polls at the same time | not shown. Colors share no state but by calls and posts, channels and locks, which both take effect in a turn; memory that two colors share by atomics belongs to `loom` and `shuttle` |
-//! | what a turn pushes is seen before the turn ends | not shown where the turn goes on: after a `post`, a spawn, or a message of [`sync`](crate::sync), others run when the turn is over. The next operation of the runtime may end it |
+//! | two polls that race between two acts, on memory that colors share by atomics or locks | not shown: that belongs to `loom` and `shuttle` |
+//!
+//! # Classes
+//!
+//! What happens under a color depends on the order in which others have acted on it. Two schedules in which each color was
+//! acted on by the same colors in the same order are of one *class*, and do the same, if colors share no memory beside.
+//! [`Report::classes`] counts them, and [`Report::unseen`] estimates the chance that one more seed shows a new one;
+//! [`Builder::until_plateau`] ends a search that finds no more. [`check_exhaustively`] runs all classes of a small program.
 //!
 //! # What is simulated
 //!
@@ -59,7 +71,7 @@
 //! | [`select!`](crate::select), the order of wakes of [`watch`](crate::sync::watch) and [`Barrier`](crate::sync::Barrier) | a choice each, which a replay repeats |
 //! | files | the real ones |
 //! | `UnixDatagram`, pipes, children, signals, `AsyncFd`, sockets of std | refused, with an error of the kind `Unsupported`: give the code a stream in memory, such as `tokio::io::duplex` |
-//! | `Handle::block_on` in a blocking call | a panic: the simulation has one thread |
+//! | `Handle::block_on` in a blocking call | a panic: one thread goes on at a time |
 //!
 //! A run must depend on its choices and on nothing else. These depend on more: the order of a `HashMap` with std's hasher,
 //! tokio's own `select!` and `watch`, the clocks and random numbers of std and other crates, threads of the program, state
@@ -162,8 +174,10 @@
 pub mod attribute;
 mod builder;
 mod child;
+mod control;
 mod evidence;
 mod examine;
+mod exhaustive;
 mod failure;
 mod faults;
 mod host;
@@ -181,8 +195,10 @@ mod record;
 mod report;
 mod run;
 mod trace;
+mod turns;
 
-pub use self::builder::{Builder, check};
+pub use self::builder::{Builder, check, check_exhaustively};
+pub use self::exhaustive::Exhaustive;
 pub use self::failure::Failure;
 pub use self::faults::{Fault, Faults, FaultsError};
 pub use self::host::{Host, begin_quiet_phase, host, host_name, system_time};

@@ -31,6 +31,7 @@ use crate::lane::at_once::AtOnce;
 use crate::lane::behavior::request::{Mode, Request};
 use crate::lane::current::{self, Hold};
 use crate::lane::node::{Then, Turn};
+use crate::lane::points::Acts;
 use crate::lane::readers;
 use crate::lane::readers::admit::{Reader, Waiting};
 use crate::lane::{Lane, LanePtr, callback};
@@ -248,8 +249,10 @@ pub(crate) unsafe fn enqueue(behavior: &BehaviorRef) -> bool {
     let urgent = claims.iter().filter(|claim| claim.waiting.is_urgent());
     urgent.for_each(|claim| claim.lane().raise());
     let lanes = claims.iter().map(|claim| claim.want.lane);
+    let acts = Acts::push(claims.iter().map(Claim::lane));
     // SAFETY: the behavior keeps the lanes, and this thread's own pending count keeps the behavior.
     unsafe { order::as_one_step(lanes, || claims.iter().for_each(push)) };
+    acts.end();
     // SAFETY: the granted lanes were pushed just now, and this thread's own count is among them.
     let complete = unsafe { take(behavior.address(), granted) };
     let has_run = complete.is_some();

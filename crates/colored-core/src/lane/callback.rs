@@ -3,6 +3,7 @@
 use crate::contain::contain;
 use crate::lane::at_once::AtOnce;
 use crate::lane::current::Hold;
+use crate::lane::points::Act;
 use crate::lane::try_take::{try_take, try_take_soon};
 use crate::lane::{LanePtr, LaneRef};
 use crate::memory;
@@ -147,11 +148,15 @@ pub(super) unsafe fn free(node: NonNull<Node>) {
 ///
 /// If `f` does; the lane goes on.
 pub(crate) fn run_inline<F: FnOnce() -> R, R>(lane: &LaneRef, f: F) -> Result<R, F> {
+    let act = Act::take(lane);
     if lane.order.is_on() || !try_take(lane) {
         return Err(f);
     }
+    act.note();
     // SAFETY: `try_take` has just taken the lane, by its own node.
-    Ok(unsafe { run_taken(lane, f) })
+    let result = unsafe { run_taken(lane, f) };
+    act.leave();
+    Ok(result)
 }
 
 /// As [`run_inline`], also if the lane becomes idle [within a moment](try_take_soon). `run` gets `given`, which comes
@@ -165,11 +170,15 @@ pub(crate) fn run_inline_soon<G, F, R>(lane: &LaneRef, given: G, run: F) -> Resu
 where
     F: FnOnce(G) -> R,
 {
+    let act = Act::take(lane);
     if lane.order.is_on() || !try_take(lane) && !try_take_soon(lane) {
         return Err(given);
     }
+    act.note();
     // SAFETY: `try_take` or `try_take_soon` has just taken the lane, by its own node.
-    Ok(unsafe { run_taken(lane, || run(given)) })
+    let result = unsafe { run_taken(lane, || run(given)) };
+    act.leave();
+    Ok(result)
 }
 
 /// # Safety

@@ -30,6 +30,7 @@ pub(in crate::lane) mod admit;
 pub(in crate::lane) mod batch;
 pub(crate) mod queued;
 
+use crate::lane::points::Act;
 use crate::lane::try_take::{READERS_LOOKS, give_way};
 use crate::lane::{Lane, LanePtr, LaneRef, ReadyLane};
 use crate::queue::{Node, Pushed};
@@ -43,12 +44,17 @@ use std::ptr::NonNull;
 /// If `f` does.
 #[inline]
 pub(crate) fn read_inline<F: FnOnce() -> R, R>(lane: &LaneRef, f: F) -> Result<R, F> {
+    let act = Act::take(lane);
     if !try_enter(lane) {
         return Err(f);
     }
+    act.note();
     // SAFETY: this thread has entered, and `lane` outlives the guard.
-    let _inside = unsafe { Inside::new(lane.ptr()) };
-    Ok(f())
+    let inside = unsafe { Inside::new(lane.ptr()) };
+    let result = f();
+    drop(inside);
+    act.leave();
+    Ok(result)
 }
 
 /// Enters. False if this thread cannot enter now: something waits, or a writer has the lane. Waits some looks for the end

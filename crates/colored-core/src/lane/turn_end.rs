@@ -9,6 +9,7 @@
 
 use crate::lane::current::Hold;
 use crate::lane::node::{self, Then};
+use crate::lane::points::Act;
 use crate::lane::{LanePtr, ReadyLane};
 use crate::queue::{Rotated, Unlinked};
 use crate::task::Kept;
@@ -43,13 +44,19 @@ impl Hold {
         match then {
             // SAFETY: the caller promises that the head has had its turn.
             Then::Done => unsafe { self.unlink(closing) },
-            Then::Again => match self.lane().chain.rotate_head() {
-                Rotated::Moved | Rotated::Alone => Unlinked::More,
-                Rotated::Stalled => {
-                    self.lane().set_stalled(Then::Again);
-                    Unlinked::Stalled
+            Then::Again => {
+                let act = Act::push(&self.lane());
+                match self.lane().chain.rotate_head() {
+                    Rotated::Moved | Rotated::Alone => {
+                        act.end();
+                        Unlinked::More
+                    }
+                    Rotated::Stalled => {
+                        self.lane().set_stalled(Then::Again);
+                        Unlinked::Stalled
+                    }
                 }
-            },
+            }
             // SAFETY: the caller promises that the head has had its turn; only a task answers `Keep`.
             Then::Keep => match unsafe { self.keep() } {
                 Kept::Waiting => Unlinked::Idle,

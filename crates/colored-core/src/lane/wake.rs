@@ -1,5 +1,6 @@
 //! The wake path: a node is pushed on its lane, and a lane that was idle is dispatched to a thread.
 
+use crate::lane::points::Act;
 use crate::lane::{Dispatch, Held, Lane, LanePtr, Owner, ReadyLane, current};
 use crate::queue::Node;
 use crate::sync::Arc;
@@ -71,6 +72,7 @@ impl LanePtr {
     unsafe fn push_now(self, node: NonNull<Node>, dispatch: impl FnOnce(ReadyLane, u32)) {
         // SAFETY: the node's reference, or the caller's, keeps the lane alive.
         let lane = unsafe { self.get() };
+        let act = Act::push(lane);
         // SAFETY: the node is in no chain yet, so this thread may read it.
         let Node { pin, urgent, .. } = *unsafe { node.as_ref() };
         if urgent {
@@ -83,6 +85,7 @@ impl LanePtr {
             lane.record_queued();
             dispatch(ReadyLane(self), pin);
         }
+        act.end();
     }
 }
 
@@ -168,7 +171,10 @@ impl Schedule for LanePtr {
         // the node stays.
         let node = unsafe { node.as_ref() };
         // SAFETY: the caller has the right to run the lane, so the lane is alive.
-        unsafe { self.get() }.record_push(node);
+        let lane = unsafe { self.get() };
+        let act = Act::push(lane);
+        lane.record_push(node);
         ReadyLane(self).dispatch(node.pin);
+        act.end();
     }
 }

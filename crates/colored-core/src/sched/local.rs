@@ -141,6 +141,12 @@ impl Local {
         self.thread.set(Some(this_thread()));
     }
 
+    /// The thread that alone may be the worker, if there is one.
+    #[cfg(feature = "sim")]
+    pub(super) fn thread(&self) -> Option<ThreadId> {
+        self.thread.get()
+    }
+
     #[inline]
     pub(super) fn assert_on_its_thread(&self) {
         if let Some(thread) = self.thread.get() {

@@ -111,6 +111,13 @@ impl Worker {
         self.local.index()
     }
 
+    /// The thread that must step the worker, once a future of [`spawn_local`](crate::spawn_local) is pinned to it.
+    #[cfg(feature = "sim")]
+    #[must_use]
+    pub fn thread(&self) -> Option<std::thread::ThreadId> {
+        self.local.thread()
+    }
+
     /// The scheduler's handle.
     #[must_use]
     pub fn handle(&self) -> &SchedulerHandle {

@@ -41,10 +41,12 @@ impl Id {
         Self(NonZeroU64::new(id).expect("blocks begin above zero"))
     }
 
-    /// Lets the ids of this thread begin anew: two simulations of one schedule have the same ids. They are far above all
-    /// others.
-    pub(crate) fn restart() {
-        NEXT.with(|next| next.set(SIMULATED + 1));
+    /// The number of the first id of a simulation.
+    pub(crate) const FIRST_SIMULATED: u64 = SIMULATED + 1;
+
+    /// Sets the number of this thread's next id, and returns the earlier one. After 0 the ids are of no simulation.
+    pub(crate) fn set_next(number: u64) -> u64 {
+        NEXT.with(|next| next.replace(number))
     }
 
     /// The id with this number, as from a log; none for 0. There need be no such task.

@@ -42,6 +42,16 @@ pub(crate) fn begin() {
     NEXT.set(Some(0));
 }
 
+/// Takes the number of the next wait, for another thread that goes on with the simulation.
+pub(crate) fn take() -> Option<u64> {
+    NEXT.replace(None)
+}
+
+/// Orders the waits of this thread from that number on.
+pub(crate) fn go_on(next: Option<u64>) {
+    NEXT.set(next);
+}
+
 /// Wakes those that wait, in their order.
 pub(crate) fn release() {
     let mut woken = WOKEN.try_with(RefCell::take).unwrap_or_default();

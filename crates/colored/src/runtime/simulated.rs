@@ -1,4 +1,4 @@
-//! [`SimulatedRuntime`]: the runtime of a simulated host, with all workers on one thread.
+//! [`SimulatedRuntime`]: the runtime of a simulated host, whose workers the caller steps.
 
 use super::handle::Handle;
 use super::unstarted::Unstarted;
@@ -7,19 +7,22 @@ use crate::task::JoinHandle;
 use crate::time::{Duration, Sleep, sleep};
 use colored_core::{Color, Step, Worker, contain, look_for_deadlocks};
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Waker};
+use std::thread::ThreadId;
 
 /// A runtime whose caller chooses which of its *actors* takes the next turn. An actor is a worker; the last one, behind
 /// the workers, runs blocking calls.
 ///
-/// A turn is one poll or closure. It is a whole turn of the color: what it pushes is seen by the others at once, and they
-/// go on after the turn. So each run is one that the threads of a real runtime may make.
+/// A turn is one poll or closure. While a thread is inside the turn of one actor, other threads may take turns of others:
+/// these are threads of a real runtime then.
 pub(crate) struct SimulatedRuntime {
     handle: Handle,
-    workers: Vec<Worker>,
+    workers: Vec<Mutex<Worker>>,
     /// Moves the clock to the next search for deadlocks.
-    search: Option<Pin<Box<Sleep>>>,
+    search: Mutex<Option<Pin<Box<Sleep>>>>,
+    has_ended: AtomicBool,
 }
 
 /// The worker that fires timers.
@@ -28,7 +31,9 @@ const FIRST: usize = 0;
 impl SimulatedRuntime {
     pub(super) fn new(unstarted: Unstarted) -> Self {
         let Unstarted { handle, workers, .. } = unstarted;
-        let mut this = Self { handle, workers, search: None };
+        let workers = workers.into_iter().map(Mutex::new).collect();
+        let (search, has_ended) = (Mutex::new(None), AtomicBool::new(false));
+        let this = Self { handle, workers, search, has_ended };
         // They announce their first sleep.
         (0..this.workers.len()).for_each(|worker| this.step(worker));
         this
@@ -43,7 +48,7 @@ impl SimulatedRuntime {
         self.handle.spawn_colored(Color::DEFAULT, main)
     }
 
-    /// Appends the actors that have something to run, in their order. `first` is the number of the first one.
+    /// Appends the actors that have something to run, in their order. Those that are inside a turn may be among them. `first` is the number of the first one.
     pub(crate) fn list_runnable(&self, first: usize, actors: &mut Vec<usize>) {
         let scheduler = self.handle.core.scheduler();
         let workers = (0..self.workers.len()).filter(|worker| !scheduler.is_parked(*worker));
@@ -53,8 +58,13 @@ impl SimulatedRuntime {
         }
     }
 
-    /// Takes a turn of one of the actors that are runnable.
-    pub(crate) fn take_turn(&mut self, actor: usize) {
+    /// The thread that must take the turns of an actor that is inside none, if something is pinned to it.
+    pub(crate) fn thread_of(&self, actor: usize) -> Option<ThreadId> {
+        lock(self.workers.get(actor)?).thread()
+    }
+
+    /// Takes a turn of an actor that is runnable, and inside no turn.
+    pub(crate) fn take_turn(&self, actor: usize) {
         if actor == self.workers.len() {
             self.handle.services.pool.run_next();
         } else {
@@ -90,24 +100,26 @@ impl SimulatedRuntime {
     }
 
     /// Runs one turn of the worker; if nothing else waits for it, it goes to sleep.
-    fn step(&mut self, worker: usize) {
-        let _entered = self.enter(worker);
-        while self.workers[worker].step() == Step::Ran {
-            if self.handle.core.scheduler().load(worker) > 0 {
+    fn step(&self, index: usize) {
+        let _entered = self.enter(index);
+        let mut worker = lock(&self.workers[index]);
+        while worker.step() == Step::Ran {
+            if self.handle.core.scheduler().load(index) > 0 {
                 return;
             }
         }
     }
 
     /// Ends waits that never would, where nothing is runnable. True if something is runnable now.
-    pub(crate) fn end_deadlocks(&mut self) -> bool {
+    pub(crate) fn end_deadlocks(&self) -> bool {
         let _entered = self.enter(FIRST);
         let scheduler = self.handle.core.scheduler();
         let delay = self.handle.services.deadlock_after.as_nanos();
         let next_search = look_for_deadlocks(scheduler, u64::try_from(delay).unwrap_or(u64::MAX));
         // It is polled here only, so nothing needs its waker: time moves to it as to every timer.
-        self.search = next_search.map(|nanos| Box::pin(sleep(Duration::from_nanos(nanos))));
-        if let Some(search) = &mut self.search {
+        let mut search = lock(&self.search);
+        *search = next_search.map(|nanos| Box::pin(sleep(Duration::from_nanos(nanos))));
+        if let Some(search) = &mut *search {
             let _is_over = search.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         }
         !scheduler.all_parked()
@@ -119,13 +131,40 @@ impl SimulatedRuntime {
     }
 
     /// Moves the clock, where nothing is runnable, and takes what is due then. True if something was.
-    pub(crate) fn move_clock(&mut self, to: u64) -> bool {
+    pub(crate) fn move_clock(&self, to: u64) -> bool {
         let _entered = self.enter(FIRST);
         let mut wakers = Vec::new();
         self.handle.services.driver.move_clock(to, FIRST, &mut wakers);
         let was_due = !wakers.is_empty();
         wakers.into_iter().for_each(|waker| contain(|| waker.wake()));
         was_due
+    }
+
+    /// Cancels all tasks, once, on the threads that must: `drain` is called with each worker until it says that the worker has
+    /// nothing left, which [`drain`](Self::drain) finds out on the right thread. No actor is inside a turn.
+    pub(crate) fn end(&self, mut drain: impl FnMut(usize) -> bool) {
+        // Ordering: one thread ends a simulation.
+        if self.has_ended.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        *lock(&self.search) = None;
+        self.handle.core.scheduler().shut_down();
+        let mut left: Vec<usize> = (0..self.workers.len()).collect();
+        while !left.is_empty() {
+            left.retain(|worker| !drain(*worker));
+        }
+    }
+
+    /// Runs the worker until it is out of work. True if it has nothing left.
+    pub(crate) fn drain(&self, worker: usize) -> bool {
+        let _entered = self.enter(worker);
+        loop {
+            match lock(&self.workers[worker]).step() {
+                Step::Ran => {}
+                Step::Park(_) => return false,
+                Step::Stopped => return true,
+            }
+        }
     }
 
     /// Makes this thread the worker, as far as timers are concerned.
@@ -136,24 +175,14 @@ impl SimulatedRuntime {
 
 impl Drop for SimulatedRuntime {
     fn drop(&mut self) {
-        self.search = None;
-        self.handle.core.scheduler().shut_down();
-        let mut left: Vec<usize> = (0..self.workers.len()).collect();
-        while !left.is_empty() {
-            left.retain(|worker| {
-                let _entered = self.enter(*worker);
-                loop {
-                    match self.workers[*worker].step() {
-                        Step::Ran => {}
-                        Step::Park(_) => return true,
-                        Step::Stopped => return false,
-                    }
-                }
-            });
-        }
+        self.end(|worker| self.drain(worker));
         let services = &self.handle.services;
         services.driver.shut_down();
         services.pool.shutdown(None);
         services.observer.on_shutdown(self.handle.core.scheduler(), true);
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -2,14 +2,15 @@
 
 use super::child::{self, REPLAY};
 use super::examine::{Examined, examine};
+use super::exhaustive::Exhaustive;
 use super::failure::Failure;
 use super::faults::Faults;
 use super::hosts::MAIN;
 use super::kept::Kept;
 use super::report::Report;
-use super::run::{self, Setup, Sometimes};
+use super::run::{Runs, Setup};
 use crate::time::Duration;
-use colored_sim::{Plan, Replay, Strategy, run_again, run_again_keeping, search};
+use colored_sim::{Limits, Plan, Replay, Strategy, exhaust, run_again, run_again_keeping, search};
 use std::env;
 use std::fmt::{self, Display};
 use std::ops::{Range, RangeInclusive};
@@ -22,6 +23,12 @@ const MOST_WORKERS: usize = 64;
 
 /// Runs that a failure may take to shrink.
 const SHRINK_RUNS: usize = 500;
+
+/// Runs of [`check_exhaustively`].
+const EXHAUSTIVE_RUNS: u64 = 100_000;
+
+/// The workers of an exhaustive search, unless there are more colors.
+const FEW_WORKERS: usize = 16;
 
 /// How many turns of a failure are shown.
 const LINES: usize = 20;
@@ -131,7 +138,7 @@ impl Builder {
         self
     }
 
-    /// Ends when so many seeds in a row have brought no new schedule. A small program has few schedules.
+    /// Ends when so many seeds in a row were of [classes](super#classes) that had been seen before. A small program has few.
     pub fn until_plateau(mut self, seeds: u64) -> Self {
         self.plan.plateau = Some(seeds);
         self
@@ -157,8 +164,9 @@ impl Builder {
     /// and shrinks it. The future runs under [`Color::DEFAULT`](crate::Color::DEFAULT); the run ends with it, and drops the
     /// tasks that are left, each under its color.
     ///
-    /// While a run lasts, the panics of its thread go to the report in place of the panic hook. Runs are made one after
-    /// another, each on a thread of its own. A run costs some 0.1 ms and 0.2 to 1 µs a turn beside the program's own time.
+    /// While a run lasts, the panics of its threads go to the report in place of the panic hook. Runs are made one after
+    /// another, each on threads of its own, of which one goes on at a time. A run costs some 0.1 ms and 0.2 to 1 µs a turn
+    /// beside the program's own time; and some 10 µs, or more on a busy machine, for each turn that gives way inside.
     ///
     /// # Panics
     ///
@@ -192,9 +200,8 @@ impl Builder {
         let workers = &plan.workers;
         assert!(allowed(workers), "workers({workers:?}): allowed are 1 to {MOST_WORKERS}");
         let lines = variable("COLORED_SIM_LINES").unwrap_or(LINES);
-        let mut sometimes = Sometimes::new();
-        let mut make =
-            |replay: &Replay, choices| run::make(&program, replay, choices, &setup, &mut sometimes);
+        let mut runs = Runs::new(&program, &setup);
+        let mut make = |replay: &Replay, choices| runs.make(replay, choices);
         if let Some(replay) = variable::<Replay>(REPLAY) {
             child::answer_if_asked(&replay, &mut make);
             let (outcome, choices) = run_again_keeping(&replay, make);
@@ -202,14 +209,14 @@ impl Builder {
                 let examined = Examined::of_turns(choices.turns());
                 Failure::replayed(message, replay, examined, lines)
             };
-            return Report::of_one(outcome.err().map(failed), sometimes);
+            return Report::of_one(outcome.err().map(failed), runs.seen());
         }
         for replay in kept.as_ref().map_or_else(Vec::new, Kept::read) {
             if let Err(message) = run_again(&replay, &mut make).0 {
                 let examined = examine(&replay, true, None, &mut make);
                 let mut failure = Failure::kept(message, replay, examined, lines);
                 failure.note(test, None);
-                return Report::of_one(Some(failure), sometimes);
+                return Report::of_one(Some(failure), runs.seen());
             }
         }
         plan.seeds = seeds(plan.seeds);
@@ -222,7 +229,44 @@ impl Builder {
             failure.note(test, note);
             failure
         });
-        Report::new(found, failure, sometimes)
+        Report::new(found, failure, runs.seen())
+    }
+
+    /// Makes a run of each [class](super#classes) of schedules of a small program, until a run fails, or `runs` were made.
+    /// The strategy, the seeds, hosts and faults have no meaning here; there is a worker for each color. Turns have the full
+    /// budget, and nothing is drawn: [`buggify!`](super::buggify) makes no faults.
+    ///
+    /// No class is left out if the colors of the program share nothing but what they call, post and spawn, and do not read
+    /// whether another color is busy (`try_` functions). The number of classes grows fast: programs of a few colors and some
+    /// ten turns have hundreds.
+    ///
+    /// # Panics
+    ///
+    /// As [`run`](Self::run).
+    #[track_caller]
+    pub fn exhaust<F, P>(self, runs: u64, program: P) -> Exhaustive
+    where
+        P: Fn() -> F + Sync,
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let setup = Setup { faults: Faults::none(), hosts: Vec::new(), ..self.setup };
+        let (mut workers, lines) = (FEW_WORKERS, variable("COLORED_SIM_LINES").unwrap_or(LINES));
+        loop {
+            let mut made = Runs::new(&program, &setup);
+            let mut make = |replay: &Replay, choices| made.make(replay, choices);
+            let limits = Limits { workers, runs, shrink_runs: self.plan.shrink_runs };
+            let found = exhaust(&limits, &mut make);
+            let failure = found.failure.as_ref().map(|failure| {
+                let is_determined = failure.differs.is_none();
+                let examined = examine(&failure.replay, is_determined, None, &mut make);
+                Failure::found(failure, examined, lines)
+            });
+            let has_few_colors = made.colors() <= workers;
+            if has_few_colors || workers == MOST_WORKERS {
+                return Exhaustive::new(&found, has_few_colors, failure);
+            }
+            workers = MOST_WORKERS;
+        }
     }
 }
 
@@ -261,6 +305,42 @@ where
     F: Future<Output = ()> + Send + 'static,
 {
     Builder::new().run(program).assert_passed();
+}
+
+/// Makes a run of each [class](super#classes) of schedules of a small program, and panics with the report if a run fails, or
+/// if the program has too many: [`Builder::exhaust`] with at most 100,000 runs. Returns the number of classes.
+///
+/// # Panics
+///
+/// So.
+///
+/// # Examples
+///
+/// ```
+/// use colored::{ColorCell, sim, spawn_colored};
+///
+/// let classes = sim::check_exhaustively(|| async {
+///     let sum = ColorCell::new(1, 0);
+///     let add = |color: u64| {
+///         let sum = sum.clone();
+///         spawn_colored(color, async move { sum.call(|sum| *sum += 1).await })
+///     };
+///     let (one, two) = (add(2), add(3));
+///     one.await.unwrap();
+///     two.await.unwrap();
+///     assert_eq!(sum.call(|sum| *sum).await, 2);
+/// });
+/// assert!(classes > 1, "either task may be the first");
+/// ```
+#[track_caller]
+pub fn check_exhaustively<F, P>(program: P) -> usize
+where
+    P: Fn() -> F + Sync,
+    F: Future<Output = ()> + Send + 'static,
+{
+    let found = Builder::new().exhaust(EXHAUSTIVE_RUNS, program);
+    assert!(found.is_complete(), "{found}");
+    found.classes()
 }
 
 /// Returns the seeds that the variables name; without variables, the program names them.

@@ -1,7 +1,7 @@
 //! What else than its choices may have decided a run, as far as the process sees it. Only a process with one simulation, as
 //! [`child`](super::child) starts it, knows that all of this belongs to the run.
 
-use super::{keys, run};
+use super::{keys, run, turns};
 use std::collections::BTreeMap;
 use std::fs;
 use std::sync::{Mutex, PoisonError};
@@ -62,9 +62,11 @@ fn threads() -> BTreeMap<String, String> {
 pub(super) fn note_wake() {
     if !run::is_on() {
         let thread = thread::current();
-        note(|seen| {
-            add(&mut seen.wakers, thread.name().unwrap_or("a thread without a name").to_owned())
-        });
+        let name = thread.name().unwrap_or("a thread without a name");
+        // A thread of a run that all threads go on with at once.
+        if name != turns::THREAD {
+            note(|seen| add(&mut seen.wakers, name.to_owned()));
+        }
     }
 }
 

@@ -1,14 +1,16 @@
-//! The hosts of a run: a runtime each, all on the thread of the run, with one time.
+//! The hosts of a run: a runtime each, with one time.
 
 use super::places::Places;
 use super::process_faults::Undo;
 use super::run::Setup;
+use super::turns;
 use crate::runtime::Builder as RuntimeBuilder;
 use crate::runtime::simulated::SimulatedRuntime;
 use crate::task::JoinHandle;
 use crate::world::{Host, Order, World};
 use std::pin::Pin;
 use std::sync::Arc;
+use std::thread::ThreadId;
 
 /// The name of the host that runs the main future.
 pub(super) const MAIN: &str = "main";
@@ -30,12 +32,38 @@ pub(super) struct Hosts {
     hosts: Vec<Running>,
 }
 
+/// What takes the turns of one actor.
+pub(super) enum Taker {
+    Runtime(Arc<SimulatedRuntime>, usize),
+    /// The network brings the host what is due.
+    Network(Arc<World>, usize),
+    Nobody,
+}
+
+impl Taker {
+    /// The thread that must take the turns, if something is pinned to it.
+    pub(super) fn thread(&self) -> Option<ThreadId> {
+        match self {
+            Taker::Runtime(runtime, actor) => runtime.thread_of(*actor),
+            _ => None,
+        }
+    }
+
+    pub(super) fn take_turn(&self) {
+        match self {
+            Taker::Runtime(runtime, actor) => runtime.take_turn(*actor),
+            Taker::Network(world, host) => world.network().deliver(*host),
+            Taker::Nobody => {}
+        }
+    }
+}
+
 struct Running {
     host: Arc<Host>,
     /// None for the host of the main future, which never starts anew.
     program: Option<Program>,
     /// None after a crash.
-    runtime: Option<SimulatedRuntime>,
+    runtime: Option<Arc<SimulatedRuntime>>,
     is_paused: bool,
 }
 
@@ -88,11 +116,11 @@ impl Hosts {
             // A panic of the program is one of a task without a handle: it fails the run.
             drop(runtime.spawn_main(program()));
         }
-        running.runtime = Some(runtime);
+        running.runtime = Some(Arc::new(runtime));
         Ok(())
     }
 
-    /// Does what the program has asked for since the last call, and what faults do between turns.
+    /// Does what the program has asked for since the last call, and what faults do between turns. No actor is inside a turn.
     pub(super) fn begin_turn(&mut self) -> Result<(), String> {
         self.noisy_turns = self.noisy_turns.saturating_sub(1);
         if self.noisy_turns == 0 {
@@ -117,7 +145,7 @@ impl Hosts {
         if let Some(runtime) = running.runtime.take() {
             running.host.crash();
             running.is_paused = false;
-            drop(runtime);
+            runtime.end(|worker| turns::drain(&runtime, worker));
         }
     }
 
@@ -146,13 +174,20 @@ impl Hosts {
         }
     }
 
-    /// Takes a turn of one of the actors that are runnable.
-    pub(super) fn take_turn(&mut self, actor: usize) {
+    /// What takes the turns of an actor.
+    pub(super) fn taker(&self, actor: usize) -> Taker {
         let (host, actor) = (actor / self.actors_of_a_host(), actor % self.actors_of_a_host());
-        if actor > self.workers {
-            self.world.network().deliver(host);
-        } else if let Some(runtime) = &mut self.hosts[host].runtime {
-            runtime.take_turn(actor);
+        match &self.hosts[host].runtime {
+            _ if actor > self.workers => Taker::Network(Arc::clone(&self.world), host),
+            Some(runtime) => Taker::Runtime(Arc::clone(runtime), actor),
+            None => Taker::Nobody,
+        }
+    }
+
+    /// Ends all hosts. No actor is inside a turn.
+    pub(super) fn end(&mut self) {
+        for runtime in self.hosts.iter_mut().flat_map(|running| running.runtime.take()) {
+            runtime.end(|worker| turns::drain(&runtime, worker));
         }
     }
 
@@ -207,20 +242,20 @@ impl Hosts {
     }
 
     /// The runtimes that may take turns.
-    fn awake(&mut self) -> impl Iterator<Item = &mut SimulatedRuntime> {
-        self.hosts.iter_mut().filter(|running| !running.is_paused).flat_map(|of| &mut of.runtime)
+    fn awake(&self) -> impl Iterator<Item = &SimulatedRuntime> {
+        self.hosts.iter().filter_map(Running::awake)
     }
 }
 
 impl Running {
     fn awake(&self) -> Option<&SimulatedRuntime> {
-        self.runtime.as_ref().filter(|_| !self.is_paused)
+        self.runtime.as_deref().filter(|_| !self.is_paused)
     }
 
     /// Ends a pause. Its timers have gone on meanwhile.
     fn resume(&mut self, now: u64) {
         self.is_paused = false;
-        if let Some(runtime) = &mut self.runtime {
+        if let Some(runtime) = &self.runtime {
             runtime.move_clock(now);
         }
     }

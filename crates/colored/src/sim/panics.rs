@@ -37,6 +37,11 @@ impl Drop for Keeps {
     }
 }
 
+/// Makes it the last panic of this thread.
+pub(super) fn set_last(panic: Option<String>) {
+    LAST.set(panic);
+}
+
 /// The last panic of this thread.
 pub(super) fn take_last() -> Option<String> {
     LAST.take()

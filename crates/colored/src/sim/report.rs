@@ -1,7 +1,7 @@
 //! What a simulation has found.
 
 use super::failure::Failure;
-use super::run::Sometimes;
+use super::run::Seen;
 use colored_sim::{End, Found};
 use std::fmt;
 
@@ -11,22 +11,24 @@ use std::fmt;
 pub struct Report {
     seeds: u64,
     schedules: usize,
+    classes: usize,
+    unseen: f64,
     digest: u64,
     end: End,
     failure: Option<Failure>,
-    never_seen: Vec<String>,
+    seen: Seen,
 }
 
 impl Report {
-    pub(super) fn new(found: Found, failure: Option<Failure>, sometimes: Sometimes) -> Self {
-        let Found { seeds, schedules, digest, end, .. } = found;
-        Self { seeds, schedules, digest, end, failure, never_seen: never_seen(sometimes) }
+    pub(super) fn new(found: Found, failure: Option<Failure>, seen: Seen) -> Self {
+        let Found { seeds, schedules, classes, unseen, digest, end, .. } = found;
+        Self { seeds, schedules, classes, unseen, digest, end, failure, seen }
     }
 
     /// The report of one run that is named, which may have failed.
-    pub(super) fn of_one(failure: Option<Failure>, sometimes: Sometimes) -> Self {
-        let never_seen = never_seen(sometimes);
-        Self { seeds: 1, schedules: 1, digest: 0, end: End::Seeds, failure, never_seen }
+    pub(super) fn of_one(failure: Option<Failure>, seen: Seen) -> Self {
+        let (classes, unseen, end) = (1, 1.0, End::Seeds);
+        Self { seeds: 1, schedules: 1, classes, unseen, digest: 0, end, failure, seen }
     }
 
     /// How many seeds have been run.
@@ -39,6 +41,26 @@ impl Report {
     #[must_use]
     pub fn schedules(&self) -> usize {
         self.schedules
+    }
+
+    /// How many [classes](super#classes) of schedules these were.
+    #[must_use]
+    pub fn classes(&self) -> usize {
+        self.classes
+    }
+
+    /// An estimate of the chance that one more seed is of a class that was not seen, by Good and Turing: the share of runs
+    /// that were the only one of their class.
+    #[must_use]
+    pub fn unseen(&self) -> f64 {
+        self.unseen
+    }
+
+    /// How many runs were made again in whole turns, because a turn waited for a lock of std that another turn held, which
+    /// was made to wait inside.
+    #[must_use]
+    pub fn stuck(&self) -> u32 {
+        self.seen.stuck
     }
 
     /// A hash of what all runs did: which color and which task had each turn, what was drawn, and how the runs differed from the
@@ -62,7 +84,7 @@ impl Report {
     /// The names of each [`sometimes!`](super::sometimes) that was reached, and whose condition held in no run.
     #[must_use]
     pub fn never_seen(&self) -> &[String] {
-        &self.never_seen
+        &self.seen.never
     }
 
     /// Panics with the report if a run has failed.
@@ -76,28 +98,28 @@ impl Report {
     }
 }
 
-fn never_seen(sometimes: Sometimes) -> Vec<String> {
-    sometimes.into_iter().filter(|(_, held)| !held).map(|(name, _)| name).collect()
-}
-
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { seeds, schedules, end, failure, never_seen, .. } = self;
-        match (failure, end) {
-            (Some(failure), _) => {
-                write!(f, "after {seeds} seeds, {schedules} different schedules: {failure}")?;
-            }
-            (None, end) => {
-                write!(f, "{seeds} seeds, {schedules} different schedules: none fails")?;
-                f.write_str(match end {
+        let Self { seeds, schedules, classes, unseen, end, failure, seen, .. } = self;
+        let runs = format!("{seeds} seeds, {schedules} different schedules in {classes} classes");
+        match failure {
+            Some(failure) => write!(f, "after {runs}: {failure}")?,
+            None => {
+                let end = match end {
                     End::Seeds => "",
                     End::Budget => "; then the time was over",
-                    End::Plateau => "; then no new schedules came",
-                })?;
+                    End::Plateau => "; then no new classes came",
+                };
+                write!(f, "{runs}: none fails{end}; a new class with {:.1} %", unseen * 100.0)?;
             }
         }
-        if !never_seen.is_empty() {
-            write!(f, "\nnever seen: {}", never_seen.join(", "))?;
+        if seen.stuck > 0 {
+            let stuck = seen.stuck;
+            let why = "a turn waited for a lock that another one held";
+            write!(f, "\nmade again in whole turns, because {why}: {stuck}")?;
+        }
+        if !seen.never.is_empty() {
+            write!(f, "\nnever seen: {}", seen.never.join(", "))?;
         }
         Ok(())
     }

@@ -1,38 +1,27 @@
 //! One run of a simulation.
 
+use super::control::{Control, Run, Sometimes, with};
 use super::evidence::Watch;
 use super::faults::{Faults, Rng};
 use super::hosts::{Hosts, MAIN, Program};
 use super::panics;
-use crate::chance;
+use super::turns::{THREAD, Turns};
 use crate::runtime::Builder as RuntimeBuilder;
 use crate::world::World;
-use colored_core::budget;
-use colored_core::port::restart_ids;
+use colored_core::Color;
 use colored_sim::{Choices, Outcome, Replay};
-use std::cell::RefCell;
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 
-thread_local!(static RUN: RefCell<Option<Run>> = const { RefCell::new(None) });
+/// How long no choice is made before a thread counts as stuck, at most twice as long. A guess: a thread that waits for a CPU
+/// is soon given one.
+const STUCK: Duration = Duration::from_millis(250);
 
-/// The run that this thread simulates.
-struct Run {
-    choices: Choices,
-    world: Arc<World>,
-    random: Rng,
-    sometimes: BTreeMap<String, bool>,
-    /// The panic of a task without a handle.
-    panicked: Option<String>,
-}
-
-/// By name, whether the condition of a `sometimes!` has held.
-pub(super) type Sometimes = BTreeMap<String, bool>;
-
-fn with<R>(f: impl FnOnce(&mut Run) -> R) -> Option<R> {
-    RUN.try_with(|run| run.try_borrow_mut().ok()?.as_mut().map(f)).ok()?
-}
+/// After so many runs in which a thread was stuck, turns are whole.
+const MOST_STUCK: u32 = 8;
 
 pub(super) fn is_on() -> bool {
     with(|_| ()).is_some()
@@ -43,16 +32,16 @@ pub(super) fn world() -> Option<Arc<World>> {
     with(|run| Arc::clone(&run.world))
 }
 
+/// The number of a color, in the order in which colors became runnable first.
+pub(super) fn number_of(color: Color) -> Option<usize> {
+    with(|run| run.number_of(color))
+}
+
 pub(super) fn random() -> u64 {
     with(|run| run.random.next()).unwrap_or_else(|| {
         use std::hash::{BuildHasher, RandomState};
         RandomState::new().hash_one(0)
     })
-}
-
-/// A choice among so many, of which the first is the default.
-fn choose_below(bound: u32) -> u32 {
-    with(|run| run.choices.choose_below(bound)).unwrap_or(0)
 }
 
 /// For the macro `buggify!`.
@@ -86,54 +75,111 @@ pub(super) struct Setup {
     pub(super) hosts: Vec<(String, Program)>,
 }
 
-/// Makes one run on a thread of its own, so that it finds the program's thread-locals as they are at first.
-pub(super) fn make<F, P>(
-    program: &P,
-    replay: &Replay,
-    choices: Choices,
-    setup: &Setup,
-    sometimes: &mut Sometimes,
-) -> (Outcome, Choices)
+/// What all runs of a search have seen.
+#[derive(Clone, Debug)]
+pub(super) struct Seen {
+    /// The names of conditions that never held.
+    pub(super) never: Vec<String>,
+    /// The runs in which a thread was stuck, and which were made again.
+    pub(super) stuck: u32,
+}
+
+/// The runs of one search.
+pub(super) struct Runs<'p, P> {
+    program: &'p P,
+    setup: &'p Setup,
+    sometimes: Sometimes,
+    stuck: u32,
+    colors: usize,
+}
+
+impl<'p, P, F> Runs<'p, P>
 where
     P: Fn() -> F + Sync,
     F: Future<Output = ()> + Send + 'static,
 {
-    let names = [MAIN.to_owned()].into_iter().chain(setup.hosts.iter().map(|of| of.0.clone()));
-    let run = Run {
-        choices,
-        world: World::new(names.collect(), setup.faults.draw(replay.seed), happens_at, tell),
-        random: Rng(replay.seed),
-        sometimes: std::mem::take(sometimes),
-        panicked: None,
-    };
-    let (seed, workers) = (replay.seed, replay.workers);
-    let (outcome, run) = thread::scope(|scope| {
-        let body = move || {
-            RUN.set(Some(run));
-            colored_sim::thread::begin(seed);
-            chance::draw_by(choose_below);
-            chance::wakes::begin();
-            let _keeps = panics::keep();
-            let outcome = go(program, workers, setup);
-            colored_sim::thread::end();
-            (outcome, RUN.take().expect("nothing else takes it"))
+    pub(super) fn new(program: &'p P, setup: &'p Setup) -> Self {
+        Self { program, setup, sometimes: Sometimes::new(), stuck: 0, colors: 0 }
+    }
+
+    /// The most colors of a run.
+    pub(super) fn colors(&self) -> usize {
+        self.colors
+    }
+
+    pub(super) fn seen(self) -> Seen {
+        let never = self.sometimes.into_iter().filter(|(_, held)| !held).map(|(name, _)| name);
+        Seen { never: never.collect(), stuck: self.stuck }
+    }
+
+    /// Makes one run.
+    pub(super) fn make(&mut self, replay: &Replay, choices: Choices) -> (Outcome, Choices) {
+        let whole = choices.in_whole_turns();
+        if self.stuck < MOST_STUCK {
+            if let (Some(outcome), choices) = self.attempt(replay, choices) {
+                return (outcome, choices);
+            }
+            self.stuck += 1;
+        }
+        let (outcome, choices) = self.attempt(replay, whole);
+        (outcome.expect("nobody waits inside a turn"), choices)
+    }
+
+    /// Makes one run on threads of its own, so that it finds the program's thread-locals as they are at first. No outcome if
+    /// a thread was stuck.
+    fn attempt(&mut self, replay: &Replay, choices: Choices) -> (Option<Outcome>, Choices) {
+        let (program, setup, workers, seed) =
+            (self.program, self.setup, replay.workers, replay.seed);
+        let names = [MAIN.to_owned()].into_iter().chain(setup.hosts.iter().map(|of| of.0.clone()));
+        let run = Run {
+            choices,
+            world: World::new(names.collect(), setup.faults.draw(seed), happens_at, tell),
+            random: Rng(seed),
+            sometimes: std::mem::take(&mut self.sometimes),
+            panicked: None,
+            numbers: HashMap::default(),
         };
-        let thread =
-            thread::Builder::new().name("colored-sim".to_owned()).spawn_scoped(scope, body);
-        let thread =
-            thread.unwrap_or_else(|error| panic!("cannot start the thread `colored-sim`: {error}"));
-        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-    });
-    *sometimes = run.sometimes;
-    (outcome, run.choices)
+        let turns = Mutex::new(None);
+        let (outcome, run) = thread::scope(|scope| {
+            let (ended, has_ended) = channel::<()>();
+            let turns = &turns;
+            let body = move || {
+                let _ended = ended;
+                Control::begin(run, seed);
+                let _keeps = panics::keep();
+                let outcome = go(program, workers, setup, turns);
+                let control = Control::take_from_thread().expect("nothing else takes it");
+                (outcome, control.into_run())
+            };
+            let thread = thread::Builder::new().name(THREAD.to_owned());
+            let thread = thread
+                .spawn_scoped(scope, body)
+                .unwrap_or_else(|error| panic!("cannot start the thread `{THREAD}`: {error}"));
+            while has_ended.recv_timeout(STUCK) == Err(RecvTimeoutError::Timeout) {
+                let turns = turns.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                if let Some(turns) = turns {
+                    Turns::release_if_stuck(&turns);
+                }
+            }
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        });
+        self.sometimes = run.sometimes;
+        self.colors = self.colors.max(run.numbers.len());
+        (outcome, run.choices)
+    }
 }
 
-fn go<F, P>(program: &P, workers: usize, setup: &Setup) -> Outcome
+/// `place` has the turns of the run while they can be stuck.
+fn go<F, P>(
+    program: &P,
+    workers: usize,
+    setup: &Setup,
+    place: &Mutex<Option<Arc<Turns>>>,
+) -> Option<Outcome>
 where
     P: Fn() -> F,
     F: Future<Output = ()> + Send + 'static,
 {
-    restart_ids();
     let note_panic = |panic: &colored_core::TaskPanic<'_>| {
         if panic.is_detached {
             let text = panics::take_last().unwrap_or_else(|| panic.to_string());
@@ -144,65 +190,24 @@ where
     };
     let settings = RuntimeBuilder::new().on_task_panic(note_panic).seed(0);
     let world = world().expect("this thread simulates a run");
-    let (mut hosts, mut main) = Hosts::start(&world, settings, workers, setup, program())?;
+    let started = Hosts::start(&world, settings, workers, setup, program());
+    let (hosts, main) = match started {
+        Ok(started) => started,
+        Err(error) => return Some(Err(error)),
+    };
     let watch = Watch::begin(with(|run| run.choices.keeps_turns()).unwrap_or(false));
-    let ended = take_turns(&mut hosts, setup.max_turns, || main.is_finished());
+    let turns = Turns::new(hosts, main, setup.max_turns);
+    *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&turns));
+    let ended = turns.run();
+    *place.lock().unwrap_or_else(PoisonError::into_inner) = None;
     let panicked = with(|run| run.panicked.take()).flatten();
-    let outcome = match (panicked, main.try_take()) {
+    let outcome = ended.map(|ended| match (panicked, turns.try_take_main()) {
         (Some(text), _) => Err(text),
         (None, Some(Err(error))) => Err(panics::take_last().unwrap_or_else(|| error.to_string())),
         (None, Some(Ok(()))) => Ok(()),
         (None, None) => ended,
-    };
-    drop(main);
-    drop(hosts);
+    });
+    turns.end();
     drop(watch);
     outcome
-}
-
-/// The budget of a turn: in some turns its first operation lets others run, in some the second one. A small budget in each
-/// turn would keep a program from going on: a time-out sets a unit aside for itself.
-fn draw_budget(choices: &mut Choices) -> u32 {
-    // Both are drawn, so that the faults behind them keep their numbers.
-    match (choices.happens(4), choices.happens(2)) {
-        (true, _) => 0,
-        (false, true) => 1,
-        (false, false) => budget::PER_POLL,
-    }
-}
-
-/// Runs until the main future is finished, or the run has failed.
-fn take_turns(hosts: &mut Hosts, max_turns: u64, is_finished: impl Fn() -> bool) -> Outcome {
-    let mut actors = Vec::new();
-    while !is_finished() && !with(|run| run.panicked.is_some()).unwrap_or(false) {
-        hosts.begin_turn()?;
-        hosts.list_runnable(&mut actors);
-        if actors.is_empty() {
-            if hosts.move_time() {
-                colored_sim::thread::set_time(hosts.nanos());
-                continue;
-            }
-            return Err(
-                "the main future waits, nothing is runnable, and no timer is due".to_owned()
-            );
-        }
-        let next = with(|run| {
-            let choices = &mut run.choices;
-            let is_over = choices.made() >= max_turns;
-            (!is_over).then(|| (choices.choose(&actors), draw_budget(choices)))
-        });
-        match next.flatten() {
-            Some((actor, units)) => {
-                budget::begin_polls_with(units);
-                hosts.take_turn(actor);
-                chance::wakes::release();
-                with(|run| {
-                    hosts.note_turn(actor, |value| run.choices.note(value));
-                    run.choices.describe(hosts.nanos(), || hosts.describe_turn(actor));
-                });
-            }
-            None => return Err(format!("the main future has not ended after {max_turns} turns")),
-        }
-    }
-    Ok(())
 }

@@ -8,6 +8,7 @@
 use crate::color::Color;
 use crate::lane::at_once::AtOnce;
 use crate::lane::current::{self, Hold};
+use crate::lane::points::Act;
 use crate::lane::readers;
 use crate::lane::try_take::{try_take, try_take_soon};
 use crate::lane::{LanePtr, LaneRef, callback};
@@ -181,10 +182,15 @@ impl Request {
     unsafe fn try_take(&self) -> bool {
         // SAFETY: the caller promises that the lane is alive.
         let lane = unsafe { LaneRef::borrowed(self.lane) };
-        match self.mode {
+        let act = Act::take(&lane);
+        let is_taken = match self.mode {
             Mode::Exclusive => try_take(&lane) || try_take_soon(&lane),
             Mode::Shared => readers::try_enter(&lane),
+        };
+        if is_taken {
+            act.note();
         }
+        is_taken
     }
 
     /// # Safety

@@ -4,6 +4,7 @@
 //! any other, until the holder [admits](crate::lane::readers::admit) it. It then runs in a [batch].
 
 use crate::contain::contain;
+use crate::lane::points::Act;
 use crate::lane::readers::admit::{Reader, Waiting};
 use crate::lane::readers::{self, batch};
 use crate::lane::{LanePtr, LaneRef};
@@ -39,11 +40,13 @@ pub(crate) fn post<V: QueuedRead>(lane: &LaneRef, queued: V) {
     let waiting = Waiting::new(Kind::Read, urgent, reader);
     let node = ReadNode { waiting, lane: lane.ptr(), queued };
     let node = Boxed::new(node).into_raw().cast();
+    let act = Act::push(lane);
     if urgent {
         lane.raise();
     }
     // SAFETY: the node is new, it is freed when it is out of its chain, and the caller's reference keeps the lane.
     let is_inside = unsafe { lane.enter_or_push(node) };
+    act.end();
     if is_inside {
         // SAFETY: the node begins a `ReadNode<V>`, is in no chain, and was made here.
         unsafe { begin::<V>(node, false) };

@@ -1,0 +1,106 @@
+//! A simulation may look.
+
+use crate::color::Color;
+use crate::lane::Lane;
+use crate::lane::held::Held;
+use crate::sync::thread_slot;
+use std::cell::Cell;
+
+/// A moment in an act on a lane: a node is pushed there, or the lane is taken at once.
+#[derive(Clone, Copy, Debug)]
+pub struct Point {
+    /// The color of the lane.
+    pub color: Color,
+    /// The color that this thread runs under.
+    pub by: Option<Color>,
+    /// Whether the lane is taken at once. Otherwise a node is pushed.
+    pub takes: bool,
+    /// How far the act is.
+    pub moment: Moment,
+}
+
+/// How far an act is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// The act is about to happen. A lane that is not idle is not taken: then nothing follows.
+    Before,
+    /// The node has been pushed.
+    Pushed,
+    /// The lane has been taken, and is this thread's.
+    Taken,
+    /// The lane that was taken has been given back.
+    Left,
+}
+
+/// What a thread calls at each [`Point`].
+type Look = fn(Point);
+
+thread_slot!(static LOOKS: Cell<Option<Look>> = Cell::new(None));
+
+/// Has this thread call the function at each [`Point`], or no function any more. The function must not panic. Returns the
+/// earlier one.
+pub fn on_points(look: Option<fn(Point)>) -> Option<fn(Point)> {
+    LOOKS.with(|looks| looks.replace(look))
+}
+
+/// An act on a lane, of a thread that looks.
+pub(in crate::lane) struct Act(Option<(Color, bool, Look)>);
+
+impl Act {
+    /// The thread is about to push a node. It holds no lock.
+    #[inline]
+    pub(in crate::lane) fn push(lane: &Lane) -> Self {
+        Self::begin(lane, false)
+    }
+
+    /// The thread is about to take the lane at once, if that is idle. It holds no lock.
+    #[inline]
+    pub(in crate::lane) fn take(lane: &Lane) -> Self {
+        Self::begin(lane, true)
+    }
+
+    #[inline]
+    fn begin(lane: &Lane, takes: bool) -> Self {
+        let act = Self(LOOKS.with(Cell::get).map(|look| (lane.color(), takes, look)));
+        act.report(Moment::Before);
+        act
+    }
+
+    /// The thread has pushed the node; the lane may be gone. It holds no lock.
+    #[inline]
+    pub(in crate::lane) fn end(self) {
+        self.report(Moment::Pushed);
+    }
+
+    /// The thread has taken the lane.
+    #[inline]
+    pub(in crate::lane) fn note(&self) {
+        self.report(Moment::Taken);
+    }
+
+    /// The thread has given the lane back, which may be gone. It holds no lock.
+    #[inline]
+    pub(in crate::lane) fn leave(self) {
+        self.report(Moment::Left);
+    }
+
+    fn report(&self, moment: Moment) {
+        if let Some((color, takes, look)) = self.0 {
+            let by = Held::with_current(|lane| lane.map(|lane| lane.color()));
+            look(Point { color, by, takes, moment });
+        }
+    }
+}
+
+/// Pushes on several lanes, as one act.
+pub(in crate::lane) struct Acts(Vec<Act>);
+
+impl Acts {
+    pub(in crate::lane) fn push<'l>(lanes: impl Iterator<Item = &'l Lane>) -> Self {
+        Self(lanes.map(Act::push).collect())
+    }
+
+    pub(in crate::lane) fn end(self) {
+        self.0.into_iter().for_each(Act::end);
+    }
+}

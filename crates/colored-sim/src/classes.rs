@@ -1,0 +1,103 @@
+//! Classes of schedules: for each color, the order in which others have acted on it.
+//!
+//! What happens under a color depends on nothing but the order in which other colors have acted on the color, if colors
+//! share no memory. The k-th act of one color on another one is fixed by what the first color has done before. So two runs
+//! in which each color was acted on in the same order of *actors* do the same, however their turns were mixed.
+
+use crate::strategy::Act;
+use std::collections::{BTreeMap, HashMap};
+
+/// The class of one run.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Class {
+    /// By color, a hash of those that have acted on it, in their order.
+    orders: BTreeMap<u64, u64>,
+}
+
+impl Class {
+    pub(crate) fn note(&mut self, act: Act) {
+        let order = self.orders.entry(act.on).or_default();
+        // Numbers of colors are small, or differ in few bits.
+        *order = mix(*order ^ mix(act.by.map_or(1, |by| by.wrapping_add(2))));
+    }
+
+    pub(crate) fn name(&self) -> u64 {
+        self.orders.iter().fold(0, |name, (color, order)| mix(name ^ mix(*color) ^ *order))
+    }
+}
+
+/// The finalizer of SplitMix64, by Steele, Lea and Flood.
+fn mix(value: u64) -> u64 {
+    let mut mixed = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}
+
+/// The classes of many runs.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Classes {
+    /// By class, how many runs were of it.
+    runs: HashMap<u64, u64>,
+    all: u64,
+    /// The runs since a class was new.
+    since_new: u64,
+}
+
+impl Classes {
+    pub(crate) fn add(&mut self, class: u64) {
+        let runs = self.runs.entry(class).or_default();
+        *runs += 1;
+        self.since_new = if *runs == 1 { 0 } else { self.since_new + 1 };
+        self.all += 1;
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.runs.len()
+    }
+
+    pub(crate) fn since_new(&self) -> u64 {
+        self.since_new
+    }
+
+    /// The chance that the next run is of a class that was not seen, by Good and Turing: the share of runs that were the only
+    /// one of their class.
+    pub(crate) fn unseen(&self) -> f64 {
+        if self.all == 0 {
+            return 1.0;
+        }
+        self.runs.values().filter(|runs| **runs == 1).count() as f64 / self.all as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Class, Classes};
+    use crate::strategy::Act;
+
+    fn class(acts: &[(u64, u64)]) -> u64 {
+        let mut class = Class::default();
+        for (by, on) in acts {
+            class.note(Act { on: *on, by: Some(*by), takes: false });
+        }
+        class.name()
+    }
+
+    #[test]
+    fn only_the_order_on_each_color_counts() {
+        let first = class(&[(1, 3), (2, 4), (2, 3)]);
+        assert_eq!(first, class(&[(2, 4), (1, 3), (2, 3)]));
+        assert_ne!(first, class(&[(2, 4), (2, 3), (1, 3)]));
+        assert_ne!(first, class(&[(1, 3), (2, 4)]));
+    }
+
+    #[test]
+    fn the_unseen_is_estimated_by_what_was_seen_once() {
+        let mut classes = Classes::default();
+        assert_eq!(classes.unseen(), 1.0);
+        for class in [1, 2, 1, 3, 1] {
+            classes.add(class);
+        }
+        assert_eq!((classes.len(), classes.unseen(), classes.since_new()), (3, 0.4, 1));
+    }
+}

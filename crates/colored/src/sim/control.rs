@@ -1,0 +1,112 @@
+//! What the one thread of a run that goes on has: the run, and its ids.
+
+use super::faults::Rng;
+use super::panics;
+use crate::chance::{self, wakes};
+use crate::world::World;
+use colored_core::Color;
+use colored_core::port::SimulatedIds;
+use colored_sim::{Act, Choices, thread};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{BuildHasherDefault, DefaultHasher};
+use std::sync::Arc;
+
+thread_local!(static RUN: RefCell<Option<Run>> = const { RefCell::new(None) });
+
+/// By name, whether the condition of a `sometimes!` has held.
+pub(super) type Sometimes = BTreeMap<String, bool>;
+
+/// The run that this thread simulates.
+pub(super) struct Run {
+    pub(super) choices: Choices,
+    pub(super) world: Arc<World>,
+    pub(super) random: Rng,
+    pub(super) sometimes: Sometimes,
+    /// The panic of a task without a handle.
+    pub(super) panicked: Option<String>,
+    /// By color, its number in the order in which colors became runnable first.
+    pub(super) numbers: HashMap<Color, usize, BuildHasherDefault<DefaultHasher>>,
+}
+
+impl Run {
+    /// The number of a color.
+    pub(super) fn number_of(&mut self, color: Color) -> usize {
+        let next = self.numbers.len();
+        *self.numbers.entry(color).or_insert(next)
+    }
+}
+
+/// Calls `f` with the run of this thread. None if it has none, or is inside such a call.
+pub(super) fn with<R>(f: impl FnOnce(&mut Run) -> R) -> Option<R> {
+    RUN.try_with(|run| run.try_borrow_mut().ok()?.as_mut().map(f)).ok()?
+}
+
+/// A run that no thread has at the moment, and what a thread that has it shows to others.
+pub(super) struct Control {
+    run: Run,
+    ids: SimulatedIds,
+    panic: Option<String>,
+    /// The number of the next wait in order.
+    wait: Option<u64>,
+    shown: Option<thread::Source>,
+}
+
+impl Control {
+    /// A run that begins.
+    pub(super) fn begin(run: Run, seed: u64) {
+        RUN.set(Some(run));
+        SimulatedIds::first().give_to_thread();
+        thread::begin(seed);
+        wakes::begin();
+        draw();
+    }
+
+    /// This thread simulates the run from now on.
+    pub(super) fn give_to_thread(self) {
+        let Self { run, ids, panic, wait, shown } = self;
+        RUN.set(Some(run));
+        ids.give_to_thread();
+        panics::set_last(panic);
+        wakes::go_on(wait);
+        thread::go_on(shown);
+        draw();
+    }
+
+    /// Takes the run from this thread, if it has one.
+    pub(super) fn take_from_thread() -> Option<Self> {
+        let run = RUN.take()?;
+        Some(Self {
+            run,
+            ids: SimulatedIds::take_from_thread(),
+            panic: panics::take_last(),
+            wait: wakes::take(),
+            shown: thread::take(),
+        })
+    }
+
+    pub(super) fn into_run(self) -> Run {
+        self.run
+    }
+}
+
+/// What this thread draws by chance is a choice of its run.
+fn draw() {
+    chance::draw_by(|bound| with(|run| run.choices.choose_below(bound)).unwrap_or(0));
+}
+
+/// What an act is to the crate that chooses.
+pub(super) fn act(on: Color, by: Option<Color>, takes: bool) -> Act {
+    Act { on: name_of(on), by: by.map(name_of), takes }
+}
+
+/// A number that names a color. Two colors of one program have the same with the chance of a collision of hashes.
+fn name_of(color: Color) -> u64 {
+    if color.is_default() {
+        u64::MAX
+    } else if color.is_unique() {
+        color.number() ^ (1 << 63)
+    } else {
+        color.number()
+    }
+}

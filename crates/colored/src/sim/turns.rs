@@ -1,0 +1,537 @@
+//! The turns of a run, and the threads that take them, of which one goes on at a time.
+//!
+//! # Why each explored order is one that a real run can make
+//!
+//! A turn that is interrupted *is* a turn of the real core on a thread of its own, and that thread waits where the system
+//! may have any thread wait: before or behind a push. The threads that go on meanwhile are other workers of the runtime, and
+//! run the same code as on real threads. So what others see is what they see there: all that the turn has done until then,
+//! and nothing that comes behind. This holds for channels and handles, whose outcome is seen before its wake; for calls at
+//! once, sections, readers and behaviors over several colors, which find the color of the interrupted turn in use; for
+//! aborts, wakers that are dropped, classes; and for memory that colors share. A simulation only chooses which thread goes
+//! on, which no thread can know.
+//!
+//! Two other ways show orders that no real run has. If the turn's pushes were held back until it is over, and let out one
+//! by one, others would see too early what the turn does behind a push: after `cell.post(a)` and then `sender.send(())`, the
+//! receiver, which another message has woken, would see the message while `a` is held back, and its own post would come
+//! before `a`. If other turns ran inside the push, on the same stack, a lock of std that the turn holds would never be
+//! free for them.
+//!
+//! A thread that waits for such a lock here, while its holder is made to wait, is let go on: see
+//! [`Turns::release_if_stuck`]. Nothing is reported of such a run, and it is made again in whole turns.
+
+use super::control::{Control, act, with};
+use super::hosts::Hosts;
+use super::panics;
+use crate::chance::wakes;
+use crate::runtime::simulated::SimulatedRuntime;
+use crate::task::JoinHandle;
+use colored_core::budget;
+use colored_core::port::{Moment, Point, on_points};
+use colored_sim::{Choices, Outcome};
+use std::cell::{Cell, RefCell};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
+
+/// Threads of a run. Some 20 µs each, for runs that use them.
+const MOST_THREADS: usize = 65;
+
+/// The number of the thread that makes and ends the hosts.
+const FIRST: usize = 0;
+
+/// The name of all threads of runs.
+pub(super) const THREAD: &str = "colored-sim";
+
+/// The turns of one run.
+pub(super) struct Turns {
+    hosts: Mutex<Hosts>,
+    main: Mutex<JoinHandle<()>>,
+    max_turns: u64,
+    state: Mutex<State>,
+    /// By thread: it has an order.
+    calls: Box<[Condvar]>,
+}
+
+#[derive(Default)]
+struct State {
+    /// By thread, what it is to do next.
+    orders: Vec<Option<Order>>,
+    ids: Vec<ThreadId>,
+    /// Threads that are in no turn and have nothing to do.
+    idle: Vec<usize>,
+    paused: Vec<Paused>,
+    /// Nobody gives way any more: the run has ended so, and the turns in progress end.
+    ended: Option<Outcome>,
+    /// A thread was stuck, and all go on at once.
+    is_released: bool,
+    /// The run, if a thread has left it behind after that.
+    left: Option<Control>,
+    helpers: Vec<thread::JoinHandle<()>>,
+    /// How many choices were made, and at the last look of the watch.
+    choices: u64,
+    seen: u64,
+}
+
+/// An actor that is inside a turn, and its thread.
+#[derive(Clone, Copy)]
+struct Paused {
+    actor: usize,
+    thread: usize,
+}
+
+enum Order {
+    /// Begin this turn, of that budget.
+    Turn(usize, u32, Control),
+    /// Go on with the turn; without the run if all go on at once.
+    Resume(Option<Control>),
+    /// End what is pinned to this thread, of that worker, for another thread.
+    Drain(Arc<SimulatedRuntime>, usize, usize, Control),
+    /// The other thread has done so.
+    Drained(bool, Option<Control>),
+    /// The run is over.
+    End(Option<Control>),
+}
+
+/// What a thread without a turn does next.
+enum Next {
+    Turn(usize, u32),
+    Wait,
+    End,
+}
+
+/// This thread's place in its run.
+#[derive(Clone)]
+struct Here {
+    turns: Arc<Turns>,
+    thread: usize,
+}
+
+thread_local! {
+    static HERE: RefCell<Option<Here>> = const { RefCell::new(None) };
+    /// The actor whose turn this thread takes.
+    static ACTOR: Cell<Option<usize>> = const { Cell::new(None) };
+}
+
+/// The budget of a turn: in some turns its first operation lets others run, in some the second one. A small budget in each
+/// turn would keep a program from going on: a time-out sets a unit aside for itself.
+fn draw_budget(choices: &mut Choices) -> u32 {
+    // Both are drawn, so that the faults behind them keep their numbers.
+    match (choices.happens(4), choices.happens(2)) {
+        (true, _) => 0,
+        (false, true) => 1,
+        (false, false) => budget::PER_POLL,
+    }
+}
+
+/// Sees what this thread does to colors, and may have it give way.
+fn look(point: Point) {
+    let act = act(point.color, point.by, point.takes);
+    let may_give_way = with(|run| {
+        if matches!(point.moment, Moment::Pushed | Moment::Taken) {
+            run.choices.note_act(act);
+        }
+        // A color that is taken is soon given back.
+        let is_point = point.moment != Moment::Taken && ACTOR.get().is_some();
+        let next = (point.moment == Moment::Before).then_some(act);
+        is_point && run.choices.pass_point(next)
+    });
+    if let (Some(true), Some(actor)) = (may_give_way, ACTOR.get()) {
+        let here = HERE.try_with(|here| here.borrow().clone()).ok().flatten();
+        if let Some(Here { turns, thread }) = here {
+            turns.give_way(thread, actor);
+        }
+    }
+}
+
+/// Drains a worker on the thread that must: see [`SimulatedRuntime::end`].
+pub(super) fn drain(runtime: &Arc<SimulatedRuntime>, worker: usize) -> bool {
+    let here = HERE.try_with(|here| here.borrow().clone()).ok().flatten();
+    let other = runtime.thread_of(worker).filter(|id| *id != thread::current().id());
+    if let (Some(Here { turns, thread }), Some(id)) = (here, other) {
+        let to = turns.lock().thread(id);
+        if let Some(to) = to {
+            return turns.drain_on(to, runtime, worker, thread);
+        }
+    }
+    runtime.drain(worker)
+}
+
+impl Turns {
+    pub(super) fn new(hosts: Hosts, main: JoinHandle<()>, max_turns: u64) -> Arc<Self> {
+        Arc::new(Self {
+            hosts: Mutex::new(hosts),
+            main: Mutex::new(main),
+            max_turns,
+            state: Mutex::default(),
+            calls: (0..MOST_THREADS).map(|_| Condvar::new()).collect(),
+        })
+    }
+
+    /// Takes turns until the run has ended, on this thread, which has the run, and on others. Returns how the run has ended,
+    /// which says nothing if the main future is finished; `None` if a thread was stuck.
+    pub(super) fn run(self: &Arc<Self>) -> Option<Outcome> {
+        {
+            let mut state = self.lock();
+            state.ids.push(thread::current().id());
+            state.orders.push(None);
+        }
+        self.work(FIRST);
+        let mut state = self.lock();
+        if let Some(left) = state.left.take() {
+            left.give_to_thread();
+        }
+        if state.is_released { None } else { state.ended.take() }
+    }
+
+    /// Drops all tasks, and ends the threads. To be called by the thread that has [`run`](Self::run).
+    pub(super) fn end(self: Arc<Self>) {
+        on_points(None);
+        self.hosts().end();
+        let helpers = {
+            let mut state = self.lock();
+            for thread in 1..state.orders.len() {
+                self.order(&mut state, thread, Order::End(None));
+            }
+            std::mem::take(&mut state.helpers)
+        };
+        for helper in helpers {
+            helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        }
+        HERE.take();
+    }
+
+    /// The result of the main future.
+    pub(super) fn try_take_main(&self) -> Option<Result<(), crate::task::JoinError>> {
+        self.main.lock().unwrap_or_else(PoisonError::into_inner).try_take()
+    }
+
+    /// Lets all threads go on at once if no choice was made since the last call, and some thread waits inside a turn: the
+    /// thread that goes on may wait for a lock that the other one holds.
+    pub(super) fn release_if_stuck(&self) {
+        let mut state = self.lock();
+        let is_stuck = state.choices == state.seen && !state.paused.is_empty();
+        state.seen = state.choices;
+        if !is_stuck {
+            return;
+        }
+        state.is_released = true;
+        state.ended.get_or_insert(Ok(()));
+        for Paused { thread, .. } in std::mem::take(&mut state.paused) {
+            self.order(&mut state, thread, Order::Resume(None));
+        }
+        if state.idle.contains(&FIRST) {
+            state.idle.retain(|idle| *idle != FIRST);
+            self.order(&mut state, FIRST, Order::Resume(None));
+        }
+    }
+
+    fn hosts(&self) -> MutexGuard<'_, Hosts> {
+        self.hosts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn order(&self, state: &mut State, thread: usize, order: Order) {
+        state.orders[thread] = Some(order);
+        self.calls[thread].notify_one();
+    }
+
+    /// Waits until this thread is given something to do.
+    fn wait(&self, mut state: MutexGuard<'_, State>, thread: usize) -> Order {
+        loop {
+            if let Some(order) = state.orders[thread].take() {
+                return order;
+            }
+            state = self.calls[thread].wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// What a thread of the run does, from its start or its first turn on.
+    fn work(self: &Arc<Self>, thread: usize) {
+        HERE.set(Some(Here { turns: Arc::clone(self), thread }));
+        on_points(Some(look));
+        let mut next = if thread == FIRST { self.next(thread) } else { Next::Wait };
+        loop {
+            match next {
+                Next::Turn(actor, units) => self.take_turn(actor, units),
+                Next::End => return,
+                Next::Wait => match self.wait(self.lock(), thread) {
+                    Order::Turn(actor, units, control) => {
+                        control.give_to_thread();
+                        self.take_turn(actor, units);
+                    }
+                    Order::Drain(runtime, worker, asker, control) => {
+                        control.give_to_thread();
+                        let is_drained = runtime.drain(worker);
+                        drop(runtime);
+                        let mut state = self.lock();
+                        state.idle.push(thread);
+                        let order = Order::Drained(is_drained, Control::take_from_thread());
+                        self.order(&mut state, asker, order);
+                        next = Next::Wait;
+                        continue;
+                    }
+                    Order::End(control) => {
+                        if let Some(control) = control {
+                            control.give_to_thread();
+                        }
+                        return;
+                    }
+                    // All go on at once.
+                    Order::Resume(_) => {}
+                    Order::Drained(..) => unreachable!("this thread has asked for nothing"),
+                },
+            }
+            next = self.next(thread);
+        }
+    }
+
+    fn take_turn(&self, actor: usize, units: u32) {
+        let taker = self.hosts().taker(actor);
+        budget::begin_polls_with(units);
+        ACTOR.set(Some(actor));
+        taker.take_turn();
+        wakes::release();
+        ACTOR.set(None);
+        drop(taker);
+        let hosts = self.hosts();
+        with(|run| {
+            hosts.note_turn(actor, |value| run.choices.note(value));
+            run.choices.describe(actor, hosts.nanos(), || hosts.describe_turn(actor));
+        });
+    }
+
+    /// Drains a worker on the thread to which something of it is pinned. True if nothing is left.
+    fn drain_on(
+        &self,
+        thread: usize,
+        runtime: &Arc<SimulatedRuntime>,
+        worker: usize,
+        asker: usize,
+    ) -> bool {
+        let mut state = self.lock();
+        state.idle.retain(|idle| *idle != thread);
+        let control = Control::take_from_thread().expect("this thread has the run");
+        self.order(&mut state, thread, Order::Drain(Arc::clone(runtime), worker, asker, control));
+        let Order::Drained(is_drained, control) = self.wait(state, asker) else {
+            unreachable!("the other thread drains a worker")
+        };
+        if let Some(control) = control {
+            control.give_to_thread();
+        }
+        is_drained
+    }
+
+    /// Chooses the next turn. If another thread takes it, hands that one the run.
+    fn next(self: &Arc<Self>, thread: usize) -> Next {
+        loop {
+            let mut state = self.lock();
+            if state.is_released {
+                return self.leave_released(state, thread);
+            }
+            if state.ended.is_none() {
+                state.ended = self.outcome();
+            }
+            if state.ended.is_some() {
+                return self.end_turns(state, thread);
+            }
+            if state.paused.is_empty() {
+                // Hosts come and go, and may have something pinned to another thread.
+                drop(state);
+                let changed = self.hosts().begin_turn();
+                state = self.lock();
+                if let Err(error) = changed {
+                    state.ended = Some(Err(error));
+                    continue;
+                }
+            }
+            let (runnable, paused) = self.candidates(&state, None, thread);
+            if runnable.is_empty() {
+                drop(state);
+                if !self.move_time() {
+                    let text = "the main future waits, nothing is runnable, and no timer is due";
+                    self.lock().ended = Some(Err(text.to_owned()));
+                }
+                continue;
+            }
+            state.choices += 1;
+            let chosen = with(|run| run.choices.choose(&runnable, &paused));
+            let chosen = chosen.expect("this thread has the run");
+            return self.go_on_with(state, thread, chosen);
+        }
+    }
+
+    /// The run has ended: lets the turns in progress end, and then the first thread.
+    fn end_turns(&self, mut state: MutexGuard<'_, State>, thread: usize) -> Next {
+        let (to, order): (_, fn(Option<Control>) -> Order) = match state.paused.pop() {
+            Some(paused) => (paused.thread, Order::Resume),
+            None if thread == FIRST => return Next::End,
+            None => (FIRST, Order::End),
+        };
+        state.idle.push(thread);
+        state.idle.retain(|idle| *idle != to);
+        self.order(&mut state, to, order(Control::take_from_thread()));
+        Next::Wait
+    }
+
+    fn move_time(&self) -> bool {
+        let mut hosts = self.hosts();
+        let may_go_on = hosts.move_time();
+        if may_go_on {
+            colored_sim::thread::set_time(hosts.nanos());
+        }
+        may_go_on
+    }
+
+    /// Goes on with an actor: on this thread, which is in no turn, or on another one.
+    fn go_on_with(
+        self: &Arc<Self>,
+        mut state: MutexGuard<'_, State>,
+        thread: usize,
+        actor: usize,
+    ) -> Next {
+        if let Some(to) = state.take_paused(actor) {
+            state.idle.push(thread);
+            self.order(&mut state, to, Order::Resume(Control::take_from_thread()));
+            return Next::Wait;
+        }
+        let units = with(|run| draw_budget(&mut run.choices)).expect("this thread has the run");
+        match self.hosts().taker(actor).thread().and_then(|id| state.thread(id)) {
+            Some(to) if to != thread => {
+                state.idle.retain(|idle| *idle != to);
+                state.idle.push(thread);
+                let control = Control::take_from_thread().expect("this thread has the run");
+                self.order(&mut state, to, Order::Turn(actor, units, control));
+                Next::Wait
+            }
+            _ => Next::Turn(actor, units),
+        }
+    }
+
+    /// This thread is inside the turn of an actor, and may let another one go on first.
+    fn give_way(self: &Arc<Self>, thread: usize, actor: usize) {
+        let mut state = self.lock();
+        if state.ended.is_some() {
+            return;
+        }
+        let (runnable, paused) = self.candidates(&state, Some(actor), thread);
+        if runnable.len() < 2 {
+            return;
+        }
+        state.choices += 1;
+        let chosen = with(|run| run.choices.give_way(&runnable, &paused));
+        let Some(chosen) = chosen.filter(|chosen| *chosen != actor) else { return };
+        let (to, units) = match state.take_paused(chosen) {
+            Some(to) => (to, None),
+            None => {
+                let units = with(|run| draw_budget(&mut run.choices));
+                let pinned = self.hosts().taker(chosen).thread().and_then(|id| state.thread(id));
+                let to = pinned.or_else(|| state.idle.pop());
+                (to.unwrap_or_else(|| self.start_helper(&mut state)), units)
+            }
+        };
+        state.idle.retain(|idle| *idle != to);
+        state.paused.push(Paused { actor, thread });
+        let control = Control::take_from_thread().expect("this thread has the run");
+        let order = match units {
+            Some(units) => Order::Turn(chosen, units, control),
+            None => Order::Resume(Some(control)),
+        };
+        self.order(&mut state, to, order);
+        match self.wait(state, thread) {
+            Order::Resume(Some(control)) => control.give_to_thread(),
+            Order::Resume(None) => {}
+            _ => unreachable!("this thread is inside a turn"),
+        }
+    }
+
+    /// The actors that can go on, and those of them that are paused. `inside` is the actor whose turn this thread is in.
+    fn candidates(
+        &self,
+        state: &State,
+        inside: Option<usize>,
+        thread: usize,
+    ) -> (Vec<usize>, Vec<usize>) {
+        let paused: Vec<usize> = state.paused.iter().map(|paused| paused.actor).collect();
+        let mut runnable = Vec::new();
+        let hosts = self.hosts();
+        hosts.list_runnable(&mut runnable);
+        let has_thread = !state.idle.is_empty() || state.orders.len() < MOST_THREADS;
+        runnable.retain(|actor| {
+            if inside == Some(*actor) || paused.contains(actor) {
+                return false;
+            }
+            match hosts.taker(*actor).thread().and_then(|id| state.thread(id)) {
+                Some(pinned) => {
+                    state.idle.contains(&pinned) || inside.is_none() && pinned == thread
+                }
+                None => inside.is_none() || has_thread,
+            }
+        });
+        runnable.extend(inside.iter().chain(&paused));
+        runnable.sort_unstable();
+        (runnable, paused)
+    }
+
+    /// How the run has ended, if it has. If the main future is finished, that says how.
+    fn outcome(&self) -> Option<Outcome> {
+        if self.main.lock().unwrap_or_else(PoisonError::into_inner).is_finished() {
+            return Some(Ok(()));
+        }
+        let max = self.max_turns;
+        let outcome = with(|run| match &run.panicked {
+            Some(panic) => Some(Err(panic.clone())),
+            None if run.choices.made() >= max => {
+                Some(Err(format!("the main future has not ended after {max} turns")))
+            }
+            None => None,
+        });
+        outcome.flatten()
+    }
+
+    /// All threads go on at once: the first one waits for the others.
+    fn leave_released(&self, mut state: MutexGuard<'_, State>, thread: usize) -> Next {
+        if let Some(control) = Control::take_from_thread() {
+            state.left = Some(control);
+        }
+        if thread != FIRST {
+            state.idle.push(thread);
+            self.calls[FIRST].notify_one();
+            return Next::Wait;
+        }
+        while state.idle.len() + 1 < state.orders.len() {
+            state = self.calls[FIRST].wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        Next::End
+    }
+
+    fn start_helper(self: &Arc<Self>, state: &mut State) -> usize {
+        let (number, turns) = (state.orders.len(), Arc::clone(self));
+        let body = move || {
+            let _keeps = panics::keep();
+            turns.work(number);
+            HERE.take();
+        };
+        let helper = thread::Builder::new().name(THREAD.to_owned()).spawn(body);
+        let helper =
+            helper.unwrap_or_else(|error| panic!("cannot start the thread `{THREAD}`: {error}"));
+        state.ids.push(helper.thread().id());
+        state.orders.push(None);
+        state.helpers.push(helper);
+        number
+    }
+}
+
+impl State {
+    /// The thread of an actor that is inside a turn, which is about to go on.
+    fn take_paused(&mut self, actor: usize) -> Option<usize> {
+        let place = self.paused.iter().position(|paused| paused.actor == actor)?;
+        Some(self.paused.remove(place).thread)
+    }
+
+    /// The number of a thread of the run.
+    fn thread(&self, id: ThreadId) -> Option<usize> {
+        self.ids.iter().position(|other| *other == id)
+    }
+}

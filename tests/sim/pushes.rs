@@ -1,0 +1,246 @@
+//! Turns that give way inside: orders that whole turns cannot show, each with a twin that has none.
+
+use super::{failure, passes};
+use colored::sim::{Builder, Strategy, sometimes};
+use colored::sync::{mpsc, oneshot};
+use colored::time::{Duration, sleep};
+use colored::{
+    Color, ColorCell, hop, spawn, spawn_blocking, spawn_colored, spawn_here, spawn_local, when,
+};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
+
+/// A posts to B and then to C, and B's answer reaches C in between.
+#[expect(clippy::manual_async_fn, reason = "the bounds are the interface of the programs")]
+fn answers(wrong: bool) -> impl Future<Output = ()> + Send + 'static {
+    async move {
+        let (b, c) = (ColorCell::new(2, ()), ColorCell::new(3, Vec::new()));
+        let answers = c.clone();
+        let a = spawn_colored(1, async move {
+            let answer = {
+                let c = c.clone();
+                move |(): &mut ()| c.post(|log: &mut Vec<&str>| log.push("answer"))
+            };
+            if wrong {
+                b.post(answer);
+                c.post(|log| log.push("question"));
+            } else {
+                c.post(|log| log.push("question"));
+                b.post(answer);
+            }
+        });
+        a.await.unwrap();
+        sleep(Duration::from_secs(1)).await;
+        let log = answers.call(std::mem::take).await;
+        assert!(log == ["question", "answer"], "the log is {log:?}");
+    }
+}
+
+#[test]
+fn an_answer_comes_between_two_posts_of_one_turn() {
+    let found = failure(|| answers(true));
+    assert!(found.message().contains(r#"["answer", "question"]"#), "{found}");
+    assert!(found.replay().contains('+'), "{found}");
+    assert!(found.choices() <= 6, "{found}");
+    let _report = passes(|| answers(false));
+}
+
+#[test]
+fn every_strategy_but_round_robin_finds_it() {
+    for strategy in [
+        Strategy::Random,
+        Strategy::Pct { depth: 2 },
+        Strategy::Pct { depth: 3 },
+        Strategy::Pos,
+        Strategy::Starve,
+    ] {
+        let report = Builder::new().strategy(strategy).run(|| answers(true));
+        assert!(report.failure().is_some(), "{strategy:?}: {report}");
+        assert_eq!(report.failure().unwrap().differs(), None, "{strategy:?}: {report}");
+    }
+}
+
+/// If pushes were held back to the end of the turn, the receiver, which runs for another reason, would see the message
+/// before the post.
+#[test]
+fn what_a_turn_does_behind_a_push_is_seen_behind_it() {
+    let _report = passes(|| async {
+        let log = ColorCell::new(3, Vec::new());
+        let (sender, mut receiver) = mpsc::unbounded_channel();
+        let first = spawn_colored(1, {
+            let (log, sender) = (log.clone(), sender.clone());
+            async move {
+                for number in 0..4 {
+                    log.post(move |log| log.push(2 * number));
+                    sender.send(number).unwrap();
+                }
+            }
+        });
+        let second = spawn_colored(2, {
+            let log = log.clone();
+            async move {
+                for _ in 0..4 {
+                    let number: u32 = receiver.recv().await.unwrap();
+                    log.post(move |log| log.push(2 * number + 1));
+                }
+            }
+        });
+        drop(sender);
+        first.await.unwrap();
+        second.await.unwrap();
+        let log = log.call(std::mem::take).await;
+        let at = |entry| log.iter().position(|other| *other == entry).unwrap();
+        assert!((0..4).all(|number| at(2 * number) < at(2 * number + 1)), "{log:?}");
+    });
+}
+
+#[test]
+fn a_task_runs_before_its_spawner_has_noted_it() {
+    let program = |wrong: bool| async move {
+        let known = Arc::new(Mutex::new(0));
+        let looks = known.clone();
+        let task = async move { assert!(*looks.lock().unwrap() == 1, "it is not known") };
+        if !wrong {
+            *known.lock().unwrap() += 1;
+        }
+        let task = spawn_colored(1, task);
+        if wrong {
+            *known.lock().unwrap() += 1;
+        }
+        task.await.unwrap();
+    };
+    assert!(failure(|| program(true)).message().contains("it is not known"));
+    let _report = passes(|| program(false));
+}
+
+/// Colors, tasks and locks of all kinds: nothing that a turn relies on changes while it waits inside.
+#[test]
+fn a_turn_that_waits_keeps_its_color_and_its_task() {
+    let _report = passes(|| async {
+        let cells: Vec<_> = (1..5).map(|color| ColorCell::new(color, 0_u32)).collect();
+        let inside: Arc<Vec<AtomicBool>> =
+            Arc::new((0..5).map(|_| AtomicBool::new(false)).collect());
+        let tasks: Vec<_> = (0..8_u64)
+            .map(|number| {
+                let (cells, inside) = (cells.clone(), inside.clone());
+                spawn_colored(1 + number % 4, async move {
+                    for round in 0..3 {
+                        let color = Color::current().unwrap();
+                        let id = colored::task::try_id();
+                        assert!(!inside[color.number() as usize].swap(true, SeqCst));
+                        let target = &cells[(number as usize + round) % 4];
+                        target.post(|sum| *sum += 1);
+                        drop(spawn_colored(number % 3 + 1, async {}));
+                        assert_eq!(Color::current(), Some(color));
+                        assert_eq!(colored::task::try_id(), id);
+                        assert!(inside[color.number() as usize].swap(false, SeqCst));
+                        match round {
+                            0 => target.call(|sum| *sum += 1).await,
+                            1 => {
+                                when((&cells[0], &cells[3]), |a, b| {
+                                    *a += 1;
+                                    *b += 0;
+                                })
+                                .await
+                            }
+                            _ => target.read(|sum| assert!(*sum > 0)).await,
+                        }
+                        hop(1 + (number + round as u64) % 4).await;
+                    }
+                })
+            })
+            .collect();
+        for task in tasks {
+            task.await.unwrap();
+        }
+        let mut sum = 0;
+        for cell in &cells {
+            sum += cell.call(|sum| *sum).await;
+        }
+        assert_eq!(sum, 8 * 5);
+    });
+}
+
+#[test]
+fn a_lock_that_is_held_over_a_push_gives_no_alarm() {
+    let report = Builder::new().seeds(0..60).strategy(Strategy::Pct { depth: 2 }).run(|| async {
+        let shared = Arc::new(Mutex::new(0));
+        let log = ColorCell::new(9, 0);
+        let tasks: Vec<_> = (1..4_u64)
+            .map(|color| {
+                let (shared, log) = (shared.clone(), log.clone());
+                spawn_colored(color, async move {
+                    let mut shared = shared.lock().unwrap();
+                    log.post(|log| *log += 1);
+                    *shared += 1;
+                })
+            })
+            .collect();
+        for task in tasks {
+            task.await.unwrap();
+        }
+        assert_eq!(*shared.lock().unwrap(), 3);
+        assert_eq!(log.call(|log| *log).await, 3);
+    });
+    report.assert_passed();
+    assert!((1..=8).contains(&report.stuck()), "{report}");
+    assert!(report.to_string().contains("made again in whole turns"), "{report}");
+}
+
+#[test]
+fn tasks_that_are_pinned_to_a_thread_stay_there() {
+    let _report = passes(|| async {
+        let polls = Arc::new(AtomicU32::new(0));
+        let tasks: Vec<_> = (1..4_u64)
+            .map(|color| {
+                let polls = polls.clone();
+                spawn_colored(color, async move {
+                    let local = std::rc::Rc::new(std::thread::current().id());
+                    let task = spawn_local(async move {
+                        for _ in 0..3 {
+                            assert_eq!(std::thread::current().id(), *local);
+                            drop(spawn_here(async {}));
+                            polls.fetch_add(1, SeqCst);
+                            sleep(Duration::from_millis(1)).await;
+                        }
+                    });
+                    task.await.unwrap();
+                })
+            })
+            .collect();
+        for task in tasks {
+            task.await.unwrap();
+        }
+        assert_eq!(polls.load(SeqCst), 9);
+        let forgotten = std::rc::Rc::new(());
+        drop(spawn_local(async move {
+            std::future::pending::<()>().await;
+            drop(forgotten);
+        }));
+    });
+}
+
+#[test]
+fn blocking_calls_and_panics_may_be_interrupted() {
+    let report = passes(|| async {
+        let (sender, receiver) = oneshot::channel();
+        let cell = ColorCell::new(1, 0);
+        let call = spawn_blocking({
+            let cell = cell.clone();
+            move || {
+                cell.post(|value| *value += 1);
+                sender.send(()).unwrap();
+                panic!("of a call");
+            }
+        });
+        let task = spawn(async move {
+            cell.post(|value| *value += 1);
+            panic!("of a task");
+        });
+        receiver.await.unwrap();
+        sometimes!(call.is_finished(), "the call is over");
+        assert!(call.await.unwrap_err().is_panic());
+        assert!(task.await.unwrap_err().is_panic());
+    });
+    assert_eq!(report.never_seen(), [] as [&str; 0]);
+}
