@@ -4,6 +4,7 @@ use super::Schedule;
 use super::deadlock::Named;
 use super::id::Id;
 use super::leaf::LeafSlot;
+use super::live::Links;
 use super::record::{Record, Records};
 use super::state::{Begun, Completed, Ended, Joinable, Kept, State, Wants, Woken};
 use crate::budget;
@@ -42,20 +43,6 @@ pub(super) struct Vtable<S: Schedule> {
     pub(super) take_output: unsafe fn(NonNull<Header<S>>, *mut ()),
     pub(super) drop_output: unsafe fn(NonNull<Header<S>>),
     pub(super) free: unsafe fn(NonNull<Header<S>>),
-}
-
-/// A task's place in its lane's list.
-#[derive(Debug)]
-pub(crate) struct Links<S: Schedule> {
-    /// The task itself while it is in no list: a word less than a flag takes.
-    pub(super) previous: Option<NonNull<Header<S>>>,
-    pub(super) next: Option<NonNull<Header<S>>>,
-}
-
-impl<S: Schedule> Links<S> {
-    pub(super) fn unlinked(task: NonNull<Header<S>>) -> Self {
-        Self { previous: Some(task), next: None }
-    }
 }
 
 /// Takes the action that a transition of the state demands.

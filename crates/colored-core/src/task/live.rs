@@ -4,13 +4,59 @@
 //! after its first poll is never in it; one that has never been polled is found in the chain.
 
 use super::Schedule;
-use super::header::{Header, Links, TaskRef};
+use super::header::{Header, TaskRef};
+use std::fmt;
 use std::ptr::NonNull;
 
 /// The list. Holder only.
 #[derive(Debug)]
 pub(crate) struct LiveList<S: Schedule> {
-    first: Option<NonNull<Header<S>>>,
+    first: Option<Member<S>>,
+}
+
+/// A task's place in its lane's list.
+#[derive(Debug)]
+pub(crate) struct Links<S: Schedule> {
+    /// The task itself while it is in no list: a word less than a flag takes.
+    previous: Option<Member<S>>,
+    next: Option<Member<S>>,
+}
+
+impl<S: Schedule> Links<S> {
+    pub(super) fn unlinked(task: NonNull<Header<S>>) -> Self {
+        Self { previous: Some(Member(task)), next: None }
+    }
+}
+
+/// A task in the list of its lane, or one that is added or looked for. Who has one may use its [`Links`]: the task is
+/// alive, and this thread holds its lane. A task that is in the list stays alive until it is removed
+/// ([`LiveList::insert`]), so a member leads to others.
+struct Member<S: Schedule>(NonNull<Header<S>>);
+
+impl<S: Schedule> Member<S> {
+    /// # Safety
+    ///
+    /// The task is alive, and the caller holds its lane, for as long as the member is used.
+    #[inline]
+    unsafe fn new(task: TaskRef<S>) -> Self {
+        Self(task.0)
+    }
+
+    #[inline]
+    fn with<R>(self, f: impl FnOnce(&mut Links<S>) -> R) -> R {
+        // SAFETY: `new` was promised that the task is alive.
+        let header = unsafe { self.0.as_ref() };
+        header.live.with_mut(|links| {
+            // SAFETY: `new` was promised that this thread holds the lane, so no other thread uses the links; `f` cannot
+            // reach them again.
+            f(unsafe { &mut *links })
+        })
+    }
+
+    #[inline]
+    fn is_in_list(self) -> bool {
+        self.with(|links| links.previous) != Some(self)
+    }
 }
 
 impl<S: Schedule> LiveList<S> {
@@ -31,16 +77,14 @@ impl<S: Schedule> LiveList<S> {
     #[inline]
     pub(crate) unsafe fn insert(&mut self, task: TaskRef<S>) {
         // SAFETY: the caller promises that the task is alive and of a lane that it holds.
-        if unsafe { with(task.0, |links| links.previous) } != Some(task.0) {
+        let task = unsafe { Member::new(task) };
+        if task.is_in_list() {
             return;
         }
-        let next = self.first.replace(task.0);
-        // SAFETY: the caller promises that the task is alive and of a lane that it holds.
-        unsafe { with(task.0, |links| (links.previous, links.next) = (None, next)) };
+        let next = self.first.replace(task);
+        task.with(|links| (links.previous, links.next) = (None, next));
         if let Some(next) = next {
-            // SAFETY: a task in the list stays alive until it is removed (`insert`), and the caller
-            // holds its lane.
-            unsafe { with(next, |links| links.previous = Some(task.0)) };
+            next.with(|links| links.previous = Some(task));
         }
     }
 
@@ -51,28 +95,29 @@ impl<S: Schedule> LiveList<S> {
     /// As for [`LiveList::insert`].
     #[inline]
     pub(crate) unsafe fn remove(&mut self, task: TaskRef<S>) {
-        let take = |links: &mut Links<S>| {
-            let previous = links.previous.replace(task.0);
-            (previous != Some(task.0)).then(|| (previous, links.next.take()))
-        };
         // SAFETY: the caller promises that the task is alive and of a lane that it holds.
-        let Some((previous, next)) = (unsafe { with(task.0, take) }) else { return };
+        self.take_out(unsafe { Member::new(task) });
+    }
+
+    #[inline]
+    fn take_out(&mut self, task: Member<S>) {
+        let take = |links: &mut Links<S>| {
+            let previous = links.previous.replace(task);
+            (previous != Some(task)).then(|| (previous, links.next.take()))
+        };
+        let Some((previous, next)) = task.with(take) else { return };
         match previous {
-            // SAFETY: a task in the list stays alive until it is removed (`insert`), and the caller
-            // holds its lane.
-            Some(previous) => unsafe { with(previous, |links| links.next = next) },
+            Some(previous) => previous.with(|links| links.next = next),
             None => self.first = next,
         }
         if let Some(next) = next {
-            // SAFETY: a task in the list stays alive until it is removed (`insert`), and the caller
-            // holds its lane.
-            unsafe { with(next, |links| links.previous = previous) };
+            next.with(|links| links.previous = previous);
         }
     }
 
     /// The youngest task of the list.
     pub(crate) fn first(&self) -> Option<TaskRef<S>> {
-        self.first.map(TaskRef)
+        self.first.map(|first| TaskRef(first.0))
     }
 
     /// Whether the task is in the list.
@@ -82,7 +127,7 @@ impl<S: Schedule> LiveList<S> {
     /// The caller holds the lane whose list this is and whose task it is; the task is alive.
     pub(crate) unsafe fn has(&self, task: TaskRef<S>) -> bool {
         // SAFETY: the caller promises that the task is alive and of a lane that it holds.
-        unsafe { with(task.0, |links| links.previous) != Some(task.0) }
+        unsafe { Member::new(task) }.is_in_list()
     }
 
     /// The task behind one that is in the list.
@@ -92,7 +137,8 @@ impl<S: Schedule> LiveList<S> {
     /// As for [`LiveList::has`], and the task is in the list.
     pub(crate) unsafe fn behind(&self, task: TaskRef<S>) -> Option<TaskRef<S>> {
         // SAFETY: the caller promises that the task is alive and of a lane that it holds.
-        unsafe { with(task.0, |links| links.next) }.map(TaskRef)
+        let next = unsafe { Member::new(task) }.with(|links| links.next);
+        next.map(|next| TaskRef(next.0))
     }
 
     /// Turns the list around: the oldest task is the first one then.
@@ -104,12 +150,10 @@ impl<S: Schedule> LiveList<S> {
         let mut next = self.first;
         while let Some(task) = next {
             self.first = Some(task);
-            let turn = |links: &mut Links<S>| {
+            next = task.with(|links| {
                 std::mem::swap(&mut links.previous, &mut links.next);
                 links.previous
-            };
-            // SAFETY: a task in the list stays alive until it is removed (`insert`), and the caller holds its lane.
-            next = unsafe { with(task, turn) };
+            });
         }
     }
 
@@ -119,23 +163,28 @@ impl<S: Schedule> LiveList<S> {
     ///
     /// The caller holds the lane.
     pub(crate) unsafe fn pop(&mut self) -> Option<TaskRef<S>> {
-        let task = TaskRef(self.first?);
-        // SAFETY: a task in the list stays alive until it is removed (`insert`), and the caller
-        // holds its lane.
-        unsafe { self.remove(task) };
-        Some(task)
+        let first = self.first?;
+        self.take_out(first);
+        Some(TaskRef(first.0))
     }
 }
 
-/// # Safety
-///
-/// The task is alive and the caller holds its lane.
-unsafe fn with<S: Schedule, R>(task: NonNull<Header<S>>, f: impl FnOnce(&mut Links<S>) -> R) -> R {
-    // SAFETY: the caller promises that the task is alive.
-    let header = unsafe { task.as_ref() };
-    header.live.with_mut(|links| {
-        // SAFETY: the caller promises that it holds the lane, so no other thread uses the links;
-        // `f` cannot reach them again.
-        f(unsafe { &mut *links })
-    })
+impl<S: Schedule> Copy for Member<S> {}
+
+impl<S: Schedule> Clone for Member<S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S: Schedule> PartialEq for Member<S> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+
+impl<S: Schedule> fmt::Debug for Member<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
 }

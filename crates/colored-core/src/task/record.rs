@@ -28,6 +28,8 @@ use super::Deadlock;
 use crate::memory::Boxed;
 use crate::sync::{AtomicU32, Ordering, UnsafeCell, spin_loop};
 use std::any::Any;
+use std::iter;
+use std::ops::Deref;
 use std::panic::Location;
 use std::ptr::NonNull;
 
@@ -78,8 +80,8 @@ pub(crate) struct Record {
 }
 
 struct Place {
-    previous: Option<NonNull<Record>>,
-    next: Option<NonNull<Record>>,
+    previous: Option<Listed>,
+    next: Option<Listed>,
     /// The innermost section that is polled when this is.
     section: Option<NonNull<Record>>,
 }
@@ -223,9 +225,42 @@ unsafe fn free(record: NonNull<Record>) {
     drop(unsafe { Boxed::from_raw(record) });
 }
 
+/// A record in a list, or one that is added. Who has one may use its place: the record is alive, and the list is this
+/// thread's alone. A list frees no record before the record is out of the list, so a listed one leads to others.
+#[derive(Clone, Copy)]
+struct Listed(NonNull<Record>);
+
+impl Listed {
+    /// # Safety
+    ///
+    /// The record is in a list that is this thread's alone for as long as the value is used, or is about to be added.
+    #[inline]
+    unsafe fn new(record: NonNull<Record>) -> Self {
+        Self(record)
+    }
+
+    #[inline]
+    fn with_place<R>(self, f: impl FnOnce(&mut Place) -> R) -> R {
+        self.place.with_mut(|place| {
+            // SAFETY: `new` was promised that the list is this thread's alone, and `f` cannot reach the place again.
+            f(unsafe { &mut *place })
+        })
+    }
+}
+
+impl Deref for Listed {
+    type Target = Record;
+
+    #[inline]
+    fn deref(&self) -> &Record {
+        // SAFETY: `new` was promised that the record is in a list, and so alive.
+        unsafe { self.0.as_ref() }
+    }
+}
+
 /// The list of one task, the youngest record first.
 pub(crate) struct Records {
-    first: Option<NonNull<Record>>,
+    first: Option<Listed>,
 }
 
 impl Records {
@@ -245,19 +280,17 @@ impl Records {
     /// The caller polls the task.
     #[inline]
     pub(crate) unsafe fn insert(&mut self, record: NonNull<Record>) {
-        // SAFETY: the list frees no record before it is out of the list, so the first one is alive.
-        while let Some(left) = self.first.filter(|first| !unsafe { first.as_ref() }.is_listed()) {
+        while let Some(left) = self.first.filter(|first| !first.is_listed()) {
             // SAFETY: the word is `LEFT`, so the future has gone; the record is in this list, and the caller polls the
             // task.
-            unsafe { self.remove(left) };
+            unsafe { self.remove(left.0) };
         }
-        let next = self.first.replace(record);
         // SAFETY: the record is fresh, and the list belongs to the caller, which polls the task.
-        unsafe { with_place(record, |place| place.next = next) };
+        let record = unsafe { Listed::new(record) };
+        let next = self.first.replace(record);
+        record.with_place(|place| place.next = next);
         if let Some(next) = next {
-            // SAFETY: `next` was first in the list, so it is alive; the list belongs to the caller, which polls the
-            // task.
-            unsafe { with_place(next, |place| place.previous = Some(record)) };
+            next.with_place(|place| place.previous = Some(record));
         }
     }
 
@@ -270,18 +303,16 @@ impl Records {
     pub(crate) unsafe fn remove(&mut self, record: NonNull<Record>) {
         // SAFETY: the caller promises that the record is in the list, which belongs to the caller while it polls the
         // task.
-        let (previous, next) = unsafe { with_place(record, |place| (place.previous, place.next)) };
+        let listed = unsafe { Listed::new(record) };
+        let (previous, next) = listed.with_place(|place| (place.previous, place.next));
         match previous {
-            // SAFETY: `previous` is in the list, so it is alive; the list belongs to the caller, which polls the task.
-            Some(previous) => unsafe { with_place(previous, |place| place.next = next) },
+            Some(previous) => previous.with_place(|place| place.next = next),
             None => self.first = next,
         }
         if let Some(next) = next {
-            // SAFETY: `next` is in the list, so it is alive; the list belongs to the caller, which polls the task.
-            unsafe { with_place(next, |place| place.previous = previous) };
+            next.with_place(|place| place.previous = previous);
         }
-        // SAFETY: the record is alive: only the last line of this function frees it.
-        if unsafe { record.as_ref() }.is_section {
+        if listed.is_section {
             self.leave_section(record);
         }
         // SAFETY: the record is in no list now, and the caller promises that the future has gone, or is the caller.
@@ -291,14 +322,10 @@ impl Records {
     /// The remaining waits are no longer inside that section.
     #[cold]
     fn leave_section(&self, section: NonNull<Record>) {
-        let inside = |place: &mut Place| {
-            place.section.take_if(|own| *own == section);
-        };
-        // SAFETY: the caller of `remove` polls the task, so no other thread changes the list, and the loop changes only
-        // the places.
-        for record in unsafe { self.iter() } {
-            // SAFETY: the record is in the list, which belongs to the caller of `remove` while it polls the task.
-            unsafe { with_place(record, inside) };
+        for record in self.listed() {
+            record.with_place(|place| {
+                place.section.take_if(|own| *own == section);
+            });
         }
     }
 
@@ -310,19 +337,15 @@ impl Records {
     #[cold]
     pub(crate) unsafe fn dissolve(&mut self) {
         while let Some(record) = self.first {
-            // SAFETY: the record is in the list, and so alive; the caller promises that it alone has a right to the
-            // task.
-            self.first = unsafe { with_place(record, |place| place.next) };
-            // SAFETY: the future cannot free the record before the exchange below gives it away, so the record is
-            // alive.
-            let word = unsafe { &record.as_ref().word };
+            self.first = record.with_place(|place| place.next);
             // Ordering: Release orders this thread's use before the future frees the record; Acquire takes
-            // what the future has done.
-            let lone = word.compare_exchange(LISTED, LONE, Ordering::AcqRel, Ordering::Acquire);
+            // what the future has done. The future cannot free the record before this exchange gives it away.
+            let lone =
+                record.word.compare_exchange(LISTED, LONE, Ordering::AcqRel, Ordering::Acquire);
             if lone.is_err() {
                 // SAFETY: the word is `LEFT`, so the future has gone. It is not `PINNED`: only the caller has a right
                 // to the task.
-                unsafe { free(record) };
+                unsafe { free(record.0) };
             }
         }
     }
@@ -333,25 +356,13 @@ impl Records {
     ///
     /// No other code changes the list while the iterator is used.
     pub(crate) unsafe fn iter(&self) -> impl Iterator<Item = NonNull<Record>> {
-        let mut next = self.first;
-        std::iter::from_fn(move || {
-            let record = next?;
-            // SAFETY: the records in the list are alive, and the caller promises that no other code changes the list.
-            next = unsafe { record.as_ref() }.place.with(|place| unsafe { (*place).next });
-            Some(record)
+        self.listed().map(|record| record.0)
+    }
+
+    fn listed(&self) -> impl Iterator<Item = Listed> + use<> {
+        iter::successors(self.first, |record| {
+            // SAFETY: the list is this thread's alone, or no code changes it (`iter`).
+            record.place.with(|place| unsafe { (*place).next })
         })
     }
-}
-
-/// # Safety
-///
-/// The record is in a list that is this thread's alone.
-#[inline]
-unsafe fn with_place<R>(record: NonNull<Record>, f: impl FnOnce(&mut Place) -> R) -> R {
-    // SAFETY: the caller promises that the record is in a list, and so alive.
-    let record = unsafe { record.as_ref() };
-    record.place.with_mut(|place| {
-        // SAFETY: the caller promises that the list is this thread's alone, and `f` cannot reach the place again.
-        f(unsafe { &mut *place })
-    })
 }
