@@ -1,6 +1,7 @@
 //! Simulations of programs: bugs that only some schedules show, each with a twin that has none.
 
 mod bugs;
+mod files;
 mod hosts;
 mod limits;
 mod net_datagrams;

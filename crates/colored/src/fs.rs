@@ -79,6 +79,7 @@
 //! # }
 //! ```
 
+mod backing;
 mod buffer;
 mod convert;
 mod cursor;
@@ -86,6 +87,7 @@ mod descriptor;
 mod dir_builder;
 mod fault;
 mod file;
+mod files;
 mod gather;
 mod nature;
 mod offload;
@@ -96,6 +98,11 @@ mod paths;
 mod positional;
 mod read_dir;
 mod replace;
+#[cfg(feature = "sim")]
+mod simulated;
+#[cfg(not(feature = "sim"))]
+#[path = "fs/simulated/absent.rs"]
+mod simulated;
 mod stream;
 mod system;
 #[cfg(test)]

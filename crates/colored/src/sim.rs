@@ -55,7 +55,7 @@
 //! | deadlines of limits, stages and sections; the search for deadlocks (G12) | by that clock |
 //! | [`spawn_blocking`](crate::spawn_blocking()), and files where they would block | one call at a time, as turns of one more worker, in the order in which they were made |
 //! | [`sim::random`](random) | by the seed |
-//! | files | the real ones |
+//! | [`colored::fs`](crate::fs) | a tree in memory for each host, which loses in a crash what is not synced: [`sim::fs`](fs). `std::fs` has the real files |
 //! | sockets, pipes, children, signals | refused, with an error of the kind `Unsupported`: give the code a stream in memory, such as `tokio::io::duplex` |
 //! | `Handle::block_on` in a blocking call | a panic: the simulation has one thread |
 //!
@@ -85,6 +85,7 @@
 
 mod builder;
 mod faults;
+pub mod fs;
 mod host;
 mod hosts;
 pub mod net;

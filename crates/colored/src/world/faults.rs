@@ -8,6 +8,7 @@ pub(crate) enum Family {
     Loss,
     Doubling,
     Reset,
+    Disk,
     Partition,
     Crash,
     Pause,
@@ -15,25 +16,26 @@ pub(crate) enum Family {
 }
 
 impl Family {
-    pub(crate) const ALL: [Family; 9] = [
+    pub(crate) const ALL: [Family; 10] = [
         Family::Delay,
         Family::Pieces,
         Family::Loss,
         Family::Doubling,
         Family::Reset,
+        Family::Disk,
         Family::Partition,
         Family::Crash,
         Family::Pause,
         Family::Clock,
     ];
 
-    /// Whether its faults happen to packets and sockets. The others happen between turns.
-    fn is_of_the_network(self) -> bool {
+    /// Whether its faults happen to packets, sockets and disks. The others happen between turns.
+    fn happens_in_turns(self) -> bool {
         (self as usize) < Family::Partition as usize
     }
 }
 
-/// Once in how many times the faults of each family happen, or 0 if never: for packets and sockets each time, for the others
+/// Once in how many times the faults of each family happen, or 0 if never: for packets, sockets and disks each time, for the others
 /// in each turn.
 pub(crate) type Rates = [u32; Family::ALL.len()];
 
@@ -60,7 +62,7 @@ impl super::World {
 
     /// A choice of one in so many, for what a fault concerns.
     pub(crate) fn is_one_in(&self, many: u32, family: Family, host: usize) -> bool {
-        match family.is_of_the_network() {
+        match family.happens_in_turns() {
             true => (self.chance.at_site)(family as usize * self.names.len() + host, many),
             false => (self.chance.here)(many),
         }
