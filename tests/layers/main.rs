@@ -22,7 +22,7 @@ use std::sync::LazyLock;
 
 /// By crate, its modules from bottom to top. A module imports from layers below its own; two of one
 /// layer do not know each other. The root of a crate, where all come together, may import everything.
-const CRATES: [Crate; 10] = [
+const CRATES: [Crate; 11] = [
     Crate {
         sources: "crates/colored-core/src",
         layers: &[
@@ -53,6 +53,7 @@ const CRATES: [Crate; 10] = [
             &[
                 "block_on",
                 "budget",
+                "chance",
                 "color_local",
                 "device",
                 "environment",
@@ -73,7 +74,9 @@ const CRATES: [Crate; 10] = [
             &["process", "signal"],
             &["diagnose"],
             &["runtime"],
-            &["__private", "metrics", "sim"],
+            &["metrics", "sim"],
+            &["__private"],
+            &["select"],
         ],
     },
     Crate {
@@ -104,12 +107,18 @@ const CRATES: [Crate; 10] = [
     },
     Crate {
         sources: "crates/colored-macros/src",
-        layers: &[&["errors", "nearest"], &["function", "options"], &["entry"]],
+        layers: &[&["errors", "nearest"], &["function", "options"], &["simulated"], &["entry"]],
     },
     Crate {
         sources: "crates/colored-sim/src",
-        layers: &[&["disk", "strategy"], &["choices"], &["replay", "shrink"], &["search"]],
+        layers: &[
+            &["disk", "strategy", "thread"],
+            &["choices", "names"],
+            &["replay", "shrink"],
+            &["search"],
+        ],
     },
+    Crate { sources: "crates/colored-sim-libc/src", layers: &[&["symbols"]] },
     Crate { sources: "crates/colored-stage/src", layers: &[&["wall"], &["admission", "stage"]] },
     Crate {
         sources: "crates/colored-top/src",

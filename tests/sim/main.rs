@@ -1,12 +1,18 @@
 //! Simulations of programs: bugs that only some schedules show, each with a twin that has none.
 
+mod attribute;
 mod bugs;
 mod files;
 mod hosts;
+mod lies;
 mod limits;
+mod net_bugs;
 mod net_datagrams;
 mod net_tcp;
 mod runs;
+mod select;
+mod suite;
+mod trails;
 
 use colored::sim::{Builder, Failure, Report};
 

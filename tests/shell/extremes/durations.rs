@@ -245,4 +245,8 @@ pub(super) const ROWS: &[Row] = &[
         });
         Ok(())
     }),
+    ("sim/builder.rs::budget", |of| {
+        sim::Builder::new().seeds(0..2).budget(of).run(|| async {}).assert_passed();
+        Ok(())
+    }),
 ];

@@ -67,10 +67,12 @@ impl Options {
     fn check(&self) -> Result<(), Error> {
         let makes = self.create || self.create_new;
         let is_writer = self.write || self.append;
-        let is_wrong = !(self.read || is_writer)
-            || !is_writer && (makes || self.truncate)
-            || self.append && self.truncate && !self.create_new;
-        if is_wrong { Err(Error::Invalid) } else { Ok(()) }
+        let is_right = match (is_writer, self.append) {
+            (false, _) => self.read && !makes && !self.truncate,
+            (true, true) => !self.truncate || self.create_new,
+            (true, false) => true,
+        };
+        if is_right { Ok(()) } else { Err(Error::Invalid) }
     }
 
     /// Whether opening what exists needs a file.

@@ -62,6 +62,33 @@ impl SimulatedRuntime {
         }
     }
 
+    /// Tells what the actor has run in its last turn, as numbers.
+    pub(crate) fn note_turn(&self, actor: usize, mut note: impl FnMut(u64)) {
+        if actor < self.workers.len() {
+            let (color, task) = self.handle.core.scheduler().last_slice(actor);
+            note(color.number());
+            note(task.map_or(0, |(task, _)| task.get()));
+        }
+    }
+
+    /// What the actor has run in its last turn.
+    pub(crate) fn describe_turn(&self, actor: usize) -> String {
+        if actor == self.workers.len() {
+            return "a blocking call".to_owned();
+        }
+        match self.handle.core.scheduler().last_slice(actor) {
+            (color, Some((_, site))) if site.file() == file!() => {
+                format!("{color}, the main future")
+            }
+            (color, Some((task, site))) => {
+                // The ids of a simulation begin at a number that is no other task's.
+                let number = task.get() % (1 << 62);
+                format!("{color}, task {number}, spawned at {site}")
+            }
+            (color, None) => format!("{color}, a call or a closure"),
+        }
+    }
+
     /// Runs one turn of the worker; if nothing else waits for it, it goes to sleep.
     fn step(&mut self, worker: usize) {
         let _entered = self.enter(worker);

@@ -1,13 +1,19 @@
 //! The settings of a simulation, and its seeds.
 
+use super::child::{self, REPLAY};
+use super::examine::{Examined, examine};
+use super::failure::Failure;
 use super::faults::Faults;
 use super::hosts::MAIN;
+use super::kept::Kept;
 use super::report::Report;
 use super::run::{self, Setup, Sometimes};
-use colored_sim::{Plan, Replay, Strategy, run_again, search};
+use crate::time::Duration;
+use colored_sim::{Plan, Replay, Strategy, run_again, run_again_keeping, search};
 use std::env;
 use std::fmt::{self, Display};
 use std::ops::{Range, RangeInclusive};
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -16,6 +22,9 @@ const MOST_WORKERS: usize = 64;
 
 /// Runs that a failure may take to shrink.
 const SHRINK_RUNS: usize = 500;
+
+/// How many turns of a failure are shown.
+const LINES: usize = 20;
 
 /// The settings of a simulation.
 ///
@@ -36,6 +45,8 @@ const SHRINK_RUNS: usize = 500;
 pub struct Builder {
     plan: Plan,
     setup: Setup,
+    test: Option<String>,
+    kept: Option<Kept>,
 }
 
 impl Default for Builder {
@@ -52,11 +63,11 @@ impl Builder {
             workers: 1..=16,
             strategy: Strategy::Portfolio,
             shrink_runs: SHRINK_RUNS,
+            budget: None,
+            plateau: None,
         };
-        Self {
-            plan,
-            setup: Setup { max_turns: 100_000, faults: Faults::none(), hosts: Vec::new() },
-        }
+        let setup = Setup { max_turns: 100_000, faults: Faults::none(), hosts: Vec::new() };
+        Self { plan, setup, test: None, kept: None }
     }
 
     /// The seeds: one run each, until one fails.
@@ -114,6 +125,34 @@ impl Builder {
         self
     }
 
+    /// After this time, of the system's clock, no further seed begins.
+    pub fn budget(mut self, budget: Duration) -> Self {
+        self.plan.budget = Some(budget);
+        self
+    }
+
+    /// Ends when so many seeds in a row have brought no new schedule. A small program has few schedules.
+    pub fn until_plateau(mut self, seeds: u64) -> Self {
+        self.plan.plateau = Some(seeds);
+        self
+    }
+
+    /// The test that runs this simulation, and nothing of effect before it, as `cargo test` prints its name. A failure is
+    /// then confirmed in a fresh process: the test binary is started again, and runs this test alone.
+    /// [`#[colored::test(sim)]`](macro@crate::test) knows its name.
+    pub fn test(mut self, name: impl Into<String>) -> Self {
+        self.test = Some(name.into());
+        self
+    }
+
+    /// The file in which failing runs are kept: those of this name, which has no white space, are run again before new seeds
+    /// are. A new failure is added to the file, unless the variable `CI` is set; see [the
+    /// variables](super#variables).
+    pub fn keep_failures(mut self, file: impl Into<PathBuf>, name: impl Into<String>) -> Self {
+        self.kept = Some(Kept { file: file.into(), name: name.into() });
+        self
+    }
+
     /// Runs the future that `program` makes, once for each seed, until a run fails; then runs the failing schedule again,
     /// and shrinks it. The future runs under [`Color::DEFAULT`](crate::Color::DEFAULT); the run ends with it, and drops the
     /// tasks that are left, each under its color.
@@ -130,22 +169,60 @@ impl Builder {
         P: Fn() -> F + Sync,
         F: Future<Output = ()> + Send + 'static,
     {
-        let Self { mut plan, setup } = self;
+        let mut report = self.explore(program);
+        if let (Some(failure), Some(path)) =
+            (report.failure_mut(), env::var_os("COLORED_SIM_TRACE"))
+        {
+            failure.keep_trace(Path::new(&path));
+        }
+        report
+    }
+
+    /// Makes the run that a variable names; or those that are kept, and then those of the seeds.
+    #[track_caller]
+    fn explore<F, P>(self, program: P) -> Report
+    where
+        P: Fn() -> F + Sync,
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let Self { mut plan, setup, test, kept } = self;
         let allowed = |workers: &RangeInclusive<usize>| {
             !workers.is_empty() && *workers.start() > 0 && *workers.end() <= MOST_WORKERS
         };
         let workers = &plan.workers;
         assert!(allowed(workers), "workers({workers:?}): allowed are 1 to {MOST_WORKERS}");
+        let lines = variable("COLORED_SIM_LINES").unwrap_or(LINES);
         let mut sometimes = Sometimes::new();
         let mut make =
             |replay: &Replay, choices| run::make(&program, replay, choices, &setup, &mut sometimes);
-        if let Some(replay) = variable::<Replay>("COLORED_SIM_REPLAY") {
-            let outcome = run_again(&replay, make);
-            return Report::of_replay(replay, outcome, sometimes);
+        if let Some(replay) = variable::<Replay>(REPLAY) {
+            child::answer_if_asked(&replay, &mut make);
+            let (outcome, choices) = run_again_keeping(&replay, make);
+            let failed = |message| {
+                let examined = Examined::of_turns(choices.turns());
+                Failure::replayed(message, replay, examined, lines)
+            };
+            return Report::of_one(outcome.err().map(failed), sometimes);
+        }
+        for replay in kept.as_ref().map_or_else(Vec::new, Kept::read) {
+            if let Err(message) = run_again(&replay, &mut make).0 {
+                let examined = examine(&replay, true, None, &mut make);
+                let mut failure = Failure::kept(message, replay, examined, lines);
+                failure.note(test, None);
+                return Report::of_one(Some(failure), sometimes);
+            }
         }
         plan.seeds = seeds(plan.seeds);
         let found = search(&plan, &mut make);
-        Report::new(found, sometimes)
+        let failure = found.failure.as_ref().map(|failure| {
+            let is_determined = failure.differs.is_none();
+            let examined = examine(&failure.replay, is_determined, test.as_deref(), &mut make);
+            let mut failure = Failure::found(failure, examined, lines);
+            let note = kept.filter(|_| failure.differs().is_none()).map(|kept| kept.add(&failure));
+            failure.note(test, note);
+            failure
+        });
+        Report::new(found, failure, sometimes)
     }
 }
 

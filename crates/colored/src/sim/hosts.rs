@@ -156,6 +156,31 @@ impl Hosts {
         }
     }
 
+    /// The time of the run.
+    pub(super) fn nanos(&self) -> u64 {
+        self.world.now()
+    }
+
+    /// Tells what the actor has run in its last turn, as numbers.
+    pub(super) fn note_turn(&self, actor: usize, note: impl FnMut(u64)) {
+        let (host, actor) = (actor / self.actors_of_a_host(), actor % self.actors_of_a_host());
+        if let Some(runtime) = &self.hosts[host].runtime {
+            runtime.note_turn(actor, note);
+        }
+    }
+
+    /// What the actor has run in its last turn.
+    pub(super) fn describe_turn(&self, actor: usize) -> String {
+        let (host, actor) = (actor / self.actors_of_a_host(), actor % self.actors_of_a_host());
+        let running = &self.hosts[host];
+        let what = match &running.runtime {
+            _ if actor > self.workers => "a packet arrives".to_owned(),
+            Some(runtime) => runtime.describe_turn(actor),
+            None => "nothing".to_owned(),
+        };
+        if self.hosts.len() == 1 { what } else { format!("{}: {what}", running.host.name()) }
+    }
+
     /// Goes on where nothing is runnable: ends waits that never would, or moves the clocks to the next time at which
     /// something is due. False if nothing will ever be runnable.
     pub(super) fn move_time(&mut self) -> bool {

@@ -1,10 +1,12 @@
 //! One run of a simulation.
 
+use super::evidence::Watch;
 use super::faults::{Faults, Rng};
 use super::hosts::{Hosts, MAIN, Program};
 use super::panics;
+use crate::chance;
 use crate::runtime::Builder as RuntimeBuilder;
-use crate::world::{Chance, World};
+use crate::world::World;
 use colored_core::budget;
 use colored_core::port::restart_ids;
 use colored_sim::{Choices, Outcome, Replay};
@@ -48,14 +50,19 @@ pub(super) fn random() -> u64 {
     })
 }
 
+/// A choice among so many, of which the first is the default.
+fn choose_below(bound: u32) -> u32 {
+    with(|run| run.choices.choose_below(bound)).unwrap_or(0)
+}
+
 /// For the macro `buggify!`.
 #[must_use]
 pub fn happens(one_in: u32) -> bool {
     with(|run| run.choices.happens(one_in)).unwrap_or(false)
 }
 
-fn happens_at(site: usize, one_in: u32) -> bool {
-    with(|run| run.choices.happens_at(site, one_in)).unwrap_or(false)
+fn happens_at(site: usize, time: u64, one_in: u32) -> bool {
+    with(|run| run.choices.happens_at(site, time, one_in)).unwrap_or(false)
 }
 
 /// For the macro `sometimes!`.
@@ -87,21 +94,24 @@ where
     P: Fn() -> F + Sync,
     F: Future<Output = ()> + Send + 'static,
 {
-    let chance = Chance { here: happens, at_site: happens_at };
     let names = [MAIN.to_owned()].into_iter().chain(setup.hosts.iter().map(|of| of.0.clone()));
     let run = Run {
         choices,
-        world: World::new(names.collect(), setup.faults.draw(replay.seed), chance),
+        world: World::new(names.collect(), setup.faults.draw(replay.seed), happens_at),
         random: Rng(replay.seed),
         sometimes: std::mem::take(sometimes),
         panicked: None,
     };
-    let workers = replay.workers;
+    let (seed, workers) = (replay.seed, replay.workers);
     let (outcome, run) = thread::scope(|scope| {
         let body = move || {
             RUN.set(Some(run));
+            colored_sim::thread::begin(seed);
+            chance::draw_by(choose_below);
+            chance::wakes::begin();
             let _keeps = panics::keep();
             let outcome = go(program, workers, setup);
+            colored_sim::thread::end();
             (outcome, RUN.take().expect("nothing else takes it"))
         };
         let thread =
@@ -131,6 +141,7 @@ where
     let settings = RuntimeBuilder::new().on_task_panic(note_panic).seed(0);
     let world = world().expect("this thread simulates a run");
     let (mut hosts, mut main) = Hosts::start(&world, settings, workers, setup, program())?;
+    let watch = Watch::begin(with(|run| run.choices.keeps_turns()).unwrap_or(false));
     let ended = take_turns(&mut hosts, setup.max_turns, || main.is_finished());
     let panicked = with(|run| run.panicked.take()).flatten();
     let outcome = match (panicked, main.try_take()) {
@@ -141,6 +152,7 @@ where
     };
     drop(main);
     drop(hosts);
+    drop(watch);
     outcome
 }
 
@@ -163,6 +175,7 @@ fn take_turns(hosts: &mut Hosts, max_turns: u64, is_finished: impl Fn() -> bool)
         hosts.list_runnable(&mut actors);
         if actors.is_empty() {
             if hosts.move_time() {
+                colored_sim::thread::set_time(hosts.nanos());
                 continue;
             }
             return Err(
@@ -178,6 +191,11 @@ fn take_turns(hosts: &mut Hosts, max_turns: u64, is_finished: impl Fn() -> bool)
             Some((actor, units)) => {
                 budget::begin_polls_with(units);
                 hosts.take_turn(actor);
+                chance::wakes::release();
+                with(|run| {
+                    hosts.note_turn(actor, |value| run.choices.note(value));
+                    run.choices.describe(hosts.nanos(), || hosts.describe_turn(actor));
+                });
             }
             None => return Err(format!("the main future has not ended after {max_turns} turns")),
         }
