@@ -50,6 +50,8 @@
 //! and operations that wait although the reactor does not know of them, such as writes to terminals. Each standard stream
 //! has one. What finds no free thread waits in line behind its like.
 //!
+//! In a simulation (feature `sim`), paths lead to a tree in memory, and `sim::fs` tells what a power failure leaves of it.
+//!
 //! [`Tuning::io_uring`]: crate::runtime::Tuning::io_uring
 //! [`Tuning::lazy_files`]: crate::runtime::Tuning::lazy_files
 //! [`Metrics::files`]: crate::metrics::Metrics::files

@@ -75,7 +75,7 @@ pub fn write(on: &str, path: impl AsRef<Path>, bytes: impl AsRef<[u8]>) -> io::R
 ///
 /// # Panics
 ///
-/// As [`write`].
+/// As [`write()`].
 #[track_caller]
 pub fn read(on: &str, path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
     let Host { world, number } = host(on);
@@ -87,7 +87,7 @@ pub fn read(on: &str, path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
 ///
 /// # Panics
 ///
-/// As [`write`].
+/// As [`write()`].
 #[track_caller]
 pub fn set_capacity(on: &str, bytes: u64) {
     let Host { world, number } = host(on);
@@ -100,7 +100,7 @@ pub fn set_capacity(on: &str, bytes: u64) {
 ///
 /// # Panics
 ///
-/// As [`write`].
+/// As [`write()`].
 #[track_caller]
 pub fn fail_power(on: &str) {
     let Host { world, number } = host(on);
@@ -111,7 +111,7 @@ pub fn fail_power(on: &str) {
 ///
 /// # Panics
 ///
-/// As [`write`].
+/// As [`write()`].
 #[track_caller]
 pub fn lose_unsynced(on: &str) {
     let Host { world, number } = host(on);
