@@ -3,6 +3,7 @@
 mod attribute;
 mod bugs;
 mod exhaustive;
+mod files;
 mod hosts;
 mod lies;
 mod limits;

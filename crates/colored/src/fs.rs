@@ -50,6 +50,8 @@
 //! and operations that wait although the reactor does not know of them, such as writes to terminals. Each standard stream
 //! has one. What finds no free thread waits in line behind its like.
 //!
+//! In a simulation (feature `sim`), paths lead to a tree in memory, and `sim::fs` tells what a power failure leaves of it.
+//!
 //! [`Tuning::io_uring`]: crate::runtime::Tuning::io_uring
 //! [`Tuning::lazy_files`]: crate::runtime::Tuning::lazy_files
 //! [`Metrics::files`]: crate::metrics::Metrics::files
@@ -79,6 +81,7 @@
 //! # }
 //! ```
 
+mod backing;
 mod buffer;
 mod convert;
 mod cursor;
@@ -86,6 +89,7 @@ mod descriptor;
 mod dir_builder;
 mod fault;
 mod file;
+mod files;
 mod gather;
 mod nature;
 mod offload;
@@ -96,6 +100,11 @@ mod paths;
 mod positional;
 mod read_dir;
 mod replace;
+#[cfg(feature = "sim")]
+mod simulated;
+#[cfg(not(feature = "sim"))]
+#[path = "fs/simulated/absent.rs"]
+mod simulated;
 mod stream;
 mod system;
 #[cfg(test)]

@@ -67,9 +67,9 @@
 //! | deadlines of limits, stages and sections; the search for deadlocks (G12) | by that clock |
 //! | [`spawn_blocking`](crate::spawn_blocking()), and files where they would block | one call at a time, as turns of one more worker, in the order in which they were made |
 //! | [`sim::random`](random) | by the seed |
+//! | [`colored::fs`](crate::fs) | a tree in memory for each host, which loses in a crash what is not synced: [`sim::fs`](fs). `std::fs` has the real files |
 //! | [`net`](crate::net): TCP, UDP, Unix streams, names | the network of the run: see [`net`](mod@net) |
 //! | [`select!`](crate::select), the order of wakes of [`watch`](crate::sync::watch) and [`Barrier`](crate::sync::Barrier) | a choice each, which a replay repeats |
-//! | files | the real ones |
 //! | `UnixDatagram`, pipes, children, signals, `AsyncFd`, sockets of std | refused, with an error of the kind `Unsupported`: give the code a stream in memory, such as `tokio::io::duplex` |
 //! | `Handle::block_on` in a blocking call | a panic: one thread goes on at a time |
 //!
@@ -180,6 +180,7 @@ mod examine;
 mod exhaustive;
 mod failure;
 mod faults;
+pub mod fs;
 mod host;
 mod hosts;
 mod kept;

@@ -2,6 +2,7 @@
 //!
 //! A [`Host`] is what outlives a crash of the runtime on it. The runtime's services point to it.
 
+mod disk;
 mod faults;
 pub(crate) mod network;
 
@@ -9,6 +10,7 @@ pub(crate) use self::faults::{Chance, Family, Rates, Tell};
 
 use crate::driver::clock::Clock;
 use crate::wall::{self, SystemTime};
+use colored_sim::disk::Disk;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -30,6 +32,7 @@ pub(crate) struct World {
     ahead: Vec<AtomicI64>,
     orders: Mutex<Vec<(usize, Order)>>,
     network: Mutex<network::State>,
+    disks: Vec<Mutex<Disk>>,
 }
 
 /// What the program has asked for, and the simulation does after the present turn.
@@ -56,6 +59,7 @@ impl World {
             is_quiet: AtomicBool::new(false),
             network: Mutex::new(network::State::new(names.len())),
             ahead: names.iter().map(|_| AtomicI64::new(0)).collect(),
+            disks: names.iter().map(|_| Mutex::default()).collect(),
             names,
             orders: Mutex::default(),
         })
@@ -152,6 +156,7 @@ impl Host {
     /// The runtime is about to be dropped by a crash. What was not synced is lost, and peers learn nothing.
     pub(crate) fn crash(&self) {
         self.world.network().crash(self.number);
+        self.world.fail_power(self.number);
     }
 
     /// A runtime starts on the host.

@@ -107,6 +107,17 @@ pub(super) const ROWS: &[Row] = &[
     ("sim/builder.rs::max_turns", u64::MAX, |of| {
         simulate(sim::Builder::new().seeds(0..2).max_turns(of))
     }),
+    ("sim/fs.rs::set_capacity", u64::MAX, |of| {
+        sim::Builder::new()
+            .seeds(0..1)
+            .run(move || async move {
+                sim::fs::set_capacity("main", of);
+                let written = fs::write("/a", [1; 100]).await;
+                assert_eq!(written.is_ok(), of >= 100, "{written:?}");
+            })
+            .assert_passed();
+        Ok(())
+    }),
     ("sim/builder.rs::until_plateau", u64::MAX, |of| {
         simulate(sim::Builder::new().seeds(0..2).until_plateau(of))
     }),

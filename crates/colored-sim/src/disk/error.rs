@@ -25,6 +25,8 @@ pub enum Error {
     IsDirectory,
     /// The arguments make no sense.
     Invalid,
+    /// A file would be longer than 2 GiB.
+    TooLarge,
     /// The disk is full.
     Full,
     /// A name is longer than 255 bytes.
@@ -58,6 +60,7 @@ fn of_system(error: Error) -> io::Error {
         Error::NotDirectory => 20,
         Error::IsDirectory => 21,
         Error::Invalid => 22,
+        Error::TooLarge => 27,
         Error::Full => 28,
         Error::NameTooLong => OTHERS[0],
         Error::NotEmpty => OTHERS[1],
@@ -76,6 +79,7 @@ fn of_system(error: Error) -> io::Error {
         Error::NotDirectory => ErrorKind::NotADirectory,
         Error::IsDirectory => ErrorKind::IsADirectory,
         Error::Invalid => ErrorKind::InvalidInput,
+        Error::TooLarge => ErrorKind::FileTooLarge,
         Error::Full => ErrorKind::StorageFull,
         Error::NameTooLong => ErrorKind::InvalidFilename,
         Error::NotEmpty => ErrorKind::DirectoryNotEmpty,

@@ -7,6 +7,9 @@ use super::{Chance, Disk, Error, Id, Kind, MASK, Stat};
 use std::io;
 use std::path::Path;
 
+/// The bytes of the longest file: it is in memory, with its holes.
+const LONGEST: u64 = 1 << 31;
+
 /// The number of an open file. Each opening has another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Handle(pub(super) u64);
@@ -208,6 +211,9 @@ impl Disk {
         // An end that there is already, or for which there is room.
         let allowed = len.saturating_add(room).saturating_sub(offset);
         let n = bytes.len().min(usize::try_from(allowed).unwrap_or(usize::MAX));
+        if offset.saturating_add(n as u64) > LONGEST {
+            return Err(Error::TooLarge.into());
+        }
         if n == 0 {
             return Err(Error::Full.into());
         }
@@ -239,6 +245,9 @@ impl Disk {
         let before = contents.len();
         if len > before.saturating_add(room) {
             return Err(Error::Full);
+        }
+        if len > LONGEST {
+            return Err(Error::TooLarge);
         }
         contents.resize(len as usize);
         self.used = self.used + len - before;

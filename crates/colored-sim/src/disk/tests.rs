@@ -58,6 +58,10 @@ fn a_full_disk_takes_a_part_and_then_nothing() {
     assert_eq!(disk.write_at(handle, &[2; 8], 0).unwrap(), 8, "what is there is written again");
     assert_eq!(error(disk.set_len(handle, 11)), code(Error::Full));
     disk.set_len(handle, 3).unwrap();
+    disk.set_capacity(u64::MAX);
+    assert_eq!(error(disk.set_len(handle, i64::MAX as u64)), code(Error::TooLarge));
+    assert_eq!(error(disk.write_at(handle, b"x", u64::MAX - 1)), code(Error::TooLarge));
+    disk.set_capacity(10);
     assert_eq!(disk.room(), 7);
 }
 

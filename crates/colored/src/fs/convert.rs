@@ -25,12 +25,12 @@ impl File {
     pub fn from_std(file: std::fs::File) -> io::Result<File> {
         let context = current::with(Arc::clone);
         let status = system::status(&file);
-        let open = OpenFile::new(file, None, context, status.is_direct);
+        let open = OpenFile::new(file.into(), None, context, status.is_direct);
         if status.is_path {
             open.refuse_positions();
         }
         let position = match open.has_positions() {
-            true => match io::Seek::stream_position(&mut &*open.file) {
+            true => match io::Seek::stream_position(&mut &**open.system_file()) {
                 Err(error) if open.learn_refusal(&error, 0) => 0,
                 position => position?,
             },
@@ -70,11 +70,15 @@ impl File {
     /// Gives away what is in here, with the position, when no operation is under way at the position.
     fn detach(self) -> Result<std::fs::File, (File, io::Error)> {
         let open = self.cursor.open();
+        if open.backing.simulated().is_some() {
+            let text = "a simulated file cannot become one of the standard library";
+            return Err((self, io::Error::new(io::ErrorKind::Unsupported, text)));
+        }
         let handed_over = self.cursor.leave_position().and_then(|()| open.reset_mode());
         // An operation at another place that was dropped may have its own reference.
         let shared = match handed_over {
             Ok(()) if Arc::strong_count(open) == 1 => None,
-            Ok(()) => Some(open.file.try_clone()),
+            Ok(()) => Some(open.system_file().try_clone()),
             Err(error) => Some(Err(error)),
         };
         match shared {
@@ -109,14 +113,14 @@ mod unix {
     impl AsFd for File {
         /// The descriptor, whose position is not that of the `File`: see there.
         fn as_fd(&self) -> BorrowedFd<'_> {
-            self.cursor.open().file.as_fd()
+            self.cursor.open().system_file().as_fd()
         }
     }
 
     impl AsRawFd for File {
         /// The descriptor, whose position is not that of the `File`: see there.
         fn as_raw_fd(&self) -> RawFd {
-            self.cursor.open().file.as_raw_fd()
+            self.cursor.open().system_file().as_raw_fd()
         }
     }
 
@@ -140,14 +144,14 @@ mod windows {
     impl AsHandle for File {
         /// The handle, whose position is not that of the `File`: see there.
         fn as_handle(&self) -> BorrowedHandle<'_> {
-            self.cursor.open().file.as_handle()
+            self.cursor.open().system_file().as_handle()
         }
     }
 
     impl AsRawHandle for File {
         /// The handle, whose position is not that of the `File`: see there.
         fn as_raw_handle(&self) -> RawHandle {
-            self.cursor.open().file.as_raw_handle()
+            self.cursor.open().system_file().as_raw_handle()
         }
     }
 

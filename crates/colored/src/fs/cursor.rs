@@ -279,17 +279,18 @@ impl Cursor {
             target => target,
         };
         self.open.defer(Class::Stream, "seek in", move |open| {
-            (&*open.file).seek(to).map_err(|error| open.failed("seek in", error))
+            (&**open.system_file()).seek(to).map_err(|error| open.failed("seek in", error))
         })
     }
 
     /// Leaves the position with the system, where it is for the next owner of the file.
     pub(super) fn leave_position(&self) -> io::Result<()> {
         if self.open.has_positions() {
-            (&*self.open.file).seek(SeekFrom::Start(self.position))?;
+            (&**self.open.system_file()).seek(SeekFrom::Start(self.position))?;
         } else if !self.unread.is_empty() && self.open.may_keep_position() {
             // Where that fails the bytes are lost.
-            let _position = (&*self.open.file).seek(SeekFrom::Current(-(self.unread.len() as i64)));
+            let _position =
+                (&**self.open.system_file()).seek(SeekFrom::Current(-(self.unread.len() as i64)));
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! [`DirBuilder`].
 
+use super::files::Files;
 use super::offload::offload;
 use std::io;
 use std::path::Path;
@@ -22,7 +23,6 @@ use std::path::Path;
 #[derive(Clone, Debug, Default)]
 pub struct DirBuilder {
     recursive: bool,
-    #[cfg(unix)]
     mode: Option<u32>,
 }
 
@@ -59,8 +59,12 @@ impl DirBuilder {
     ///
     /// Outside a runtime.
     pub async fn create(&self, path: impl AsRef<Path>) -> io::Result<()> {
-        let builder = self.builder();
-        offload("make the directory", path.as_ref(), move |path| builder.create(path)).await
+        let builder = self.clone();
+        let create = move |files: &Files, path: &Path| match files.simulated() {
+            Some(tree) => tree.create_dir_by(path, builder.recursive, builder.mode),
+            None => builder.builder().create(path),
+        };
+        offload("make the directory", path.as_ref(), create).await
     }
 
     fn builder(&self) -> std::fs::DirBuilder {

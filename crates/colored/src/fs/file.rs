@@ -1,5 +1,6 @@
 //! [`File`].
 
+use super::backing::Backing;
 use super::buffer::ALIGNMENT;
 use super::cursor::Cursor;
 use super::offload::finished;
@@ -108,7 +109,7 @@ impl File {
     pub async fn try_clone(&mut self) -> io::Result<File> {
         poll_fn(|cx| self.cursor.poll_settle(cx)).await;
         let open = self.cursor.open();
-        let file = open.file.try_clone().map_err(|error| open.failed("clone", error))?;
+        let file = open.backing.try_clone().map_err(|error| open.failed("clone", error))?;
         let path = open.path().cloned();
         let same = OpenFile::new(file, path, Arc::clone(open.context()), open.is_direct());
         if !open.has_positions() {
@@ -259,7 +260,11 @@ impl File {
         if !self.cursor.open().has_positions() {
             return Ok(UNKNOWN);
         }
-        let left = self.metadata().await?.len().saturating_sub(self.cursor.position());
+        let length = match self.cursor.open().try_length()? {
+            Some(length) => length,
+            None => self.metadata().await?.len(),
+        };
+        let left = length.saturating_sub(self.cursor.position());
         // That may have found it out.
         if !self.cursor.open().has_positions() {
             return Ok(UNKNOWN);
@@ -316,7 +321,7 @@ impl File {
 
     /// Makes the file that long: cuts its end off, or adds zeros. Not cancel safe: a dropped call may still do so.
     pub async fn set_len(&self, len: u64) -> io::Result<()> {
-        let set = move |file: &std::fs::File| {
+        let set = move |file: &Backing| {
             file.set_len(len)
                 .map_err(|error| with_context(format!("{error}, for a length of {len}"), error))
         };
@@ -331,22 +336,22 @@ impl File {
     /// Returns when the file's data and metadata are on the device. A write that has not returned is not
     /// waited for. Cancel safe.
     pub async fn sync_all(&self) -> io::Result<()> {
-        self.offload("sync", std::fs::File::sync_all).await
+        self.offload("sync", Backing::sync_all).await
     }
 
     /// As [`sync_all`](Self::sync_all), without metadata that is not needed to read the data. Cancel
     /// safe.
     pub async fn sync_data(&self) -> io::Result<()> {
-        self.offload("sync", std::fs::File::sync_data).await
+        self.offload("sync", Backing::sync_data).await
     }
 
     async fn offload<T: Send + 'static>(
         &self,
         operation: &'static str,
-        f: impl FnOnce(&std::fs::File) -> io::Result<T> + Send + 'static,
+        f: impl FnOnce(&Backing) -> io::Result<T> + Send + 'static,
     ) -> io::Result<T> {
         let call =
-            move |open: &OpenFile| f(&open.file).map_err(|error| open.failed(operation, error));
+            move |open: &OpenFile| f(&open.backing).map_err(|error| open.failed(operation, error));
         finished(self.cursor.open().defer(Class::File, operation, call)?).await
     }
 }

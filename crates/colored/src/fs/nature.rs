@@ -93,9 +93,9 @@ impl OpenFile {
             !facts.is_anonymous || matches!(kind, Some(Kind::Memory | Kind::Local))
         };
         let set = match self.is_made() {
-            true if !tried => system::set_nonblock(&self.file),
+            true if !tried => system::set_nonblock(self.system_file()),
             false if tried && !self.facts().is_none_or(is_near) => {
-                system::clear_nonblock(&self.file)
+                system::clear_nonblock(self.system_file())
             }
             _ => Ok(()),
         };
@@ -105,7 +105,7 @@ impl OpenFile {
     /// Makes operations of a file that was opened here wait, as the standard library would have opened it.
     pub(super) fn reset_mode(&self) -> io::Result<()> {
         match self.has_positions() || self.is_made() && self.path().is_some() {
-            true => system::clear_nonblock(&self.file),
+            true => system::clear_nonblock(self.system_file()),
             false => Ok(()),
         }
     }
@@ -122,7 +122,7 @@ impl OpenFile {
             return false;
         }
         // Some such files do have a position, and others say again that they have none.
-        let _moved = (&*self.file).seek(SeekFrom::Start(position));
+        let _moved = (&**self.system_file()).seek(SeekFrom::Start(position));
         self.refuse_positions();
         true
     }
@@ -140,6 +140,9 @@ impl OpenFile {
 
     /// The length, if telling it does not wait.
     pub(super) fn try_length(&self) -> io::Result<Option<u64>> {
+        if let Some(file) = self.backing.simulated() {
+            return file.unless_deferred(|| self.length());
+        }
         match self.file_type() {
             Some(FileType::Block) => Ok(None),
             _ => Ok(self.try_metadata()?.map(|metadata| metadata.len())),
@@ -150,10 +153,10 @@ impl OpenFile {
     pub(super) fn length(&self) -> io::Result<u64> {
         match self.file_type() {
             Some(FileType::Block) => {
-                let end = (&*self.file).seek(SeekFrom::End(0));
+                let end = (&**self.system_file()).seek(SeekFrom::End(0));
                 end.map_err(|error| self.failed("find the end of", error))
             }
-            _ => self.metadata().map(|metadata| metadata.len()),
+            _ => self.backing.len().map_err(|error| self.failed("find the end of", error)),
         }
     }
 
@@ -165,14 +168,15 @@ impl OpenFile {
         if !self.is_made() && self.file_type() != Some(FileType::Device) {
             return Poll::Ready(Ok(Class::Stream));
         }
-        let is_ready = ready!(self.poll_readable(cx, |open| system::readiness(&open.file)))?;
+        let is_ready =
+            ready!(self.poll_readable(cx, |open| system::readiness(open.system_file())))?;
         let class = if is_ready == Readiness::Ready { Class::Ready } else { Class::Stream };
         Poll::Ready(Ok(class))
     }
 
     /// Where a write runs.
     pub(super) fn writer(&self) -> Class {
-        let is_terminal = || io::IsTerminal::is_terminal(&*self.file);
+        let is_terminal = || io::IsTerminal::is_terminal(&**self.system_file());
         match self.file_type() {
             _ if self.has_positions() => Class::File,
             _ if self.is_made() => Class::Ready,

@@ -1,5 +1,6 @@
 //! Operations on a path, and their errors.
 
+use super::files::Files;
 use crate::blocking::{self, Deferred};
 use crate::device::Event;
 use crate::error_context::with_context;
@@ -14,10 +15,10 @@ pub(super) fn failed(operation: &str, path: &Path, source: io::Error) -> io::Err
     with_context(format!("cannot {operation} {}: {source}", path.display()), source)
 }
 
-/// Runs `f` with the path on a thread that may block. Its error names the operation and the path.
+/// Runs `f` with the files of the runtime and the path on a thread that may block. Its error names the operation and the path.
 pub(super) async fn offload<T, F>(operation: &str, path: &Path, f: F) -> io::Result<T>
 where
-    F: FnOnce(&Path) -> io::Result<T> + Send + 'static,
+    F: FnOnce(&Files, &Path) -> io::Result<T> + Send + 'static,
     T: Send + 'static,
 {
     offload_to(Class::File, operation, path, f).await
@@ -31,11 +32,11 @@ pub(super) async fn offload_to<T, F>(
     f: F,
 ) -> io::Result<T>
 where
-    F: FnOnce(&Path) -> io::Result<T> + Send + 'static,
+    F: FnOnce(&Files, &Path) -> io::Result<T> + Send + 'static,
     T: Send + 'static,
 {
     let owned = path.to_owned();
-    let done = on_thread(class, move || f(&owned)).await;
+    let done = on_thread(class, move |files| f(files, &owned)).await;
     done.map_err(|error| failed(operation, path, error))
 }
 
@@ -47,7 +48,7 @@ pub(super) async fn offload_two<T, F>(
     f: F,
 ) -> io::Result<T>
 where
-    F: FnOnce(&Path, &Path) -> io::Result<T> + Send + 'static,
+    F: FnOnce(&Files, &Path, &Path) -> io::Result<T> + Send + 'static,
     T: Send + 'static,
 {
     offload_two_to(Class::File, operation, from, to, f).await
@@ -62,11 +63,11 @@ pub(super) async fn offload_two_to<T, F>(
     f: F,
 ) -> io::Result<T>
 where
-    F: FnOnce(&Path, &Path) -> io::Result<T> + Send + 'static,
+    F: FnOnce(&Files, &Path, &Path) -> io::Result<T> + Send + 'static,
     T: Send + 'static,
 {
     let (source, target): (PathBuf, PathBuf) = (from.to_owned(), to.to_owned());
-    on_thread(class, move || f(&source, &target)).await.map_err(|error| {
+    on_thread(class, move |files| f(files, &source, &target)).await.map_err(|error| {
         let text = format!("cannot {operation} {} to {}: {error}", from.display(), to.display());
         with_context(text, error)
     })
@@ -75,11 +76,14 @@ where
 /// Runs `f` on a thread of that class.
 async fn on_thread<T, F>(class: Class, f: F) -> io::Result<T>
 where
-    F: FnOnce() -> io::Result<T> + Send + 'static,
+    F: FnOnce(&Files) -> io::Result<T> + Send + 'static,
     T: Send + 'static,
 {
-    current::with(|context| context.services.devices.paths.add(Event::Deferred));
-    finished(blocking::defer(class, f)?).await
+    let files = current::with(|context| {
+        context.services.devices.paths.add(Event::Deferred);
+        Files::of(&context.services)
+    });
+    finished(blocking::defer(class, move || f(&files))?).await
 }
 
 /// The result of a deferred operation.

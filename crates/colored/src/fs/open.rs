@@ -1,13 +1,16 @@
 //! [`OpenOptions`], and opening a [`File`].
 
 use super::File;
+use super::backing::Backing;
 use super::cursor::Cursor;
+use super::files::Files;
 use super::offload::{failed, offload, offload_to};
 use super::open_file::OpenFile;
-use super::opening::{How, Opening};
+use super::opening::Opening;
+use super::simulated;
 use super::system::{self, Access, Attempt, Status};
 use crate::device::Event;
-use crate::services::current;
+use crate::services::current::{self, Context};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -15,12 +18,25 @@ use std::sync::Arc;
 /// How to open a file, as [`std::fs::OpenOptions`].
 #[derive(Clone, Debug)]
 pub struct OpenOptions {
-    options: std::fs::OpenOptions,
-    access: Access,
+    pub(super) options: std::fs::OpenOptions,
+    pub(super) access: Access,
+    pub(super) creation: Creation,
     /// Whether the call may change the file system, or has flags that we do not know.
     is_special: bool,
     /// The flags of the caller.
-    flags: i32,
+    #[cfg_attr(not(any(unix, feature = "sim")), allow(dead_code, reason = "of unix only"))]
+    pub(super) flags: i32,
+}
+
+/// What an opening does if the file exists, and if it does not.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Creation {
+    pub(super) truncate: bool,
+    pub(super) create: bool,
+    pub(super) create_new: bool,
+    /// The permissions of a new file.
+    #[cfg_attr(not(any(unix, feature = "sim")), allow(dead_code, reason = "of unix only"))]
+    pub(super) mode: Option<u32>,
 }
 
 impl Default for OpenOptions {
@@ -36,6 +52,7 @@ impl OpenOptions {
         OpenOptions {
             options: std::fs::OpenOptions::new(),
             access: Access::default(),
+            creation: Creation::default(),
             is_special: false,
             flags: 0,
         }
@@ -65,6 +82,7 @@ impl OpenOptions {
     /// Whether the file is emptied.
     pub fn truncate(&mut self, truncate: bool) -> &mut OpenOptions {
         self.is_special |= truncate;
+        self.creation.truncate = truncate;
         self.options.truncate(truncate);
         self
     }
@@ -72,6 +90,7 @@ impl OpenOptions {
     /// Whether the file is made if it does not exist.
     pub fn create(&mut self, create: bool) -> &mut OpenOptions {
         self.is_special |= create;
+        self.creation.create = create;
         self.options.create(create);
         self
     }
@@ -79,6 +98,7 @@ impl OpenOptions {
     /// Whether the file must not exist, and is made.
     pub fn create_new(&mut self, create_new: bool) -> &mut OpenOptions {
         self.is_special |= create_new;
+        self.creation.create_new = create_new;
         self.options.create_new(create_new);
         self
     }
@@ -86,6 +106,7 @@ impl OpenOptions {
     /// The permissions of a new file, before the mask of the process. Default: `0o666`.
     #[cfg(unix)]
     pub fn mode(&mut self, mode: u32) -> &mut OpenOptions {
+        self.creation.mode = Some(mode);
         std::os::unix::fs::OpenOptionsExt::mode(&mut self.options, mode);
         self
     }
@@ -119,11 +140,14 @@ impl OpenOptions {
         let path = path.as_ref();
         let context = current::with(Arc::clone);
         let devices = &context.services.devices;
-        let attempt = match self.is_special || !devices.tries() {
-            true => Attempt::Unsupported,
-            false => {
-                system::open(path, self.access).map_err(|error| failed("open", path, error))?
+        let fail = |error| failed("open", path, error);
+        let attempt = match (Files::of(&context.services).simulated(), self.is_special) {
+            (Some(tree), false) if !tree.is_deferred() => {
+                let file = tree.open(path, self).map_err(fail)?;
+                return Ok(self.simulated(file, path, context));
             }
+            (None, false) if devices.tries() => system::open(path, self.access).map_err(fail)?,
+            _ => Attempt::Unsupported,
         };
         let event = match &attempt {
             Attempt::Done(_) => Some(Event::Hit),
@@ -134,12 +158,16 @@ impl OpenOptions {
             devices.paths.add(event);
         }
         let (file, identity) = match attempt {
-            Attempt::Done((file, identity)) => (file, Some(identity)),
-            _ => (self.open_on_thread(path).await?, None),
+            Attempt::Done((file, identity)) => (Arc::new(file), Some(identity)),
+            _ => match self.open_on_thread(path).await? {
+                Backing::System(file) => (file, None),
+                Backing::Simulated(file) => return Ok(self.simulated(file, path, context)),
+            },
         };
         // Without flags of the caller no file bypasses the page cache, or is only a name.
         let status = if self.is_special { system::status(&file) } else { Status::default() };
-        let open = OpenFile::new(file, Some(path.to_owned()), context, status.is_direct);
+        let open =
+            OpenFile::new(Backing::System(file), Some(path.to_owned()), context, status.is_direct);
         if status.is_path {
             open.refuse_positions();
         }
@@ -153,14 +181,24 @@ impl OpenOptions {
         Ok(File { cursor: Cursor::new(open, 0, self.access.append) })
     }
 
+    fn simulated(&self, file: simulated::File, path: &Path, context: Arc<Context>) -> File {
+        let open = OpenFile::new(Backing::Simulated(file), Some(path.to_owned()), context, false);
+        File { cursor: Cursor::new(Arc::new(open), 0, self.access.append) }
+    }
+
     /// Opens a file by a call that may wait.
-    async fn open_on_thread(&self, path: &Path) -> io::Result<std::fs::File> {
-        let how = How { options: self.options.clone(), access: self.access, flags: self.flags };
-        let first = how.clone();
-        match offload("open", path, move |path| first.begin(path)).await? {
-            Opening::Done(file) => Ok(file),
+    async fn open_on_thread(&self, path: &Path) -> io::Result<Backing> {
+        let (first, second) = (self.clone(), self.clone());
+        let begin = move |files: &Files, path: &Path| match files.simulated() {
+            Some(tree) => {
+                tree.open(path, &first).map(|file| Opening::Done(Backing::Simulated(file)))
+            }
+            None => first.begin(path),
+        };
+        match offload("open", path, begin).await? {
+            Opening::Done(backing) => Ok(backing),
             Opening::Waits(class) => {
-                offload_to(class, "open", path, move |path| how.finish(path)).await
+                offload_to(class, "open", path, move |_, path| second.finish(path)).await
             }
         }
     }

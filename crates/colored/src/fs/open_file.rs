@@ -1,5 +1,6 @@
 //! [`OpenFile`]: the part of a file that deferred operations keep.
 
+use super::backing::Backing;
 use super::descriptor::Descriptor;
 use super::fault;
 use super::offload::failed;
@@ -51,8 +52,7 @@ enum Direction {
 /// An open file with its runtime.
 #[derive(Debug)]
 pub(super) struct OpenFile {
-    /// Counted: a registration has a reference, so that it ends before the descriptor does.
-    pub(super) file: Arc<std::fs::File>,
+    pub(super) backing: Backing,
     /// `None` for a file that the standard library opened.
     path: Option<PathBuf>,
     context: Arc<Context>,
@@ -78,19 +78,19 @@ pub(super) struct Facts {
 
 impl Opened for OpenFile {
     fn file(&self) -> &std::fs::File {
-        &self.file
+        self.system_file()
     }
 }
 
 impl OpenFile {
     pub(super) fn new(
-        file: std::fs::File,
+        backing: Backing,
         path: Option<PathBuf>,
         context: Arc<Context>,
         is_direct: bool,
     ) -> Self {
         Self {
-            file: Arc::new(file),
+            backing,
             path,
             context,
             facts: OnceLock::new(),
@@ -103,9 +103,27 @@ impl OpenFile {
 
     /// The file alone: what is registered is no more.
     pub(super) fn into_file(self) -> std::fs::File {
-        let Self { file, waits, .. } = self;
+        let Self { backing, waits, .. } = self;
         drop(waits);
-        Arc::into_inner(file).expect("only the registration has another reference")
+        match backing {
+            Backing::System(file) => {
+                Arc::into_inner(file).expect("only the registration has another reference")
+            }
+            Backing::Simulated(_) => unreachable!("no simulated file is given away"),
+        }
+    }
+
+    /// The file of the system.
+    ///
+    /// # Panics
+    ///
+    /// If the file is simulated, which has none.
+    #[track_caller]
+    pub(super) fn system_file(&self) -> &Arc<std::fs::File> {
+        match &self.backing {
+            Backing::System(file) => file,
+            Backing::Simulated(_) => panic!("a simulated file has no descriptor"),
+        }
     }
 
     pub(super) fn services(&self) -> &Services {
@@ -134,7 +152,9 @@ impl OpenFile {
 
     pub(super) fn facts(&self) -> Option<&Facts> {
         if self.facts.get().is_none() {
-            self.learn(system::identify(&self.file)?);
+            // Nothing is to be known of a simulated one: it is a regular file with positions.
+            let Backing::System(file) = &self.backing else { return None };
+            self.learn(system::identify(file)?);
         }
         self.facts.get()
     }
@@ -144,7 +164,7 @@ impl OpenFile {
         if let Some(facts) = self.facts()
             && facts.device.kind().is_none()
         {
-            facts.device.learn(system::kind(&self.file));
+            facts.device.learn(system::kind(self.system_file()));
         }
     }
 
@@ -164,10 +184,14 @@ impl OpenFile {
     /// end of the file.
     pub(super) fn try_read(&self, buf: &mut [u8], offset: u64) -> io::Result<Option<usize>> {
         let room = buf.len().min(INLINE);
+        if let Some(file) = self.backing.simulated() {
+            let read = file.unless_deferred(|| file.read(&mut buf[..room], offset));
+            return read.map_err(|error| self.failed("read", error));
+        }
         let buf = &mut buf[..fault::limit(room)];
         self.attempt(Direction::Read, offset, room, |how| match how {
-            How::NoWait => system::read(&self.file, buf, offset),
-            How::Plain => positional::read(&self.file, buf, offset).map(Attempt::Done),
+            How::NoWait => system::read(self.system_file(), buf, offset),
+            How::Plain => positional::read(self.system_file(), buf, offset).map(Attempt::Done),
             How::Resident => self.read_resident(buf, offset),
         })
         .map_err(|error| self.failed("read", error))
@@ -176,10 +200,14 @@ impl OpenFile {
     /// Writes what the page cache takes at once, at most [`INLINE`] bytes.
     pub(super) fn try_write(&self, buf: &[u8], offset: u64) -> io::Result<Option<usize>> {
         let room = buf.len().min(INLINE);
+        if let Some(file) = self.backing.simulated() {
+            let written = file.unless_deferred(|| file.write(&buf[..room], offset));
+            return written.map_err(|error| self.failed("write to", error));
+        }
         let buf = &buf[..fault::limit(room)];
         self.attempt(Direction::Write, offset, room, |how| match how {
-            How::NoWait => system::write(&self.file, buf, offset),
-            How::Plain => positional::write(&self.file, buf, offset).map(Attempt::Done),
+            How::NoWait => system::write(self.system_file(), buf, offset),
+            How::Plain => positional::write(self.system_file(), buf, offset).map(Attempt::Done),
             How::Resident => Ok(Attempt::Unsupported),
         })
         .map_err(|error| self.failed("write to", error))
@@ -204,7 +232,7 @@ impl OpenFile {
         if resident == 0 {
             return Ok(0);
         }
-        let sent = in_own_call(|| system::send(&self.file, socket, part.start, resident))?;
+        let sent = in_own_call(|| system::send(self.system_file(), socket, part.start, resident))?;
         device.counts.add(Event::Hit);
         device.counts.add_hit_bytes(sent);
         Ok(sent)
@@ -214,10 +242,11 @@ impl OpenFile {
     fn read_resident(&self, buf: &mut [u8], offset: u64) -> io::Result<Attempt<usize>> {
         let resident = self.residency().map_or(0, |of| of.resident(offset, buf.len()));
         if resident > 0 {
-            return positional::read(&self.file, &mut buf[..resident], offset).map(Attempt::Done);
+            return positional::read(self.system_file(), &mut buf[..resident], offset)
+                .map(Attempt::Done);
         }
         // No page is in memory behind the end.
-        match offset >= self.file.metadata()?.len() {
+        match offset >= self.system_file().metadata()?.len() {
             true => Ok(Attempt::Done(0)),
             false => Ok(Attempt::WouldBlock),
         }
@@ -228,11 +257,11 @@ impl OpenFile {
         let is_absent = |of: &Residency| of.resident(offset, 1) == 0;
         // No page is in memory behind the end, and the attempt finds that at once.
         self.residency().is_some_and(is_absent)
-            && self.file.metadata().is_ok_and(|metadata| offset < metadata.len())
+            && self.system_file().metadata().is_ok_and(|metadata| offset < metadata.len())
     }
 
     fn residency(&self) -> Option<&Residency> {
-        self.residency.get_or_init(|| Residency::of(&self.file)).as_ref()
+        self.residency.get_or_init(|| Residency::of(self.system_file())).as_ref()
     }
 
     /// How to attempt an operation without waiting for the device, if there is a way.
@@ -332,6 +361,9 @@ impl OpenFile {
 
     /// The metadata, if asking for it does not wait.
     pub(super) fn try_metadata(&self) -> io::Result<Option<Metadata>> {
+        if let Some(file) = self.backing.simulated() {
+            return file.unless_deferred(|| self.metadata());
+        }
         let is_near = |kind| matches!(kind, Kind::Memory | Kind::Local);
         let known = self.facts().and_then(|facts| facts.device.kind());
         if !self.services().devices.tries() || !known.is_some_and(is_near) {
@@ -342,7 +374,7 @@ impl OpenFile {
 
     /// The metadata; may block.
     pub(super) fn metadata(&self) -> io::Result<Metadata> {
-        self.file.metadata().map_err(|error| self.failed("read the metadata of", error))
+        self.backing.metadata().map_err(|error| self.failed("read the metadata of", error))
     }
 
     /// An error with the operation and the file.

@@ -1,31 +1,20 @@
 //! Opening a file by a call that may wait: what may wait for ever does so apart from what does not.
 
-use super::system::Access;
+use super::OpenOptions;
+use super::backing::Backing;
 use crate::pool::Class;
-use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::Path;
 
 /// What a thread has found that opens files.
 #[derive(Debug)]
 pub(super) enum Opening {
-    Done(File),
+    Done(Backing),
     /// A thread of that class has to open it.
     Waits(Class),
 }
 
-/// How a file is opened.
-#[derive(Clone, Debug)]
-pub(super) struct How {
-    pub(super) options: OpenOptions,
-    #[cfg_attr(not(unix), expect(dead_code, reason = "no opening waits there"))]
-    pub(super) access: Access,
-    /// The flags of the caller.
-    #[cfg_attr(not(unix), expect(dead_code, reason = "no opening waits there"))]
-    pub(super) flags: i32,
-}
-
-impl How {
+impl OpenOptions {
     /// Opens what is at a path, unless that may wait for ever.
     pub(super) fn begin(&self, path: &Path) -> io::Result<Opening> {
         match self.waits(path) {
@@ -36,15 +25,15 @@ impl How {
     }
 
     /// Opens what is at a path.
-    pub(super) fn finish(&self, path: &Path) -> io::Result<File> {
-        self.options.open(path)
+    pub(super) fn finish(&self, path: &Path) -> io::Result<Backing> {
+        self.options.open(path).map(Backing::from)
     }
 }
 
 #[cfg(unix)]
 mod unix {
     use super::super::system::clear_nonblock;
-    use super::{How, Opening};
+    use super::{OpenOptions, Opening};
     use crate::pool::Class;
     use rustix::fs::OFlags;
     use rustix::io::Errno;
@@ -52,7 +41,7 @@ mod unix {
     use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
     use std::path::Path;
 
-    impl How {
+    impl OpenOptions {
         /// The threads that open what is at a path, if that may wait. Who puts a pipe there meanwhile makes another
         /// class wait.
         pub(super) fn waits(&self, path: &Path) -> Option<Class> {
@@ -80,7 +69,7 @@ mod unix {
             match self.options.clone().custom_flags(flags).open(path) {
                 Ok(file) => {
                     clear_nonblock(&file)?;
-                    Ok(Opening::Done(file))
+                    Ok(Opening::Done(file.into()))
                 }
                 Err(error) if error.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => {
                     Ok(Opening::Waits(Class::OpenWriter))
@@ -97,7 +86,7 @@ pub(super) fn may_wait(path: &Path) -> bool {
 }
 
 #[cfg(not(unix))]
-impl How {
+impl OpenOptions {
     /// No opening waits.
     fn waits(&self, _: &Path) -> Option<Class> {
         None

@@ -1,13 +1,13 @@
 //! Operations on paths.
 
 use super::File;
+use super::files::Files;
 use super::offload::{failed, offload, offload_two, offload_two_to};
-use super::opening::may_wait;
 use super::system::{self, Attempt};
 use crate::device::{Event, Kind};
 use crate::pool::Class;
 use crate::services::current;
-use std::fs::{self, Metadata, Permissions};
+use std::fs::{Metadata, Permissions};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -61,21 +61,29 @@ async fn look_at(path: &Path, follow: bool) -> io::Result<Metadata> {
         return Ok(metadata);
     }
     let context = current::with(Arc::clone);
-    offload(OPERATION, path, move |path| {
+    offload(OPERATION, path, move |files, path| {
         // A later call may be answered from memory if the kind of the device is known.
-        if let Ok(Attempt::Done((file, identity))) = system::find(path, follow) {
+        if files.simulated().is_none()
+            && let Ok(Attempt::Done((file, identity))) = system::find(path, follow)
+        {
             let device = context.services.devices.get(identity.device);
             if device.kind().is_none() {
                 device.learn(system::kind(&file));
             }
         }
-        if follow { fs::metadata(path) } else { fs::symlink_metadata(path) }
+        files.look_at(path, follow)
     })
     .await
 }
 
 fn look_in_memory(path: &Path, follow: bool) -> io::Result<Option<Metadata>> {
     current::with(|context| {
+        if let Some(tree) = Files::of(&context.services).simulated() {
+            return match tree.is_deferred() {
+                true => Ok(None),
+                false => tree.look_at(path, follow).map(Some),
+            };
+        }
         let devices = &context.services.devices;
         if !devices.tries() {
             return Ok(None);
@@ -115,16 +123,9 @@ pub async fn try_exists(path: impl AsRef<Path>) -> io::Result<bool> {
 /// The system's, with both paths.
 pub async fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<u64> {
     let (from, to) = (from.as_ref(), to.as_ref());
-    let unless_it_waits = |from: &Path, to: &Path| match may_wait(from) || may_wait(to) {
-        true => Ok(None),
-        false => fs::copy(from, to).map(Some),
-    };
-    match offload_two("copy", from, to, unless_it_waits).await? {
+    match offload_two("copy", from, to, Files::copy_unless_it_waits).await? {
         Some(bytes) => Ok(bytes),
-        None => {
-            let copy = |from: &Path, to: &Path| fs::copy(from, to);
-            offload_two_to(Class::Stream, "copy", from, to, copy).await
-        }
+        None => offload_two_to(Class::Stream, "copy", from, to, Files::copy).await,
     }
 }
 
@@ -135,7 +136,7 @@ pub async fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<u6
 ///
 /// The system's, with both paths.
 pub async fn rename(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<()> {
-    offload_two("rename", from.as_ref(), to.as_ref(), |from, to| fs::rename(from, to)).await
+    offload_two("rename", from.as_ref(), to.as_ref(), Files::rename).await
 }
 
 /// Makes a second name, `link`, of a file. Not cancel safe: a dropped call may still make it.
@@ -144,8 +145,7 @@ pub async fn rename(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<
 ///
 /// The system's, with both paths.
 pub async fn hard_link(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<()> {
-    let link_to = |from: &Path, to: &Path| fs::hard_link(from, to);
-    offload_two("link", original.as_ref(), link.as_ref(), link_to).await
+    offload_two("link", original.as_ref(), link.as_ref(), Files::hard_link).await
 }
 
 /// Makes a symbolic link, `link`, that leads to `original`. Not cancel safe: a dropped call may still make it.
@@ -155,8 +155,7 @@ pub async fn hard_link(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io
 /// The system's, with both paths.
 #[cfg(unix)]
 pub async fn symlink(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<()> {
-    let link_to = |from: &Path, to: &Path| std::os::unix::fs::symlink(from, to);
-    offload_two("link", original.as_ref(), link.as_ref(), link_to).await
+    offload_two("link", original.as_ref(), link.as_ref(), Files::symlink).await
 }
 
 macro_rules! on_a_path {
@@ -167,7 +166,7 @@ macro_rules! on_a_path {
         ///
         /// The system's, with the path.
         pub async fn $name(path: impl AsRef<Path>) -> io::Result<$output> {
-            offload($operation, path.as_ref(), |path| fs::$name(path)).await
+            offload($operation, path.as_ref(), Files::$name).await
         }
     )*};
 }
@@ -196,6 +195,6 @@ on_a_path! {
 ///
 /// The system's, with the path.
 pub async fn set_permissions(path: impl AsRef<Path>, permissions: Permissions) -> io::Result<()> {
-    let set = move |path: &Path| fs::set_permissions(path, permissions);
+    let set = move |files: &Files, path: &Path| files.set_permissions(path, permissions);
     offload("set the permissions of", path.as_ref(), set).await
 }

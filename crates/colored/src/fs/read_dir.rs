@@ -1,5 +1,6 @@
 //! [`ReadDir`]: the entries of a directory.
 
+use super::files::Files;
 use super::offload::{failed, offload};
 use crate::blocking::{self, Deferred};
 use crate::device::Event;
@@ -32,7 +33,7 @@ const BATCH: usize = 256;
 /// Outside a runtime.
 pub async fn read_dir(path: impl AsRef<Path>) -> io::Result<ReadDir> {
     let path = path.as_ref();
-    let batch = offload("list", path, |path| Ok(Batch::of(fs::read_dir(path)?))).await?;
+    let batch = offload("list", path, Batch::first).await?;
     Ok(ReadDir {
         path: path.to_owned(),
         context: current::with(Arc::clone),
@@ -64,11 +65,17 @@ struct Batch {
 }
 
 impl Batch {
+    fn first(files: &Files, path: &Path) -> io::Result<Batch> {
+        let Some(tree) = files.simulated() else { return Ok(Batch::of(fs::read_dir(path)?)) };
+        let entry = |(name, file_type)| Ok(DirEntry { path: path.join(name), file_type });
+        Ok(Batch { entries: tree.read_dir(path)?.into_iter().map(entry).collect(), rest: None })
+    }
+
     fn of(mut rest: fs::ReadDir) -> Batch {
         let mut entries = VecDeque::new();
         while entries.len() < BATCH {
             match rest.next() {
-                Some(entry) => entries.push_back(entry.map(DirEntry::new)),
+                Some(entry) => entries.push_back(entry.map(|entry| DirEntry::new(&entry))),
                 None => return Batch { entries, rest: None },
             }
         }
@@ -136,27 +143,26 @@ impl futures_core::Stream for ReadDir {
 /// An entry of a directory.
 #[derive(Debug)]
 pub struct DirEntry {
-    entry: fs::DirEntry,
+    path: PathBuf,
     /// From the listing, or from the metadata on file systems whose listings have no types.
     file_type: io::Result<FileType>,
 }
 
 impl DirEntry {
-    fn new(entry: fs::DirEntry) -> DirEntry {
-        let file_type = entry.file_type();
-        DirEntry { entry, file_type }
+    fn new(entry: &fs::DirEntry) -> DirEntry {
+        DirEntry { path: entry.path(), file_type: entry.file_type() }
     }
 
     /// The path: that of [`read_dir()`] with the name.
     #[must_use]
     pub fn path(&self) -> PathBuf {
-        self.entry.path()
+        self.path.clone()
     }
 
     /// The name.
     #[must_use]
     pub fn file_name(&self) -> OsString {
-        self.entry.file_name()
+        self.path.file_name().unwrap_or_default().to_owned()
     }
 
     /// The type, of a symbolic link itself. The listing has it: this costs nothing.
@@ -172,7 +178,7 @@ impl DirEntry {
                     Some(code) => io::Error::from_raw_os_error(code),
                     None => error.kind().into(),
                 };
-                Err(failed("find the type of", &self.path(), same))
+                Err(failed("find the type of", &self.path, same))
             }
         }
     }
@@ -183,6 +189,6 @@ impl DirEntry {
     ///
     /// The system's, with the path: such as when the entry is gone.
     pub async fn metadata(&self) -> io::Result<Metadata> {
-        super::symlink_metadata(self.path()).await
+        super::symlink_metadata(&self.path).await
     }
 }

@@ -72,7 +72,11 @@ use self::other as system;
 /// Outside a runtime.
 pub async fn write(path: impl AsRef<Path>, bytes: impl AsRef<[u8]>) -> io::Result<()> {
     let bytes = bytes.as_ref().to_vec();
-    offload("write", path.as_ref(), move |path| replace(path, &bytes)).await
+    offload("write", path.as_ref(), move |files, path| match files.simulated() {
+        Some(tree) => tree.replace(path, &bytes),
+        None => replace(path, &bytes),
+    })
+    .await
 }
 
 /// Makes `bytes` the contents of the file at a path, exactly as [`std::fs::write`] and `tokio::fs::write`
@@ -90,7 +94,7 @@ pub async fn write(path: impl AsRef<Path>, bytes: impl AsRef<[u8]>) -> io::Resul
 /// Outside a runtime.
 pub async fn write_in_place(path: impl AsRef<Path>, bytes: impl AsRef<[u8]>) -> io::Result<()> {
     let bytes = bytes.as_ref().to_vec();
-    offload("write", path.as_ref(), move |path| fs::write(path, &bytes)).await
+    offload("write", path.as_ref(), move |files, path| files.write(path, &bytes)).await
 }
 
 /// Why a file was not replaced. It is as it was.

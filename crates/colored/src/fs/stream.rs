@@ -20,8 +20,10 @@ impl OpenFile {
         if !self.is_stream() {
             return Poll::Ready(Ok(None));
         }
-        self.poll_stream(cx, Interest::READABLE, |open| system::read_stream(&open.file, buf))
-            .map_err(|error| self.failed("read", error))
+        self.poll_stream(cx, Interest::READABLE, |open| {
+            system::read_stream(open.system_file(), buf)
+        })
+        .map_err(|error| self.failed("read", error))
     }
 
     /// Writes what a stream has room for, and waits if there is none. `None` if a thread has to write.
@@ -33,8 +35,10 @@ impl OpenFile {
         if !self.is_stream() {
             return Poll::Ready(Ok(None));
         }
-        self.poll_stream(cx, Interest::WRITABLE, |open| system::write_stream(&open.file, buf))
-            .map_err(|error| self.failed("write to", error))
+        self.poll_stream(cx, Interest::WRITABLE, |open| {
+            system::write_stream(open.system_file(), buf)
+        })
+        .map_err(|error| self.failed("write to", error))
     }
 
     /// Waits for as long as a read would wait for something of which the reactor can tell.
@@ -88,7 +92,8 @@ impl OpenFile {
     /// watched.
     fn registered(&self) -> Option<&Registered<Descriptor>> {
         if self.waits.get().is_none() {
-            let (of, ready) = (descriptor::of(&self.file), Ready::READABLE | Ready::WRITABLE);
+            let (of, ready) =
+                (descriptor::of(self.system_file()), Ready::READABLE | Ready::WRITABLE);
             // The system refuses the second one of two calls at once. So none is made that is not kept.
             let registered = Registered::within(self.context(), of, ready).ok()?;
             return Some(self.waits.get_or_init(|| registered));

@@ -9,7 +9,7 @@ use crate::device::Event;
 use crate::driver::ring::{self, Opened};
 use crate::pool::{Class, Job, Refused};
 use crate::ready::{Direction, is_ready, pause, until_done};
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Read};
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
@@ -76,8 +76,8 @@ impl OpenFile {
     /// Reads once, if there is something.
     fn read_ready(&self, len: usize) -> io::Result<Vec<u8>> {
         let mut buffer = Buffer::zeros(len, self.is_direct());
-        while is_ready(&self.file, Direction::Read) {
-            match (&*self.file).read(buffer.bytes_mut()) {
+        while is_ready(self.system_file(), Direction::Read) {
+            match (&**self.system_file()).read(buffer.bytes_mut()) {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == ErrorKind::WouldBlock => pause(),
                 Err(error) => return Err(self.failed("read", error)),
@@ -111,15 +111,14 @@ impl OpenFile {
 
     /// Reads what there is, as the standard library.
     fn read_once(&self, buf: &mut [u8]) -> io::Result<usize> {
-        until_done(&self.file, Direction::Read, || (&*self.file).read(buf))
+        until_done(self.system_file(), Direction::Read, || (&**self.system_file()).read(buf))
     }
 
     /// Reads once at an offset.
     fn read_part(&self, buf: &mut [u8], offset: u64, fault: fault::Job) -> io::Result<usize> {
         fault.refuse()?;
         let most = fault.limit(buf.len());
-        let call = || positional::read(&self.file, &mut buf[..most], offset);
-        until_done(&self.file, Direction::Read, call)
+        self.backing.read(&mut buf[..most], offset)
     }
 
     /// Reads at an offset until `buf` is full, or all is read that there is for now, or an error comes.
@@ -201,12 +200,9 @@ impl OpenFile {
             fault.refuse()?;
             let left = &buf[done..];
             let part = &left[..fault.limit(left.len())];
-            let call = || positional::write(&self.file, part, offset + done as u64);
-            until_done(&self.file, Direction::Write, call)
+            self.backing.write(part, offset + done as u64)
         };
-        let write = |done: usize| {
-            until_done(&self.file, Direction::Write, || (&*self.file).write(&buf[done..]))
-        };
+        let write = |done: usize| self.backing.write_where_it_is(&buf[done..]);
         match place {
             Place::Position(offset) if self.has_positions() => {
                 match positional::repeat(buf.len(), |done| write_at(done, offset)) {

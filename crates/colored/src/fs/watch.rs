@@ -11,6 +11,7 @@ mod tests;
 use self::absent::Source;
 #[cfg(any(target_os = "linux", target_os = "android"))]
 use self::inotify::Source;
+use crate::services::current;
 use futures_core::Stream;
 use std::collections::VecDeque;
 use std::fmt;
@@ -99,13 +100,17 @@ impl Watcher {
     /// # Errors
     ///
     /// When the system has no descriptors or no such watchers left;
-    /// [`Unsupported`](io::ErrorKind::Unsupported) on systems other than Linux and Android.
+    /// [`Unsupported`](io::ErrorKind::Unsupported) on systems other than Linux and Android, and in a simulation.
     ///
     /// # Panics
     ///
     /// Outside a runtime.
     #[track_caller]
     pub fn new() -> io::Result<Watcher> {
+        if current::with(|context| context.services.host.is_some()) {
+            let text = "`fs::Watcher` sees no changes of simulated files, so a simulation has none";
+            return Err(io::Error::new(io::ErrorKind::Unsupported, text));
+        }
         Ok(Watcher { source: Source::new()?, events: VecDeque::new() })
     }
 

@@ -29,7 +29,7 @@ pub(crate) struct Recording(());
 #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as with the feature")]
 impl Recording {
     pub(crate) fn order(&self) -> Order {
-        Order
+        Order::default()
     }
 
     pub(crate) const fn start(&self) -> io::Result<()> {

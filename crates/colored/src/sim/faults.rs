@@ -44,6 +44,8 @@ pub enum Fault {
     Doubling,
     /// A connection between hosts breaks when one of them writes.
     Reset,
+    /// A read, a write or a sync of a file fails: see [`sim::fs`](super::fs#faults).
+    Disk,
     /// Nothing arrives from one host at another for some time, or both ways.
     Partition,
     /// A host of [`Builder::host`](super::Builder::host) [crashes](super::Host::crash), and restarts after some time.
@@ -62,6 +64,7 @@ impl Fault {
             Fault::Loss => Family::Loss,
             Fault::Doubling => Family::Doubling,
             Fault::Reset => Family::Reset,
+            Fault::Disk => Family::Disk,
             Fault::Partition => Family::Partition,
             Fault::Crash => Family::Crash,
             Fault::Pause => Family::Pause,
@@ -88,9 +91,10 @@ impl Faults {
         Self { families: (1 << Family::ALL.len()) - 1, is_swarm: true }
     }
 
-    /// The families of the network, chosen as by [`swarm`](Self::swarm): hosts stay up.
+    /// The families of the network, chosen as by [`swarm`](Self::swarm): hosts stay up, and disks are sound.
     pub const fn network() -> Self {
-        Self::swarm().without(Fault::Crash).without(Fault::Pause).without(Fault::Clock)
+        let network = Self::swarm().without(Fault::Disk).without(Fault::Crash);
+        network.without(Fault::Pause).without(Fault::Clock)
     }
 
     /// Adds a family.
@@ -119,7 +123,7 @@ impl Faults {
             // Each takes the same numbers, so that another family changes nothing for this one.
             let (is_out, how_often) = (rng.below(2) == 0, rng.below(3));
             let one_in = match family {
-                Family::Reset => [16, 64, 256],
+                Family::Reset | Family::Disk => [16, 64, 256],
                 Family::Delay | Family::Pieces | Family::Loss | Family::Doubling => [4, 16, 64],
                 // Of turns.
                 Family::Partition | Family::Crash | Family::Pause | Family::Clock => {

@@ -10,6 +10,7 @@ pub(crate) enum Family {
     Loss,
     Doubling,
     Reset,
+    Disk,
     Partition,
     Crash,
     Pause,
@@ -17,12 +18,13 @@ pub(crate) enum Family {
 }
 
 impl Family {
-    pub(crate) const ALL: [Family; 9] = [
+    pub(crate) const ALL: [Family; 10] = [
         Family::Delay,
         Family::Pieces,
         Family::Loss,
         Family::Doubling,
         Family::Reset,
+        Family::Disk,
         Family::Partition,
         Family::Crash,
         Family::Pause,
@@ -37,13 +39,14 @@ impl Family {
             Family::Loss => Some("a datagram is lost"),
             Family::Doubling => Some("a datagram is doubled"),
             Family::Reset => Some("a connection breaks"),
+            Family::Disk => Some("a read, a write or a sync of a file fails"),
             Family::Partition | Family::Crash | Family::Pause | Family::Clock => None,
         }
     }
 }
 
-/// Once in how many times the faults of each family happen, or 0 if never: for packets and sockets each time, for the others
-/// in each turn.
+/// Once in how many times the faults of each family happen, or 0 if never: for packets, sockets and disks each time, for the
+/// others in each turn.
 pub(crate) type Rates = [u32; Family::ALL.len()];
 
 /// How a run decides whether something happens: a choice, whose default is no. It is named by a site, the time, and how

@@ -122,7 +122,7 @@ fn the_end_of_a_block_device_is_where_the_system_seeks_it() {
         let std = std::fs::File::options().read(true).write(true).open(&path).unwrap();
         let device = system::identify(&std).unwrap().device;
         let context = current::with(Arc::clone);
-        let open = OpenFile::new(std, None, context, false);
+        let open = OpenFile::new(std.into(), None, context, false);
         open.learn(Identity { device, file_type: FileType::Block });
         let mut file = File { cursor: Cursor::new(Arc::new(open), 0, false) };
         assert_eq!(file.seek(SeekFrom::End(-100)).await.unwrap(), 9900);

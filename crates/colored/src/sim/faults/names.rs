@@ -8,6 +8,7 @@ const FAMILIES: &[(&str, Fault)] = &[
     ("clock", Fault::Clock),
     ("crash", Fault::Crash),
     ("delay", Fault::Delay),
+    ("disk", Fault::Disk),
     ("doubling", Fault::Doubling),
     ("loss", Fault::Loss),
     ("partition", Fault::Partition),

@@ -1,0 +1,76 @@
+//! [`Files`]: where the paths of a runtime lead: to the files of the system, or to those of a simulated host.
+
+use super::opening::may_wait;
+use super::simulated::Tree;
+use crate::services::Services;
+use std::fs::{self, Metadata, Permissions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Where the paths of a runtime lead. Without the feature `sim`, to the files of the system.
+#[derive(Clone, Debug)]
+pub(super) struct Files(Option<Tree>);
+
+impl Files {
+    pub(super) fn of(services: &Services) -> Files {
+        Files(services.host.as_ref().map(Tree::of))
+    }
+
+    pub(super) fn simulated(&self) -> Option<&Tree> {
+        self.0.as_ref()
+    }
+
+    /// The metadata of what is at a path, or of a symbolic link itself.
+    pub(super) fn look_at(&self, path: &Path, follow: bool) -> io::Result<Metadata> {
+        match &self.0 {
+            None if follow => fs::metadata(path),
+            None => fs::symlink_metadata(path),
+            Some(tree) => tree.look_at(path, follow),
+        }
+    }
+
+    #[cfg(unix)]
+    pub(super) fn symlink(&self, original: &Path, link: &Path) -> io::Result<()> {
+        match &self.0 {
+            None => std::os::unix::fs::symlink(original, link),
+            Some(tree) => tree.symlink(original, link),
+        }
+    }
+
+    /// `None` if the copy may wait for ever.
+    pub(super) fn copy_unless_it_waits(&self, from: &Path, to: &Path) -> io::Result<Option<u64>> {
+        match self.0.is_none() && (may_wait(from) || may_wait(to)) {
+            true => Ok(None),
+            false => self.copy(from, to).map(Some),
+        }
+    }
+}
+
+macro_rules! calls_of_std {
+    ($($(#[$if:meta])* $name:ident($($argument:ident: $type:ty),*) -> $output:ty;)*) => {
+        impl Files {$(
+            $(#[$if])*
+            pub(super) fn $name(&self, $($argument: $type),*) -> io::Result<$output> {
+                match &self.0 {
+                    None => fs::$name($($argument),*),
+                    Some(tree) => tree.$name($($argument),*),
+                }
+            }
+        )*}
+    };
+}
+
+calls_of_std! {
+    copy(from: &Path, to: &Path) -> u64;
+    rename(from: &Path, to: &Path) -> ();
+    hard_link(original: &Path, link: &Path) -> ();
+    create_dir(path: &Path) -> ();
+    create_dir_all(path: &Path) -> ();
+    remove_file(path: &Path) -> ();
+    remove_dir(path: &Path) -> ();
+    remove_dir_all(path: &Path) -> ();
+    read_link(path: &Path) -> PathBuf;
+    canonicalize(path: &Path) -> PathBuf;
+    set_permissions(path: &Path, permissions: Permissions) -> ();
+    write(path: &Path, bytes: &[u8]) -> ();
+}

@@ -1,0 +1,24 @@
+//! The disks of the hosts.
+
+use super::{Family, Host, World};
+use colored_sim::disk::Disk;
+use std::sync::{MutexGuard, PoisonError};
+
+impl World {
+    /// The disk of a host. It outlives a crash of the host.
+    pub(crate) fn disk(&self, host: usize) -> MutexGuard<'_, Disk> {
+        // No operation panics between two changes that belong together.
+        self.disks[host].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The disk of a host loses what is not synced, or a part of it, by choice.
+    pub(crate) fn fail_power(&self, host: usize) {
+        self.disk(host).fail_power(&mut |many| self.is_one_in(many, Family::Disk, host));
+    }
+}
+
+impl Host {
+    pub(crate) fn disk(&self) -> MutexGuard<'_, Disk> {
+        self.world.disk(self.number)
+    }
+}

@@ -1,0 +1,119 @@
+//! Disks that fail, and hosts that crash and find what they have synced.
+
+use super::power::save;
+use colored::fs::{self, File};
+use colored::sim::{self, Builder, Fault, Faults, Report};
+use colored::time::{Duration, sleep};
+use std::io::ErrorKind;
+
+/// Writes until a sync has succeeded. The wrong program syncs again what the system has given up.
+async fn write_durably(bytes: &[u8], wrong: bool) {
+    loop {
+        let file = File::create("/data/state").await.unwrap();
+        if let Err(error) = file.write_all_at(bytes, 0).await {
+            sim::sometimes!(error.kind() == ErrorKind::StorageFull, "a write finds no room");
+            sim::sometimes!(error.kind() != ErrorKind::StorageFull, "a write fails");
+            continue;
+        }
+        if wrong {
+            while file.sync_all().await.is_err() {}
+            return;
+        }
+        if file.sync_all().await.is_ok() {
+            return;
+        }
+    }
+}
+
+fn write_on_a_bad_disk(wrong: bool) -> Report {
+    Builder::new().faults(Faults::none().with(Fault::Disk)).run(move || {
+        sim::fs::write("main", "/data/state", "old").unwrap();
+        async move {
+            write_durably(b"new", wrong).await;
+            sim::fs::fail_power("main");
+            let state = loop {
+                match fs::read_to_string("/data/state").await {
+                    Ok(state) => break state,
+                    Err(error) => assert!(error.to_string().starts_with("cannot read /data/state")),
+                }
+            };
+            assert!(state == "new", "the state is {state:?}");
+        }
+    })
+}
+
+#[test]
+fn a_sync_that_has_failed_is_not_mended_by_another_one() {
+    let report = write_on_a_bad_disk(true);
+    let found = report.failure().unwrap_or_else(|| panic!("not found: {report}"));
+    assert!(found.message().contains("the state is"), "{found}");
+    assert!(found.differs().is_none() && found.choices() <= 3, "{found}");
+    let report = write_on_a_bad_disk(false);
+    report.assert_passed();
+    assert!(report.never_seen().is_empty(), "{report}");
+}
+
+/// Counts the starts of a host in a file.
+async fn count_start(sync_file: bool) {
+    let starts = fs::read_to_string("/data/state").await.unwrap();
+    let starts: u32 = starts.parse().unwrap_or_else(|_| panic!("the count is {starts:?}"));
+    save((starts + 1).to_string().as_bytes(), sync_file, true).await.unwrap();
+}
+
+fn restart_twice(sync_file: bool) -> Report {
+    Builder::new().host("store", move || count_start(sync_file)).run(|| {
+        sim::fs::write("store", "/data/state", "0").unwrap();
+        async {
+            let store = sim::host("store");
+            sleep(Duration::from_secs(1)).await;
+            for _ in 0..2 {
+                store.crash().await;
+                store.restart();
+                sleep(Duration::from_secs(1)).await;
+            }
+            assert_eq!(sim::fs::read("store", "/data/state").unwrap(), b"3");
+            assert!(sim::fs::read("main", "/data/state").is_err(), "each host has its own files");
+        }
+    })
+}
+
+#[test]
+fn a_host_finds_after_a_crash_what_it_has_synced() {
+    let report = restart_twice(false);
+    let found = report.failure().unwrap_or_else(|| panic!("not found: {report}"));
+    assert!(found.message().contains("the count is \"\""), "{found}");
+    restart_twice(true).assert_passed();
+}
+
+/// Crashes and faults of disks at any time, by the swarm.
+#[test]
+fn a_count_that_is_saved_with_care_never_goes_back() {
+    let report = Builder::new()
+        .seeds(0..300)
+        .faults(Faults::none().with(Fault::Crash).with(Fault::Disk))
+        .host("store", || async {
+            loop {
+                let Ok(text) = fs::read_to_string("/data/state").await else { continue };
+                let count: u64 = text.parse().unwrap_or_else(|_| panic!("the count is {text:?}"));
+                let said = sim::fs::read("main", "/said").unwrap();
+                let said: u64 = String::from_utf8(said).unwrap().parse().unwrap();
+                assert!(count >= said, "the count was {said}, and is {count}");
+                if save((count + 1).to_string().as_bytes(), true, true).await.is_ok() {
+                    sim::fs::write("main", "/said", (count + 1).to_string()).unwrap();
+                }
+                sleep(Duration::from_millis(10)).await;
+            }
+        })
+        .run(|| {
+            sim::fs::write("store", "/data/state", "0").unwrap();
+            sim::fs::write("main", "/said", "0").unwrap();
+            async {
+                sleep(Duration::from_millis(500)).await;
+                let said = sim::fs::read("main", "/said").unwrap();
+                sim::sometimes!(said == b"0", "the host is down all the time");
+                sim::sometimes!(said.len() == 2, "10 and more");
+            }
+        });
+    report.assert_passed();
+    assert!(report.never_seen().is_empty(), "{report}");
+}

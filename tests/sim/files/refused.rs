@@ -1,0 +1,25 @@
+//! What a simulated file does not have.
+
+use colored::fs::{self, File, Watcher};
+use colored::sim;
+use std::io::ErrorKind;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+#[test]
+fn a_simulated_file_has_no_descriptor_and_no_watcher() {
+    sim::check(|| async {
+        fs::write("/a", "bytes").await.unwrap();
+        let file = File::open("/a").await.unwrap();
+        #[cfg(unix)]
+        {
+            let descriptor = || std::os::fd::AsRawFd::as_raw_fd(&file);
+            let panic = catch_unwind(AssertUnwindSafe(descriptor)).unwrap_err();
+            let text = panic.downcast_ref::<&str>().unwrap();
+            assert_eq!(*text, "a simulated file has no descriptor");
+        }
+        assert_eq!(file.into_std().await.unwrap_err().kind(), ErrorKind::Unsupported);
+        let error = Watcher::new().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unsupported);
+        assert!(error.to_string().contains("simulated"), "{error}");
+    });
+}
