@@ -43,7 +43,7 @@ fn the_future_has_its_color_and_the_caller_keeps_its_own() {
 fn the_order_is_that_of_the_first_polls() {
     shared(|| {
         let runtime = runtime(2);
-        let gate = Gate::close(&runtime.handle(), RED);
+        let gate = Gate::close(runtime.handle(), RED);
         let trace = Trace::new();
         let note = |name: &'static str| {
             let trace = trace.clone();
@@ -106,7 +106,7 @@ fn a_drop_aborts_it_and_its_values_go_under_its_color() {
         drops.assert_exact(1);
 
         // Before its turn, too.
-        let (gate, value) = (Gate::close(&runtime.handle(), RED), drops.under(RED));
+        let (gate, value) = (Gate::close(runtime.handle(), RED), drops.under(RED));
         let main = async move {
             let never = async move {
                 let _value = value;

@@ -118,7 +118,7 @@ impl Services {
             devices: Devices::new(true),
             tokio: TokioPlace::default(),
             host: None,
-            recording: Recording::default(),
+            recording: crate::recording::Setting::default().open().expect("it records nothing"),
         })
     }
 }
