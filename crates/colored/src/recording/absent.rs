@@ -5,7 +5,7 @@ use std::io;
 
 /// Nothing.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Setting;
+pub(crate) struct Setting(());
 
 #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as with the feature")]
 impl Setting {
@@ -18,18 +18,18 @@ impl Setting {
     }
 
     pub(crate) const fn open(&self) -> io::Result<Recording> {
-        Ok(Recording)
+        Ok(Recording(()))
     }
 }
 
 /// Nothing.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Recording;
+pub(crate) struct Recording(());
 
 #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as with the feature")]
 impl Recording {
     pub(crate) fn order(&self) -> Order {
-        Order
+        Order::default()
     }
 
     pub(crate) const fn start(&self) -> io::Result<()> {

@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 
 /// Neither.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Order;
+pub struct Order(());
 
 impl Order {
     #[expect(clippy::unused_self, reason = "as with the feature")]
