@@ -7,7 +7,7 @@ use crate::bytes::{
 use crate::event::{Event, Mark, Source, Turn, Value};
 use crate::ranks::Ranks;
 
-/// Makes the bytes of one color. Some two nanoseconds a turn.
+/// Makes the bytes of one color.
 #[derive(Debug)]
 pub struct Writer {
     bytes: Vec<u8>,

@@ -2,7 +2,6 @@
 
 use super::book::{Book, OPEN, STOPPED, source_of};
 use super::early::{Early, Next, Pushed};
-use super::here;
 use crate::color::Color;
 use crate::lane::LanePtr;
 use crate::queue::{Kind, Node, Tag};
@@ -182,7 +181,6 @@ impl ColorOrder {
 
     /// Takes a node that is pushed, if it may have to wait: true in a replay.
     pub(super) fn hold_back(&self, pushed: Pushed, tag: &Tag) -> bool {
-        tag.set(here::source_in(&self.book));
         let mut state = self.state.lock();
         match &mut *state {
             State::Replay(early) if self.book.is_open() => early.put(pushed, tag),

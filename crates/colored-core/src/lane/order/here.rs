@@ -55,10 +55,10 @@ fn with_outside<R>(f: impl FnOnce(Source, &Arc<Book>, &AtomicU64) -> R) -> Optio
 /// The source in this book that this thread is at the moment.
 pub(super) fn source_in(book: &Arc<Book>) -> Option<Source> {
     let mine = |own: &Arc<Book>, source| Arc::ptr_eq(own, book).then_some(source);
-    if holds_a_lane() {
-        return here(|order| order.and_then(|order| mine(&order.book, order.name)));
-    }
-    with_outside(|source, own, _| mine(own, source)).flatten()
+    Held::with_current(|lane| match lane {
+        Some(lane) => lane.order.get().and_then(|order| mine(&order.book, order.name)),
+        None => with_outside(|source, own, _| mine(own, source)).flatten(),
+    })
 }
 
 /// The source that this thread is at the moment.

@@ -130,10 +130,14 @@ impl LanePtr {
 /// As for [`LanePtr::push`].
 #[inline(never)]
 unsafe fn hold_back(order: &Arc<ColorOrder>, lane: LanePtr, node: NonNull<Node>) -> bool {
-    // From the moment at which the node waits, another thread may let it in and free the lane.
-    let order = Arc::clone(order);
     // SAFETY: the node is in no chain, so this thread may read it.
     let Node { kind, tag, .. } = unsafe { node.as_ref() };
+    tag.set(here::source_in(&order.book));
+    if order.book.replay().is_none() {
+        return false;
+    }
+    // From the moment at which the node waits, another thread may let it in and free the lane.
+    let order = Arc::clone(order);
     let pushed = Pushed { node, lane, is_task: *kind == Kind::Task };
     let is_held = order.hold_back(pushed, tag);
     if is_held {
