@@ -5,6 +5,7 @@ mod bugs;
 mod hosts;
 mod lies;
 mod limits;
+mod net_bugs;
 mod net_datagrams;
 mod net_tcp;
 mod runs;

@@ -34,6 +34,8 @@ pub struct Choices {
     turns: BTreeMap<usize, u64>,
     /// How often the present turn has drawn.
     asked: u32,
+    /// By site, the time at which it has asked last, and how often then.
+    sites: BTreeMap<usize, (u64, u32)>,
     deviations: Deviations,
     /// A hash of all choices and of what the run has reported.
     trail: u64,
@@ -50,8 +52,10 @@ pub struct Turn {
     pub number: u64,
     /// Whether the choice of the actor was not the default.
     pub is_chosen: bool,
-    /// What was drawn in it and is not the default, with the number of the draw.
-    pub drawn: Vec<(u32, u32)>,
+    /// What was drawn in it and is not the default, with the number of the draw; without for what is counted apart.
+    pub drawn: Vec<(Option<u32>, u32)>,
+    /// When it began, in nanoseconds since the begin of the run.
+    pub nanos: u64,
     /// What ran, as the runtime has described it.
     pub what: String,
 }
@@ -81,6 +85,7 @@ impl Choices {
             last: Place { actor: 0, turns: 0 },
             turns: BTreeMap::new(),
             asked: 0,
+            sites: BTreeMap::new(),
             deviations: BTreeMap::new(),
             trail: 0,
             turns_kept: None,
@@ -106,9 +111,10 @@ impl Choices {
         self.turns_kept.as_deref().unwrap_or_default()
     }
 
-    /// Says what the last turn has run, if turns are kept.
-    pub fn describe(&mut self, what: impl FnOnce() -> String) {
+    /// Says when the last turn began, and what it has run, if turns are kept.
+    pub fn describe(&mut self, nanos: u64, what: impl FnOnce() -> String) {
         if let Some(turn) = self.turns_kept.as_mut().and_then(|turns| turns.last_mut()) {
+            turn.nanos = nanos;
             turn.what = what();
         }
     }
@@ -161,9 +167,21 @@ impl Choices {
         self.draw(|chooser| chooser.below(bound), bound - 1)
     }
 
-    /// A number up to `most`. A replay may name a larger one, that another version of the program had.
     fn draw(&mut self, draw: impl FnOnce(&mut Chooser) -> u32, most: u32) -> u32 {
-        let key = (self.last, Some(self.asked));
+        let number = self.asked;
+        self.asked += 1;
+        self.draw_at((self.last, Some(number)), Some(number), draw, most)
+    }
+
+    /// A number up to `most`. A replay may name a larger one, that another version of the program had. `number` is that of the
+    /// draw in its turn.
+    fn draw_at(
+        &mut self,
+        key: (Place, Option<u32>),
+        number: Option<u32>,
+        draw: impl FnOnce(&mut Chooser) -> u32,
+        most: u32,
+    ) -> u32 {
         let drawn = match &mut self.source {
             Source::Strategy(chooser) => draw(chooser),
             Source::Replay(deviations) => match deviations.get(&key) {
@@ -174,29 +192,24 @@ impl Choices {
         if drawn > 0 {
             self.deviations.insert(key, Deviation::Drawn(drawn));
             if let Some(turn) = self.turns_kept.as_mut().and_then(|turns| turns.last_mut()) {
-                turn.drawn.push((self.asked, drawn));
+                turn.drawn.push((number, drawn));
             }
         }
-        self.asked += 1;
         self.note(u64::from(drawn));
         drawn
     }
 
-    /// As [`happens`](Self::happens), for something that is counted apart: the choice is named by the site, and by how often
-    /// that has asked. It stays the same one when choices of turns before it are removed.
-    pub fn happens_at(&mut self, site: usize, one_in: u32) -> bool {
-        let count = self.turns.entry(SITES + site).or_default();
-        *count += 1;
-        let key = (Place { actor: SITES + site, turns: *count }, Some(0));
-        let happens = match &mut self.source {
-            Source::Strategy(chooser) => chooser.happens(one_in),
-            Source::Replay(deviations) => deviations.contains_key(&key),
-        };
-        if happens {
-            self.deviations.insert(key, Deviation::Drawn(1));
+    /// As [`happens`](Self::happens), for something that concerns a site: the choice is named by the site, by `time`, and
+    /// by how often the site has asked at that time. It stays the same one when turns before that time are removed.
+    pub fn happens_at(&mut self, site: usize, time: u64, one_in: u32) -> bool {
+        let asked = self.sites.entry(site).or_default();
+        if asked.0 != time {
+            *asked = (time, 0);
         }
-        self.note(u64::from(happens));
-        happens
+        let number = asked.1;
+        asked.1 += 1;
+        let key = (Place { actor: SITES + site, turns: time }, Some(number));
+        self.draw_at(key, None, |chooser| u32::from(chooser.happens(one_in)), 1) > 0
     }
 
     /// Adds something that the run has done to its trail: two runs of the same choices have equal trails.
@@ -260,11 +273,27 @@ mod tests {
             choices.choose(&[1, 2]);
             choices.happens(2);
             choices.choose_below(4);
-            choices.describe(|| "it".to_owned());
+            choices.describe(7, || "it".to_owned());
         }
-        let it = Turn { actor: 1, number: 1, what: "it".to_owned(), ..Turn::default() };
-        let second = Turn { actor: 2, is_chosen: true, drawn: vec![(1, 3)], ..it.clone() };
+        let what = "it".to_owned();
+        let it = Turn { actor: 1, number: 1, nanos: 7, what, ..Turn::default() };
+        let second = Turn { actor: 2, is_chosen: true, drawn: vec![(Some(1), 3)], ..it.clone() };
         assert_eq!(choices.turns(), [it, second]);
+    }
+
+    #[test]
+    fn a_choice_of_a_site_stays_when_turns_before_it_are_removed() {
+        let fault = (Place { actor: super::SITES + 3, turns: 70 }, Some(1));
+        for turns in 0..5 {
+            let mut choices = Choices::replay([(fault, Deviation::Drawn(1))].into());
+            for _ in 0..turns {
+                let _actor = choices.choose(&[0, 1]);
+                assert!(!choices.happens(1) && !choices.happens_at(3, 69, 1));
+            }
+            let asked = [3, 2, 3, 3].map(|site| choices.happens_at(site, 70, 1));
+            assert_eq!(asked, [false, false, true, false]);
+            assert_eq!(choices.into_deviations().len(), 1);
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::hosts::{Hosts, MAIN, Program};
 use super::panics;
 use crate::chance;
 use crate::runtime::Builder as RuntimeBuilder;
-use crate::world::{Chance, World};
+use crate::world::World;
 use colored_core::budget;
 use colored_core::port::restart_ids;
 use colored_sim::{Choices, Outcome, Replay};
@@ -61,8 +61,8 @@ pub fn happens(one_in: u32) -> bool {
     with(|run| run.choices.happens(one_in)).unwrap_or(false)
 }
 
-fn happens_at(site: usize, one_in: u32) -> bool {
-    with(|run| run.choices.happens_at(site, one_in)).unwrap_or(false)
+fn happens_at(site: usize, time: u64, one_in: u32) -> bool {
+    with(|run| run.choices.happens_at(site, time, one_in)).unwrap_or(false)
 }
 
 /// For the macro `sometimes!`.
@@ -94,11 +94,10 @@ where
     P: Fn() -> F + Sync,
     F: Future<Output = ()> + Send + 'static,
 {
-    let chance = Chance { here: happens, at_site: happens_at };
     let names = [MAIN.to_owned()].into_iter().chain(setup.hosts.iter().map(|of| of.0.clone()));
     let run = Run {
         choices,
-        world: World::new(names.collect(), setup.faults.draw(replay.seed), chance),
+        world: World::new(names.collect(), setup.faults.draw(replay.seed), happens_at),
         random: Rng(replay.seed),
         sometimes: std::mem::take(sometimes),
         panicked: None,
@@ -195,7 +194,7 @@ fn take_turns(hosts: &mut Hosts, max_turns: u64, is_finished: impl Fn() -> bool)
                 chance::wakes::release();
                 with(|run| {
                     hosts.note_turn(actor, |value| run.choices.note(value));
-                    run.choices.describe(|| hosts.describe_turn(actor));
+                    run.choices.describe(hosts.nanos(), || hosts.describe_turn(actor));
                 });
             }
             None => return Err(format!("the main future has not ended after {max_turns} turns")),

@@ -1,5 +1,7 @@
 //! [`Family`]: a kind of faults; and how often each happens in a run.
 
+use crate::driver::clock::TICK;
+
 /// A family of faults. [`sim::Fault`](crate::sim::Fault) says what they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Family {
@@ -26,31 +28,21 @@ impl Family {
         Family::Pause,
         Family::Clock,
     ];
-
-    /// Whether its faults happen to packets and sockets. The others happen between turns.
-    fn is_of_the_network(self) -> bool {
-        (self as usize) < Family::Partition as usize
-    }
 }
 
 /// Once in how many times the faults of each family happen, or 0 if never: for packets and sockets each time, for the others
 /// in each turn.
 pub(crate) type Rates = [u32; Family::ALL.len()];
 
-/// How a run decides whether a fault happens. Each is a choice of the run, whose default is no.
-#[derive(Clone, Copy)]
-pub(crate) struct Chance {
-    /// Named by the present turn: something that happens once in so many times.
-    pub(crate) here: fn(u32) -> bool,
-    /// Named by a site, and by how often that has asked: so it is the same fault when other turns come before.
-    pub(crate) at_site: fn(usize, u32) -> bool,
-}
+/// How a run decides whether something happens: a choice, whose default is no. It is named by a site, the time, and how
+/// often the site has asked at that time; the last number is how often that happens, once in so many times.
+pub(crate) type Chance = fn(usize, u64, u32) -> bool;
 
 impl super::World {
     /// Whether a fault of this family happens, which concerns this host.
     pub(crate) fn fault(&self, family: Family, host: usize) -> bool {
         let one_in = self.rates[family as usize];
-        one_in > 0 && !self.is_quiet() && self.is_one_in(one_in, family, host)
+        one_in > 0 && !self.is_quiet() && self.choose(2 * family as usize, host, one_in)
     }
 
     /// The toss of a coin, for how bad a fault is.
@@ -60,9 +52,11 @@ impl super::World {
 
     /// A choice of one in so many, for what a fault concerns.
     pub(crate) fn is_one_in(&self, many: u32, family: Family, host: usize) -> bool {
-        match family.is_of_the_network() {
-            true => (self.chance.at_site)(family as usize * self.names.len() + host, many),
-            false => (self.chance.here)(many),
-        }
+        // A site of its own: a fault that is removed, with what is asked about it, renames no other one.
+        self.choose(2 * family as usize + 1, host, many)
+    }
+
+    fn choose(&self, kind: usize, host: usize, one_in: u32) -> bool {
+        (self.chance)(kind * self.names.len() + host, self.now() / TICK, one_in)
     }
 }
