@@ -325,7 +325,6 @@ async fn shannon_241(wrong: bool) {
 }
 
 /// The guard of the value that a `match` looks at lives until its end: an arm waits for somebody who wants the lock.
-#[expect(clippy::single_match, reason = "the bug is the guard that a `match` keeps")]
 async fn match_deadlock(wrong: bool) {
     let state = Arc::new(Mutex::new(0));
     let (sender, mut receiver) = mpsc::channel::<()>(1);
