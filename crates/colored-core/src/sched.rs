@@ -323,6 +323,12 @@ impl Scheduler {
         self.idle.is_parked(worker)
     }
 
+    /// Appends the workers that are not parked, in their order; `first` is added to each. For simulations, which ask before
+    /// each turn.
+    pub fn append_unparked(&self, first: usize, to: &mut Vec<usize>) {
+        self.idle.append_unparked(self.workers(), first, to);
+    }
+
     /// Wakes a parked worker if a lane waits that a worker could steal: meant for a backstop that looks now and then.
     /// A lane in a `next` slot causes no wake-up by itself. If its worker stays in one poll for long, this call lets
     /// another worker steal the lane.

@@ -161,13 +161,14 @@ impl Pool {
         self.groups[class as usize].stats()
     }
 
-    /// Whether a job is queued or runs, except of the classes that wait for a peer.
+    /// Whether a job is queued or runs, except of the classes that wait for a peer. A simulation asks before each turn.
     pub(crate) fn has_work(&self) -> bool {
-        let waits = |threads: &Arc<Threads>| {
-            let mut classes = Class::ALL.into_iter().filter(|class| class.waits_for_a_peer());
-            classes.any(|class| Arc::ptr_eq(threads, &self.groups[class as usize]))
-        };
-        self.all().iter().any(|threads| !waits(threads) && threads.has_work())
+        let own = Class::ALL.into_iter().filter(|class| !class.waits_for_a_peer());
+        let mut own = own.map(|class| &self.groups[class as usize]);
+        own.any(|threads| threads.has_work()) || {
+            let others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+            others.threads.iter().filter_map(Weak::upgrade).any(|threads| threads.has_work())
+        }
     }
 
     /// Ends the pool, and waits until its threads are gone or `deadline` has come.

@@ -2,24 +2,24 @@
 
 use crate::history::{History, Operation};
 use crate::message::{Address, Answer, Command, Message};
-use crate::network::Transport;
+use crate::network::Socket;
 use crate::node::HOSTS;
 use colored::time::{Duration, Instant, sleep, timeout_at};
 
 /// How long a client waits for an answer.
 const PATIENCE: Duration = Duration::from_millis(400);
 
-pub(crate) struct Client<T> {
-    transport: T,
+pub(crate) struct Client {
+    socket: Socket,
     history: History,
     /// The host that has led last.
     leader: Address,
     requests: u64,
 }
 
-impl<T: Transport> Client<T> {
-    pub(crate) fn new(transport: T, history: History) -> Self {
-        Self { transport, history, leader: 0, requests: 0 }
+impl Client {
+    pub(crate) fn new(socket: Socket, history: History) -> Self {
+        Self { socket, history, leader: 0, requests: 0 }
     }
 
     /// Writes the values, and reads in between.
@@ -56,7 +56,7 @@ impl<T: Transport> Client<T> {
         loop {
             self.requests += 1;
             let number = self.requests;
-            self.transport.send(self.leader, Message::Request { number, command });
+            self.socket.send(self.leader, Message::Request { number, command });
             match self.answer(number, deadline).await {
                 Some(Answer::Refused) => {
                     self.leader = (self.leader + 1) % HOSTS.len() as u64;
@@ -76,7 +76,7 @@ impl<T: Transport> Client<T> {
 
     async fn answer(&mut self, number: u64, deadline: Instant) -> Option<Answer> {
         loop {
-            let envelope = timeout_at(deadline, self.transport.receive()).await.ok()?;
+            let envelope = timeout_at(deadline, self.socket.receive()).await.ok()?;
             match envelope.message {
                 Message::Answer { number: of, answer } if of == number => return Some(answer),
                 _ => {}

@@ -1,123 +1,96 @@
-//! A run: three hosts, two clients, and what goes wrong.
+//! A run: three hosts, and on the main host two clients.
 
 use crate::Bug;
 use crate::clients::Client;
 use crate::disk::Disk;
 use crate::history::History;
 use crate::message::{Address, Command};
-use crate::network::{Endpoint, Network};
-use crate::node::{HOSTS, Node};
+use crate::network::Socket;
+use crate::node::{HOSTS, NAMES, Node};
 use crate::observer::Observer;
+use colored::sim::{self, Builder, Fault, Faults, Report};
 use colored::time::{Duration, sleep};
-use colored::{AbortHandle, sim, spawn_colored};
-use fastrand::Rng;
+use colored::{spawn, spawn_colored};
+use std::sync::{Arc, Mutex};
 
 /// The addresses of the clients, from here on.
 const CLIENTS: Address = 10;
 
-/// So often may something go wrong, once in a tenth of a second.
-const TROUBLES: u32 = 20;
-
-struct Cluster {
-    network: Network,
-    disks: Vec<Disk>,
-    hosts: Vec<AbortHandle>,
+/// What is left of a run when all hosts are down, and what sees all of them.
+#[derive(Clone, Default)]
+struct World {
+    disks: [Disk; HOSTS.len()],
     observer: Observer,
-    bug: Bug,
+    history: History,
 }
 
-impl Cluster {
-    fn start(bug: Bug) -> Self {
-        let disks = HOSTS.map(|_| Disk::default()).to_vec();
-        let (network, observer) = (Network::new(), Observer::default());
-        let mut cluster = Self { network, disks, hosts: Vec::new(), observer, bug };
-        cluster.hosts = HOSTS.map(|host| cluster.start_host(host)).into();
-        cluster
+/// Runs the cluster for so many seeds.
+pub(crate) fn simulate(bug: Bug, seeds: u64) -> Report {
+    let faults = Faults::swarm().without(Fault::Clock);
+    let mut builder = Builder::new().seeds(0..seeds).workers(1..=4).faults(faults);
+    let world = Arc::new(Mutex::new(World::default()));
+    for host in HOSTS {
+        let world = Arc::clone(&world);
+        let program = move || run_host(host, Arc::clone(&world), bug);
+        builder = builder.host(NAMES[host as usize], program);
     }
+    builder.run(move || {
+        let new = World::default();
+        *world.lock().unwrap() = new.clone();
+        run_clients(new)
+    })
+}
 
-    /// Starts a host, with what its disk has. Nobody waits for its end, so the run fails at once if it panics.
-    fn start_host(&self, host: Address) -> AbortHandle {
-        let (transport, disk) = (self.network.endpoint(host), self.disks[host as usize].clone());
-        let node = Node::new(host, transport, disk, self.observer.clone(), self.bug);
-        spawn_colored(host, node.run()).abort_handle()
-    }
+/// A host that begins, maybe again.
+async fn run_host(host: Address, world: Arc<Mutex<World>>, bug: Bug) {
+    // The main future has made the world of this run by then.
+    sleep(Duration::from_millis(1)).await;
+    let World { disks, observer, .. } = world.lock().unwrap().clone();
+    let socket = Socket::bind(host).await;
+    Node::new(host, socket, disks[host as usize].clone(), observer, bug).run().await;
+}
 
-    /// A host loses all but its disk, and begins again.
-    fn crash(&mut self, host: Address) {
-        self.hosts[host as usize].abort();
-        self.hosts[host as usize] = self.start_host(host);
-    }
-
-    /// For some time, hosts crash and are cut off.
-    async fn make_trouble(&mut self, troubles: Vec<Trouble>) {
-        for trouble in troubles {
-            sleep(Duration::from_millis(100)).await;
-            if trouble.crashes {
-                self.crash(trouble.host);
-            }
-            if let Some((is_silent, is_deaf)) = trouble.cut {
-                self.network.cut(trouble.host, is_silent, is_deaf);
-            }
-            if trouble.heals {
-                self.network.heal();
+/// Cuts a host off from the others for a while, but not from the clients: the faults of the simulation do that seldom.
+async fn isolate(hosts: Vec<Option<Address>>) {
+    for host in hosts {
+        if let Some(host) = host {
+            for other in HOSTS.into_iter().filter(|other| *other != host) {
+                sim::net::partition(NAMES[host as usize], NAMES[other as usize]);
             }
         }
-        self.network.heal();
+        sleep(Duration::from_millis(500)).await;
+        sim::net::heal_all();
+        sleep(Duration::from_millis(100)).await;
     }
 }
 
-/// What goes wrong at one time.
-struct Trouble {
-    host: Address,
-    crashes: bool,
-    /// Whether the host is not heard, and whether it does not hear.
-    cut: Option<(bool, bool)>,
-    heals: bool,
-}
-
-impl Trouble {
-    /// Draws all troubles of a run. Each is a choice, of which the report keeps those that the failure needs. They are made
-    /// before anything else, so no other choice moves them.
-    fn draw() -> Vec<Self> {
-        let mut random = Rng::with_seed(sim::random());
-        let draw = |_| Self {
-            host: random.u64(..HOSTS.len() as u64),
-            crashes: sim::buggify!(6),
-            cut: [(true, true), (true, false), (false, true)]
-                .get(random.usize(..3))
-                .copied()
-                .filter(|_| sim::buggify!(3)),
-            heals: sim::buggify!(4),
-        };
-        (0..TROUBLES).map(draw).collect()
-    }
-}
-
-pub(crate) async fn run(bug: Bug) {
-    let troubles = Trouble::draw();
-    let mut cluster = Cluster::start(bug);
-    let history = History::default();
-    let client = |number: u64| {
-        let endpoint: Endpoint = cluster.network.endpoint(CLIENTS + number);
-        Client::new(endpoint, history.clone())
-    };
+async fn run_clients(world: World) {
+    // Choices, which the report keeps if the failure needs them. They are made first, so no other choice moves them.
+    let isolated = (0..6).map(|_| (sim::random() % 3, sim::buggify!(2)));
+    let isolated = isolated.map(|(host, is_cut)| is_cut.then_some(host)).collect();
+    let isolating = spawn(isolate(isolated));
     let clients: Vec<_> = (0..2)
         .map(|number| {
-            let values = 1 + 10 * number..7 + 10 * number;
-            spawn_colored(CLIENTS + number, client(number).run(values))
+            let history = world.history.clone();
+            spawn_colored(CLIENTS + number, async move {
+                let socket = Socket::bind(CLIENTS + number).await;
+                let first = 1 + 10 * number;
+                Client::new(socket, history).run(first..first + 6).await;
+            })
         })
         .collect();
-    let mut last = client(2);
-    cluster.make_trouble(troubles).await;
     for client in clients {
         client.await.unwrap();
     }
+    isolating.await.unwrap();
     // All is healed: the hosts must agree on a leader and go on.
+    sim::begin_quiet_phase();
+    let mut last = Client::new(Socket::bind(CLIENTS + 2).await, world.history.clone());
     let mut has_written = false;
     for attempt in 0..20 {
         has_written = has_written || last.call(Command::Write(100 + attempt)).await;
     }
     sim::always!(has_written, "a write succeeds when all is healed");
-    sim::always!(history.is_linearizable(), "the history is linearizable");
-    sim::sometimes!(cluster.observer.count_terms() > 1, "the leader changes");
+    sim::always!(world.history.is_linearizable(), "the history is linearizable");
+    sim::sometimes!(world.observer.count_terms() > 1, "the leader changes");
 }

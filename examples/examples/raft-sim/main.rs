@@ -1,5 +1,6 @@
-//! A replicated log (Raft, Ongaro and Ousterhout 2014) of three hosts, under a thousand schedules with lost and late
-//! messages, partitions and crashes: `colored::sim` finds a planted bug, shrinks the run that shows it, and prints it.
+//! A replicated log (Raft, Ongaro and Ousterhout 2014) of three hosts, under a thousand schedules with datagrams that are
+//! lost, late or doubled, partitions, pauses and crashes: `colored::sim` finds a planted bug, shrinks the run that shows it,
+//! and prints it.
 //!
 //! A register is replicated, which two clients write and read. Each run checks that
 //!
@@ -22,8 +23,8 @@ mod network;
 mod node;
 mod observer;
 mod replication;
+mod wire;
 
-use colored::sim::{Builder, Report};
 use colored_examples::{Args, Failure};
 use std::time::Instant;
 
@@ -58,7 +59,7 @@ fn main() -> Result<(), Failure> {
     for (name, of) in BUGS {
         if bug.is_none_or(|bug| bug == of) {
             let begin = Instant::now();
-            let report = simulate(of, seeds);
+            let report = cluster::simulate(of, seeds);
             println!("bug {name}: {report}\n  {:.1} s\n", begin.elapsed().as_secs_f64());
             is_right &= report.failure().is_some() == (of != Bug::None);
         }
@@ -68,8 +69,4 @@ fn main() -> Result<(), Failure> {
     } else {
         Err(Failure::new("a bug is not found, or the right program fails"))
     }
-}
-
-fn simulate(bug: Bug, seeds: u64) -> Report {
-    Builder::new().seeds(0..seeds).workers(1..=6).run(move || cluster::run(bug))
 }

@@ -23,7 +23,7 @@ pub(crate) struct Entry {
     pub(crate) request: Option<(Address, u64)>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Message {
     RequestVote {
         term: Term,

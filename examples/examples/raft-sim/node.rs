@@ -3,7 +3,7 @@
 use crate::Bug;
 use crate::disk::{Disk, Durable};
 use crate::message::{Address, Message, Term};
-use crate::network::Transport;
+use crate::network::Socket;
 use crate::observer::Observer;
 use colored::sim;
 use colored::time::{Duration, Instant, timeout_at};
@@ -12,6 +12,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The addresses of the hosts.
 pub(crate) const HOSTS: [Address; 3] = [0, 1, 2];
+
+/// Their names.
+pub(crate) const NAMES: [&str; HOSTS.len()] = ["a", "b", "c"];
 
 /// So many hosts decide.
 const MAJORITY: usize = 2;
@@ -30,9 +33,9 @@ pub(crate) enum Role {
     },
 }
 
-pub(crate) struct Node<T> {
+pub(crate) struct Node {
     pub(crate) own: Address,
-    pub(crate) transport: T,
+    pub(crate) socket: Socket,
     pub(crate) observer: Observer,
     pub(crate) bug: Bug,
     disk: Disk,
@@ -42,16 +45,18 @@ pub(crate) struct Node<T> {
     pub(crate) committed: usize,
     pub(crate) applied: usize,
     pub(crate) register: u64,
+    /// By client, the number of its last request that was applied: a request may come twice.
+    pub(crate) last_requests: BTreeMap<Address, u64>,
     /// When it does something by itself.
     pub(crate) deadline: Instant,
     random: Rng,
 }
 
-impl<T: Transport> Node<T> {
+impl Node {
     /// A host that begins, maybe again.
     pub(crate) fn new(
         own: Address,
-        transport: T,
+        socket: Socket,
         disk: Disk,
         observer: Observer,
         bug: Bug,
@@ -59,7 +64,7 @@ impl<T: Transport> Node<T> {
         let durable = disk.load();
         let mut node = Self {
             own,
-            transport,
+            socket,
             observer,
             bug,
             disk,
@@ -68,6 +73,7 @@ impl<T: Transport> Node<T> {
             committed: 0,
             applied: 0,
             register: 0,
+            last_requests: BTreeMap::new(),
             deadline: Instant::now(),
             random: Rng::with_seed(sim::random()),
         };
@@ -75,10 +81,10 @@ impl<T: Transport> Node<T> {
         node
     }
 
-    /// Runs until it is aborted: a crash.
+    /// Runs until its host crashes.
     pub(crate) async fn run(mut self) {
         loop {
-            match timeout_at(self.deadline, self.transport.receive()).await {
+            match timeout_at(self.deadline, self.socket.receive()).await {
                 Ok(envelope) => self.handle(envelope.from, envelope.message),
                 Err(_) if matches!(self.role, Role::Leader { .. }) => self.send_entries(),
                 Err(_) => self.stand_for_election(),
@@ -96,7 +102,7 @@ impl<T: Transport> Node<T> {
                 let is_same = self.append(term, before, before_term, &entries, committed);
                 let length = if is_same { before + entries.len() } else { self.durable.log.len() };
                 let term = self.durable.term;
-                self.transport.send(from, Message::Appended { term, is_same, length });
+                self.socket.send(from, Message::Appended { term, is_same, length });
             }
             Message::Appended { term, is_same, length } => {
                 self.count_appended(from, term, is_same, length);
@@ -112,7 +118,7 @@ impl<T: Transport> Node<T> {
 
     pub(crate) fn send_all(&mut self, message: &Message) {
         for host in HOSTS.into_iter().filter(|host| *host != self.own) {
-            self.transport.send(host, message.clone());
+            self.socket.send(host, message.clone());
         }
     }
 
@@ -159,7 +165,7 @@ impl<T: Transport> Node<T> {
             self.save();
             self.await_leader();
         }
-        self.transport.send(from, Message::Vote { term: self.durable.term, is_granted });
+        self.socket.send(from, Message::Vote { term: self.durable.term, is_granted });
     }
 
     fn count_vote(&mut self, from: Address, term: Term, is_granted: bool) {

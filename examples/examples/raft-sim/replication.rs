@@ -2,10 +2,9 @@
 
 use crate::Bug;
 use crate::message::{Address, Answer, Command, Entry, Message, Term};
-use crate::network::Transport;
 use crate::node::{HOSTS, Node, Role};
 
-impl<T: Transport> Node<T> {
+impl Node {
     pub(crate) fn lead(&mut self) {
         self.observer.note_leader(self.durable.term, self.own);
         let length = self.durable.log.len();
@@ -22,10 +21,10 @@ impl<T: Transport> Node<T> {
         match self.role {
             Role::Leader { .. } if self.bug == Bug::ReadsLocally && command == Command::Read => {
                 let answer = Answer::Value(self.register);
-                self.transport.send(client, Message::Answer { number, answer });
+                self.socket.send(client, Message::Answer { number, answer });
             }
             Role::Leader { .. } => self.add(command, Some((client, number))),
-            _ => self.transport.send(client, refused),
+            _ => self.socket.send(client, refused),
         }
     }
 
@@ -47,7 +46,7 @@ impl<T: Transport> Node<T> {
                 entries: self.durable.log[before..].to_vec(),
                 committed: self.committed,
             };
-            self.transport.send(host, message);
+            self.socket.send(host, message);
         }
     }
 
@@ -125,17 +124,23 @@ impl<T: Transport> Node<T> {
             let entry = self.durable.log[self.applied];
             self.observer.note_applied(self.applied, entry);
             self.applied += 1;
+            let is_new = entry.request.is_none_or(|(client, number)| {
+                let last = self.last_requests.entry(client).or_default();
+                std::mem::replace(last, number.max(*last)) < number
+            });
             let answer = match entry.command {
                 Command::Begin => continue,
                 Command::Write(value) => {
-                    self.register = value;
+                    if is_new {
+                        self.register = value;
+                    }
                     Answer::Written
                 }
                 Command::Read => Answer::Value(self.register),
             };
             let leads = matches!(self.role, Role::Leader { .. });
             if let Some((client, number)) = entry.request.filter(|_| leads) {
-                self.transport.send(client, Message::Answer { number, answer });
+                self.socket.send(client, Message::Answer { number, answer });
             }
         }
     }

@@ -73,6 +73,13 @@ impl Idle {
         self.sleepers.lock().parked.contains(&worker)
     }
 
+    /// Appends the workers, of so many, that are not parked; `first` is added to each.
+    pub(super) fn append_unparked(&self, workers: usize, first: usize, to: &mut Vec<usize>) {
+        let sleepers = self.sleepers.lock();
+        let unparked = (0..workers).filter(|worker| !sleepers.parked.contains(worker));
+        to.extend(unparked.map(|worker| first + worker));
+    }
+
     /// Looks for a worker to wake, after a lane was published. The worker that it returns must be unparked,
     /// and counts as searching from now on.
     #[inline]

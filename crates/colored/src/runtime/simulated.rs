@@ -50,9 +50,7 @@ impl SimulatedRuntime {
 
     /// Appends the actors that have something to run, in their order. Those that are inside a turn may be among them. `first` is the number of the first one.
     pub(crate) fn list_runnable(&self, first: usize, actors: &mut Vec<usize>) {
-        let scheduler = self.handle.core.scheduler();
-        let workers = (0..self.workers.len()).filter(|worker| !scheduler.is_parked(*worker));
-        actors.extend(workers.map(|worker| first + worker));
+        self.handle.core.scheduler().append_unparked(first, actors);
         if self.handle.services.pool.has_work() {
             actors.push(first + self.workers.len());
         }
