@@ -112,7 +112,7 @@ const CRATES: [Crate; 11] = [
     Crate {
         sources: "crates/colored-sim/src",
         layers: &[
-            &["strategy", "thread"],
+            &["disk", "strategy", "thread"],
             &["choices", "names"],
             &["replay", "shrink"],
             &["search"],

@@ -2,7 +2,7 @@
 //!
 //! The tests in `fixtures` fail if a variable asks for it, and then in a process of their own.
 
-use colored::sim::{Strategy, is_on};
+use colored::sim::{Faults, Strategy, is_on};
 use colored::time::{Duration, sleep};
 use std::process::Command;
 use std::{env, fs};
@@ -16,13 +16,13 @@ async fn the_function_runs_in_a_simulation() {
     sleep(Duration::from_secs(3600)).await;
 }
 
-#[colored::test(sim, seeds = 2 + 3, workers = 1..=8, strategy = "pct(3)", budget = "1h", until = plateau(100))]
+#[colored::test(sim, seeds = 2 + 3, workers = 1..=8, strategy = "pct(3)", faults = "net, pause", budget = "1h", until = plateau(100))]
 async fn every_option() -> Result<(), String> {
     sleep(Duration::from_secs(1)).await;
     Ok(())
 }
 
-#[colored::test(workers = 4, sim, strategy = Strategy::Starve, budget = Duration::from_secs(60), seeds = 3, crate = ::colored)]
+#[colored::test(workers = 4, sim, strategy = Strategy::Starve, faults = Faults::swarm(), budget = Duration::from_secs(60), seeds = 3, crate = ::colored)]
 async fn every_option_as_an_expression() -> Result<Result<(), u8>, String> {
     Ok(Ok(()))
 }
@@ -30,6 +30,10 @@ async fn every_option_as_an_expression() -> Result<Result<(), u8>, String> {
 #[colored::test(sim, seeds = 1, strategy = "fast")]
 #[should_panic = "the option `strategy`: \"fast\" is no strategy: allowed are \"portfolio\""]
 async fn a_strategy_that_is_none() {}
+
+#[colored::test(sim, seeds = 1, faults = "net, disc")]
+#[should_panic = "the option `faults`: \"disc\" is no fault: allowed are net, none, swarm, clock, crash, "]
+async fn a_fault_that_is_none() {}
 
 /// Runs a fixture with these variables, and returns whether it has passed and what it has printed.
 fn run(fixture: &str, variables: &[(&str, &str)]) -> (bool, String) {
@@ -70,7 +74,17 @@ fn a_failure_is_confirmed_alone_and_printed_with_its_turns() {
     let (passes, text) =
         run("lost_update", &[("COLORED_SIM_REPLAY", "0:1:"), ("COLORED_SIM_LINES", "1")]);
     assert!(passes, "{text}");
-    let (_, text) = run("lost_update", &[("COLORED_SIM_LINES", "1")]);
+    let trace = env::temp_dir().join(format!("colored-trace-{}", std::process::id()));
+    let path = trace.to_str().unwrap();
+    let variables = [("COLORED_SIM_LINES", "1"), ("COLORED_SIM_TRACE", path)];
+    let (_, text) = run("lost_update", &variables);
+    assert!(text.contains(&format!("trace for https://ui.perfetto.dev: {path}")), "{text}");
+    let events = fs::read_to_string(&trace).unwrap();
+    fs::remove_file(&trace).unwrap();
+    assert!(
+        events.starts_with("{\"displayTimeUnit\"") && events.contains("color 0x2, task "),
+        "{events}"
+    );
     assert_eq!(text.matches("spawned at").count(), 1, "{text}");
 }
 
@@ -90,7 +104,7 @@ fn failures_are_kept_and_run_first() {
     let variables = |keep| [(fixtures::FILE, path), ("COLORED_SIM_KEEP", keep)];
     let (_, text) =
         run("kept", &[(fixtures::FILE, path), ("COLORED_SIM_KEEP", ""), ("CI", "true")]);
-    assert!(text.contains("not kept, in CI; to keep it, add to "), "{text}");
+    assert!(text.contains("not kept; to keep it, add to "), "{text}");
     assert!(!file.exists());
     let (_, text) = run("kept", &variables("1"));
     assert!(text.contains("kept in "), "{text}");

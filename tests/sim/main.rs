@@ -3,12 +3,14 @@
 mod attribute;
 mod bugs;
 mod hosts;
+mod lies;
 mod limits;
 mod net_bugs;
 mod net_datagrams;
 mod net_tcp;
 mod runs;
 mod select;
+mod suite;
 mod trails;
 
 use colored::sim::{Builder, Failure, Report};

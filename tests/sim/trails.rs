@@ -59,7 +59,7 @@ async fn cells() {
             spawn_unique(async move {
                 let [one, two] =
                     [number % 3, (number + 1) % 3].map(|at| cells[at as usize].clone());
-                when((&one, &two), |one, two| std::mem::swap(one, two)).await;
+                when((&one, &two), std::mem::swap).await;
                 exclusive(async { yield_now().await }).await;
                 one.post(|one| *one += 1);
                 spawn_blocking(|| ()).await.unwrap();

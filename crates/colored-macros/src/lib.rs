@@ -154,6 +154,7 @@ pub fn main(options: TokenStream, item: TokenStream) -> TokenStream {
 /// | `seeds = 1000` | how many seeds are run; any `u64` expression | 1000 |
 /// | `workers = 4`, `workers = 1..=8` | the numbers of workers, of which a seed draws one, 1 to 64 | `1..=16` |
 /// | `strategy = "pct(3)"` | how a seed chooses: `"portfolio"`, `"random"`, `"round_robin"`, `"starve"`, `"pct(3)"`, or a `colored::sim::Strategy` | `"portfolio"` |
+/// | `faults = "net, crash"` | which faults happen: `"swarm"`, or names of `colored::sim::Fault` in lower case, `"net"` for those of the network; or a `colored::sim::Faults` | `"none"` |
 /// | `budget = "2s"` | after this time no further seed begins: a text with `ms`, `s`, `min` or `h`, or a `Duration` | none |
 /// | `until = plateau(200)` | the end comes when so many seeds in a row have brought no new schedule | none |
 ///

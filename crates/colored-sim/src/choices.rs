@@ -52,10 +52,12 @@ pub struct Turn {
     pub number: u64,
     /// Whether the choice of the actor was not the default.
     pub is_chosen: bool,
-    /// What was drawn in it and is not the default, with the number of the draw.
-    pub drawn: Vec<(u32, u32)>,
+    /// What was drawn in it and is not the default, with the number of the draw; without for what is counted apart.
+    pub drawn: Vec<(Option<u32>, u32)>,
     /// The faults that have happened in it, or after it and before the next turn.
     pub faults: Vec<String>,
+    /// When it began, in nanoseconds since the begin of the run.
+    pub nanos: u64,
     /// What ran, as the runtime has described it.
     pub what: String,
 }
@@ -111,9 +113,10 @@ impl Choices {
         self.turns_kept.as_deref().unwrap_or_default()
     }
 
-    /// Says what the last turn has run, if turns are kept.
-    pub fn describe(&mut self, what: impl FnOnce() -> String) {
+    /// Says when the last turn began, and what it has run, if turns are kept.
+    pub fn describe(&mut self, nanos: u64, what: impl FnOnce() -> String) {
         if let Some(turn) = self.turns_kept.as_mut().and_then(|turns| turns.last_mut()) {
+            turn.nanos = nanos;
             turn.what = what();
         }
     }
@@ -173,9 +176,21 @@ impl Choices {
         self.draw(|chooser| chooser.below(bound), bound - 1)
     }
 
-    /// A number up to `most`. A replay may name a larger one, that another version of the program had.
     fn draw(&mut self, draw: impl FnOnce(&mut Chooser) -> u32, most: u32) -> u32 {
-        let key = (self.last, Some(self.asked));
+        let number = self.asked;
+        self.asked += 1;
+        self.draw_at((self.last, Some(number)), Some(number), draw, most)
+    }
+
+    /// A number up to `most`. A replay may name a larger one, that another version of the program had. `number` is that of the
+    /// draw in its turn.
+    fn draw_at(
+        &mut self,
+        key: (Place, Option<u32>),
+        number: Option<u32>,
+        draw: impl FnOnce(&mut Chooser) -> u32,
+        most: u32,
+    ) -> u32 {
         let drawn = match &mut self.source {
             Source::Strategy(chooser) => draw(chooser),
             Source::Replay(deviations) => match deviations.get(&key) {
@@ -186,10 +201,9 @@ impl Choices {
         if drawn > 0 {
             self.deviations.insert(key, Deviation::Drawn(drawn));
             if let Some(turn) = self.turns_kept.as_mut().and_then(|turns| turns.last_mut()) {
-                turn.drawn.push((self.asked, drawn));
+                turn.drawn.push((number, drawn));
             }
         }
-        self.asked += 1;
         self.note(u64::from(drawn));
         drawn
     }
@@ -204,15 +218,7 @@ impl Choices {
         let number = asked.1;
         asked.1 += 1;
         let key = (Place { actor: SITES + site, turns: time }, Some(number));
-        let happens = match &mut self.source {
-            Source::Strategy(chooser) => chooser.happens(one_in),
-            Source::Replay(deviations) => deviations.contains_key(&key),
-        };
-        if happens {
-            self.deviations.insert(key, Deviation::Drawn(1));
-        }
-        self.note(u64::from(happens));
-        happens
+        self.draw_at(key, None, |chooser| u32::from(chooser.happens(one_in)), 1) > 0
     }
 
     /// Adds something that the run has done to its trail: two runs of the same choices have equal trails.
@@ -268,6 +274,23 @@ mod tests {
     }
 
     #[test]
+    fn turns_are_kept_with_what_was_not_the_default() {
+        let next = ((Place { actor: 1, turns: 1 }, None), Deviation::Next(2));
+        let drawn = ((Place { actor: 2, turns: 1 }, Some(1)), Deviation::Drawn(3));
+        let mut choices = Choices::replay([next, drawn].into()).keeping_turns();
+        for _ in 0..2 {
+            choices.choose(&[1, 2]);
+            choices.happens(2);
+            choices.choose_below(4);
+            choices.describe(7, || "it".to_owned());
+        }
+        let what = "it".to_owned();
+        let it = Turn { actor: 1, number: 1, nanos: 7, what, ..Turn::default() };
+        let second = Turn { actor: 2, is_chosen: true, drawn: vec![(Some(1), 3)], ..it.clone() };
+        assert_eq!(choices.turns(), [it, second]);
+    }
+
+    #[test]
     fn a_choice_of_a_site_stays_when_turns_before_it_are_removed() {
         let fault = (Place { actor: super::SITES + 3, turns: 70 }, Some(1));
         for turns in 0..5 {
@@ -280,22 +303,6 @@ mod tests {
             assert_eq!(asked, [false, false, true, false]);
             assert_eq!(choices.into_deviations().len(), 1);
         }
-    }
-
-    #[test]
-    fn turns_are_kept_with_what_was_not_the_default() {
-        let next = ((Place { actor: 1, turns: 1 }, None), Deviation::Next(2));
-        let drawn = ((Place { actor: 2, turns: 1 }, Some(1)), Deviation::Drawn(3));
-        let mut choices = Choices::replay([next, drawn].into()).keeping_turns();
-        for _ in 0..2 {
-            choices.choose(&[1, 2]);
-            choices.happens(2);
-            choices.choose_below(4);
-            choices.describe(|| "it".to_owned());
-        }
-        let it = Turn { actor: 1, number: 1, what: "it".to_owned(), ..Turn::default() };
-        let second = Turn { actor: 2, is_chosen: true, drawn: vec![(1, 3)], ..it.clone() };
-        assert_eq!(choices.turns(), [it, second]);
     }
 
     #[test]

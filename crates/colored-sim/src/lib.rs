@@ -9,12 +9,14 @@
 //! | [`Strategy`] | how a seed chooses |
 //! | [`Choices`] | the choices of one run, and those that differ from the default |
 //! | [`Replay`] | these choices as a text |
+//! | [`disk`] | files in memory, and what a power failure leaves of them |
 //! | [`thread`] | the clock and random numbers of a run, for the crate `colored-sim-libc` |
 //! | [`search()`] | runs by seed, until one fails; then the failure is confirmed and shrunk |
 
 #![forbid(unsafe_code)]
 
 mod choices;
+pub mod disk;
 mod names;
 mod replay;
 mod search;

@@ -164,7 +164,7 @@ macro_rules! __simulate_test {
 
 pub use crate::__simulate_test as simulate_test;
 #[cfg(feature = "sim")]
-pub use crate::sim::attribute::{strategy, workers};
+pub use crate::sim::attribute::{faults, strategy, workers};
 
 /// A boxed main future: so the runtime is compiled once for each output, and not once for each test.
 type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;

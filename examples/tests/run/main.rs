@@ -18,5 +18,6 @@ mod keyed_consumer;
 mod kv;
 mod pipeline;
 mod proxy;
+mod raft_sim;
 mod rooms;
 mod support;

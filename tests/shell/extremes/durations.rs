@@ -246,7 +246,7 @@ pub(super) const ROWS: &[Row] = &[
         Ok(())
     }),
     ("sim/builder.rs::budget", |of| {
-        colored::sim::Builder::new().seeds(0..2).budget(of).run(|| async {}).assert_passed();
+        sim::Builder::new().seeds(0..2).budget(of).run(|| async {}).assert_passed();
         Ok(())
     }),
 ];

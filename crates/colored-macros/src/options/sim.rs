@@ -12,10 +12,11 @@ use super::value;
 const MOST_WORKERS: usize = 64;
 
 /// The options that only a simulation has.
-pub(super) const NAMES: &[&str] = &["sim", "seeds", "strategy", "budget", "until"];
+pub(super) const NAMES: &[&str] = &["sim", "seeds", "strategy", "faults", "budget", "until"];
 
 const SEEDS: &str = "a whole number from 1, as in `seeds = 1000`";
 const STRATEGY: &str = "a text, as in `strategy = \"pct(3)\"`, or a `colored::sim::Strategy`";
+const FAULTS: &str = "a text, as in `faults = \"net, crash\"`, or `colored::sim::Faults`";
 const WORKERS: &str = "1 to 64, or a range, as in `workers = 4` or `workers = 1..=8`";
 const BUDGET: &str = "a time, as in `budget = \"2s\"` or `budget = \"500ms\"`, or a `Duration`";
 const UNTIL: &str = "`plateau(200)`: the end comes when so many seeds in a row bring nothing new";
@@ -95,13 +96,9 @@ pub(super) fn option(name: &Ident, input: ParseStream) -> Result<Option<Setting>
         let seeds = number(name, value::of(name, input, SEEDS)?, SEEDS, u64::MAX)?;
         Setting::new(name, "seeds", Argument::Plain(quote_spanned!(seeds.span()=> 0..#seeds)))
     } else if name == "strategy" {
-        let strategy = value::of(name, input, STRATEGY)?;
-        let argument = match literal(&strategy) {
-            Some(Lit::Str(_)) => Argument::By("strategy", quote!(#strategy)),
-            Some(_) => return Err(says(&strategy, name, STRATEGY)),
-            None => Argument::Plain(quote!(#strategy)),
-        };
-        Setting::new(name, "strategy", argument)
+        named(name, input, "strategy", STRATEGY)?
+    } else if name == "faults" {
+        named(name, input, "faults", FAULTS)?
     } else if name == "budget" {
         Setting::new(name, "budget", Argument::Plain(budget(name, input)?))
     } else if name == "until" {
@@ -112,6 +109,17 @@ pub(super) fn option(name: &Ident, input: ParseStream) -> Result<Option<Setting>
         Setting::new(name, "workers", Argument::By("workers", quote!(#workers)))
     };
     Ok(Some(setting))
+}
+
+/// A value, or its name as a text, which the function of the option's name converts.
+fn named(name: &Ident, input: ParseStream, option: &'static str, takes: &str) -> Result<Setting> {
+    let value = value::of(name, input, takes)?;
+    let argument = match literal(&value) {
+        Some(Lit::Str(_)) => Argument::By(option, quote!(#value)),
+        Some(_) => return Err(says(&value, name, takes)),
+        None => Argument::Plain(quote!(#value)),
+    };
+    Ok(Setting::new(name, option, argument))
 }
 
 fn says(at: &Expr, name: &Ident, takes: &str) -> Error {

@@ -219,6 +219,7 @@ fn the_options_of_a_simulation_in_any_order() {
             ". seeds (0 .. 10)",
             ". strategy (hidden :: strategy (\"pct(3)\"))",
             ". workers (hidden :: workers (1 ..= 8))",
+            ". faults (hidden :: faults (\"net, crash\"))",
             ". budget (:: core :: time :: Duration :: from_millis (2000u64))",
             ". until_plateau (N)",
         ]
@@ -241,6 +242,7 @@ fn a_wrong_option_of_a_simulation_is_caught() {
         (quote!(sim, seeds = -1), "`seeds` takes a whole number from 1"),
         (quote!(sim, workers = 65), "`workers` takes 1 to 64, or a range"),
         (quote!(sim, strategy = 3), "`strategy` takes a text"),
+        (quote!(sim, faults = true), "`faults` takes a text"),
         (quote!(sim, budget = "2"), "`budget` takes a time"),
         (quote!(sim, budget = "0s"), "`budget` takes a time"),
         (quote!(sim, budget = 2), "`budget` takes a time"),

@@ -1,7 +1,7 @@
 //! What `#[colored::test(sim)]` expands to. This module is not public: it changes without notice.
 
-use super::Builder;
 use super::kept::beside;
+use super::{Builder, Faults};
 use colored_sim::Strategy;
 use std::fmt::Debug;
 use std::ops::RangeInclusive;
@@ -87,6 +87,16 @@ pub fn workers(workers: impl Workers) -> RangeInclusive<usize> {
 #[track_caller]
 pub fn strategy(name: &str) -> Strategy {
     name.parse().unwrap_or_else(|error| panic!("the option `strategy`: {error}"))
+}
+
+/// The option `faults`, as a text.
+///
+/// # Panics
+///
+/// If a word is the name of no fault.
+#[track_caller]
+pub fn faults(names: &str) -> Faults {
+    names.parse().unwrap_or_else(|error| panic!("the option `faults`: {error}"))
 }
 
 /// Runs the test for each seed, and panics with the report if a run fails.

@@ -13,7 +13,7 @@ use colored_sim::{Plan, Replay, Strategy, run_again, run_again_keeping, search};
 use std::env;
 use std::fmt::{self, Display};
 use std::ops::{Range, RangeInclusive};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -165,6 +165,22 @@ impl Builder {
     /// If a setting or a [variable](super#variables) is out of its range.
     #[track_caller]
     pub fn run<F, P>(self, program: P) -> Report
+    where
+        P: Fn() -> F + Sync,
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let mut report = self.explore(program);
+        if let (Some(failure), Some(path)) =
+            (report.failure_mut(), env::var_os("COLORED_SIM_TRACE"))
+        {
+            failure.keep_trace(Path::new(&path));
+        }
+        report
+    }
+
+    /// Makes the run that a variable names; or those that are kept, and then those of the seeds.
+    #[track_caller]
+    fn explore<F, P>(self, program: P) -> Report
     where
         P: Fn() -> F + Sync,
         F: Future<Output = ()> + Send + 'static,

@@ -1,9 +1,10 @@
 //! A run that has failed.
 
 use super::examine::{Confirmed, Examined};
-use super::lines;
+use super::{lines, trace};
 use colored_sim::{Failure as Found, Replay};
-use std::fmt;
+use std::path::Path;
+use std::{fmt, fs, io};
 
 /// The first run that failed, shrunk.
 #[derive(Clone, Debug)]
@@ -19,6 +20,8 @@ pub struct Failure {
     kept: Option<String>,
     /// How many turns are shown.
     lines: usize,
+    /// Where the trace is, or why it is not.
+    trace: Option<String>,
 }
 
 /// Where a failing run comes from.
@@ -63,7 +66,22 @@ impl Failure {
         examined: Examined,
         lines: usize,
     ) -> Self {
-        Self { message, replay, origin, differs: None, examined, test: None, kept: None, lines }
+        let (test, kept, trace) = (None, None, None);
+        Self { message, replay, origin, differs: None, examined, test, kept, lines, trace }
+    }
+
+    /// Writes the trace to this file, and says so in the report.
+    pub(super) fn keep_trace(&mut self, path: &Path) {
+        let written = fs::File::create(path).and_then(|file| {
+            let mut out = io::BufWriter::new(file);
+            self.write_trace(&mut out)?;
+            io::Write::flush(&mut out)
+        });
+        let path = path.display();
+        self.trace = Some(match written {
+            Ok(()) => format!("trace for https://ui.perfetto.dev: {path}"),
+            Err(error) => format!("no trace: {path}: {error}"),
+        });
     }
 
     /// Says of which test the run is, and where it is kept.
@@ -109,6 +127,16 @@ impl Failure {
     #[must_use]
     pub fn is_confirmed_alone(&self) -> bool {
         self.differs.is_none() && matches!(self.examined.confirmed, Confirmed::Alone)
+    }
+
+    /// Writes the turns of the run as a file for <https://ui.perfetto.dev>: a track for each worker, in the time of the run. No
+    /// time passes in a turn, so each is shown as a microsecond long, and turns of one time stand one behind another.
+    ///
+    /// # Errors
+    ///
+    /// The errors of `out`.
+    pub fn write_trace(&self, out: &mut impl io::Write) -> io::Result<()> {
+        trace::write(out, &self.examined.turns)
     }
 
     fn write_confirmed(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -171,10 +199,8 @@ impl fmt::Display for Failure {
         if let Some(test) = &self.test {
             write!(f, " cargo test {test}")?;
         }
-        match &self.kept {
-            Some(kept) => write!(f, "\n  {kept}"),
-            None => Ok(()),
-        }
+        let mut notes = self.kept.iter().chain(&self.trace);
+        notes.try_for_each(|note| write!(f, "\n  {note}"))
     }
 }
 

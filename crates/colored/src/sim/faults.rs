@@ -1,5 +1,10 @@
 //! [`Faults`]: which faults the runs of a simulation have.
 
+mod names;
+
+pub use self::names::FaultsError;
+
+use crate::chance;
 use crate::world::{Family, Rates};
 
 /// The faults that happen in a simulation, by families. Default: none.
@@ -135,10 +140,7 @@ pub(super) struct Rng(pub(super) u64);
 impl Rng {
     pub(super) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        chance::mix(self.0)
     }
 
     fn below(&mut self, end: u64) -> usize {

@@ -56,7 +56,7 @@ impl Kept {
         let line = format!("{} {}", self.name, failure.replay());
         let file = self.file.display();
         if !is_writing() {
-            return format!("not kept, in CI; to keep it, add to {file} the line\n    {line}");
+            return format!("not kept; to keep it, add to {file} the line\n    {line}");
         }
         let what = failure.message().lines().next().unwrap_or("");
         match self.append(&format!("{line} # {what}\n")) {

@@ -39,12 +39,15 @@ fn choose(turns: &[Turn], most: usize) -> Vec<usize> {
 }
 
 fn line(turn: &Turn) -> String {
-    let mut line = format!("worker {}  {}", turn.actor, turn.what);
+    let mut line = format!("actor {}  {}", turn.actor, turn.what);
     if turn.is_chosen {
         line.push_str("  <- chosen");
     }
     for (number, drawn) in &turn.drawn {
-        let _ = write!(line, "  <- draw {number} is {drawn}");
+        // What has no number is a fault.
+        if let Some(number) = number {
+            let _ = write!(line, "  <- draw {number} is {drawn}");
+        }
     }
     for fault in &turn.faults {
         let _ = write!(line, "  <- fault: {fault}");
@@ -61,17 +64,17 @@ mod tests {
     fn choices_and_the_end_are_shown_first() {
         let mut turns = vec![Turn::default(); 100];
         turns[40].is_chosen = true;
-        turns[70].drawn.push((2, 3));
+        turns[70].drawn.push((Some(2), 3));
         assert_eq!(choose(&turns, 6), [39, 40, 69, 70, 98, 99]);
         assert_eq!(choose(&turns, 2), [40, 70]);
         assert_eq!(choose(&turns, 1000).len(), 100);
         assert_eq!(choose(&[], 5), [0; 0]);
         turns[70].what = "color 4".to_owned();
-        assert_eq!(line(&turns[70]), "worker 0  color 4  <- draw 2 is 3");
+        assert_eq!(line(&turns[70]), "actor 0  color 4  <- draw 2 is 3");
         turns[71].faults.push("a datagram of a is lost".to_owned());
         assert_eq!(choose(&turns, 3), [40, 70, 71]);
         assert!(line(&turns[71]).ends_with("  <- fault: a datagram of a is lost"));
         turns[40].what = "color 5".to_owned();
-        assert_eq!(line(&turns[40]), "worker 0  color 5  <- chosen");
+        assert_eq!(line(&turns[40]), "actor 0  color 5  <- chosen");
     }
 }

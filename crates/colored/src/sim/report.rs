@@ -55,6 +55,10 @@ impl Report {
         self.failure.as_ref()
     }
 
+    pub(super) fn failure_mut(&mut self) -> Option<&mut Failure> {
+        self.failure.as_mut()
+    }
+
     /// The names of each [`sometimes!`](super::sometimes) that was reached, and whose condition held in no run.
     #[must_use]
     pub fn never_seen(&self) -> &[String] {

@@ -198,7 +198,7 @@ fn take_turns(hosts: &mut Hosts, max_turns: u64, is_finished: impl Fn() -> bool)
                 chance::wakes::release();
                 with(|run| {
                     hosts.note_turn(actor, |value| run.choices.note(value));
-                    run.choices.describe(|| hosts.describe_turn(actor));
+                    run.choices.describe(hosts.nanos(), || hosts.describe_turn(actor));
                 });
             }
             None => return Err(format!("the main future has not ended after {max_turns} turns")),
