@@ -44,10 +44,7 @@ fn line(turn: &Turn) -> String {
         line.push_str("  <- chosen");
     }
     for (number, drawn) in &turn.drawn {
-        // What has no number is a fault.
-        if let Some(number) = number {
-            let _ = write!(line, "  <- draw {number} is {drawn}");
-        }
+        let _ = write!(line, "  <- draw {number} is {drawn}");
     }
     for fault in &turn.faults {
         let _ = write!(line, "  <- fault: {fault}");
@@ -64,7 +61,7 @@ mod tests {
     fn choices_and_the_end_are_shown_first() {
         let mut turns = vec![Turn::default(); 100];
         turns[40].is_chosen = true;
-        turns[70].drawn.push((Some(2), 3));
+        turns[70].drawn.push((2, 3));
         assert_eq!(choose(&turns, 6), [39, 40, 69, 70, 98, 99]);
         assert_eq!(choose(&turns, 2), [40, 70]);
         assert_eq!(choose(&turns, 1000).len(), 100);
