@@ -22,7 +22,7 @@ use std::sync::LazyLock;
 
 /// By crate, its modules from bottom to top. A module imports from layers below its own; two of one
 /// layer do not know each other. The root of a crate, where all come together, may import everything.
-const CRATES: [Crate; 10] = [
+const CRATES: [Crate; 11] = [
     Crate {
         sources: "crates/colored-core/src",
         layers: &[
@@ -74,6 +74,10 @@ const CRATES: [Crate; 10] = [
             &["runtime"],
             &["__private", "metrics", "sim"],
         ],
+    },
+    Crate {
+        sources: "crates/colored-consumer/src",
+        layers: &[&["progress", "scratch", "source"], &["log"], &["consumer", "embedded"]],
     },
     Crate {
         sources: "crates/colored-diagnose/src",

@@ -1,0 +1,11 @@
+//! Consumers on the embedded engine.
+
+mod bounds;
+mod broken;
+mod commits;
+mod engine;
+mod failures;
+mod frozen;
+mod group;
+mod order;
+mod support;
