@@ -59,9 +59,11 @@
 //! | `consumer` | the driver, the lanes, the rebalance |
 //! | `log` | a partitioned log in a directory |
 //! | [`embedded`] | the engine above it: topics, groups, members |
+//! | [`conformance`] | what every source has to pass |
 
 #![forbid(unsafe_code)]
 
+pub mod conformance;
 mod consumer;
 pub mod embedded;
 mod log;

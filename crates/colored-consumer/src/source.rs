@@ -3,7 +3,7 @@
 //! A source is a member of a group. It is told which partitions are its own ([`Event::Assigned`]), returns their
 //! records, and gives them up ([`Event::Revoked`]) or loses them ([`Event::Lost`]).
 //!
-//! What an engine promises:
+//! What an engine promises, and [`conformance`](crate::conformance) checks:
 //!
 //! * The records of a partition come with ascending offsets, from the place on that [`Source::begin`] names, while the
 //!   partition is the member's own, and not while it is paused.

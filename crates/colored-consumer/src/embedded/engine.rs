@@ -285,6 +285,30 @@ impl Engine {
         Ok((at as u32, offset))
     }
 
+    /// As [`send`](Self::send), to a partition that the caller chooses; returns the offset. Cancel safe, but a dropped call
+    /// may still append.
+    ///
+    /// # Errors
+    ///
+    /// As [`send`](Self::send), and if there is no such partition.
+    pub async fn send_to(
+        &self,
+        topic: &str,
+        partition: u32,
+        record: NewRecord,
+    ) -> Result<u64, Error> {
+        let record = new(record)?;
+        let topic = self.0.topic(topic).await?;
+        let Some(log) = topic.partitions.get(partition as usize) else {
+            let count = topic.partitions.len();
+            return Err(Error::new(format!(
+                "partition {partition} of {}: it has {count}",
+                topic.name
+            )));
+        };
+        log.append(vec![record]).await.map_err(Error::new)
+    }
+
     /// Appends records, those of a key in this order, and waits until all are on the device. Cancel safe, but a dropped
     /// call may still append some.
     ///
@@ -321,7 +345,6 @@ impl Engine {
     }
 
     /// A member of a group that reads these topics: set its options, and let it join.
-    #[must_use]
     pub fn member<T: Into<Arc<str>>>(
         &self,
         group: &str,

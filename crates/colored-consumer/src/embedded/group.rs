@@ -98,10 +98,8 @@ impl Group {
     /// Hears of a member, and returns what is new for it. `None` if it is no member any more: it has lost everything.
     pub(crate) fn poll(&mut self, id: MemberId, now: Duration) -> Option<Vec<Change>> {
         // It may have been asleep for as long as its session, and still be first to be heard.
-        if let Some(member) = self.members.get_mut(&id) {
-            if member.expires > now {
-                member.expires = now.saturating_add(member.joining.session);
-            }
+        if let Some(member) = self.members.get_mut(&id).filter(|member| member.expires > now) {
+            member.expires = now.saturating_add(member.joining.session);
         }
         if self.members.values().any(|member| member.expires <= now) {
             self.balance(now);
@@ -154,10 +152,10 @@ impl Group {
             |of: &TopicPartition| topics.get(&of.topic).is_none_or(|count| of.partition >= *count);
         let gone: Vec<_> = self.partitions.keys().filter(|of| is_gone(of)).cloned().collect();
         for partition in gone {
-            if let Some(Some(owner)) = self.partitions.remove(&partition) {
-                if let Some(member) = self.members.get_mut(&owner.member) {
-                    member.changes.push(Change::Lost(partition, owner.generation));
-                }
+            if let Some(Some(owner)) = self.partitions.remove(&partition)
+                && let Some(member) = self.members.get_mut(&owner.member)
+            {
+                member.changes.push(Change::Lost(partition, owner.generation));
             }
         }
         self.balance(now);

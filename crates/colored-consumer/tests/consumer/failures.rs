@@ -55,7 +55,7 @@ async fn keys_that_fail_for_ever_stop_only_themselves() {
     let consumer = builder.retry(millis(5), millis(20)).start(move |record, context| {
         let seen = seen.clone();
         async move {
-            if key(&record) < "k2".to_owned() {
+            if key(&record).as_str() < "k2" {
                 return Err(Failure::retry("for ever"));
             }
             seen.add(&record, context.generation());

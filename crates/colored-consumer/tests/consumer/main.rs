@@ -3,6 +3,7 @@
 mod bounds;
 mod broken;
 mod commits;
+mod conformance;
 mod engine;
 mod failures;
 mod frozen;

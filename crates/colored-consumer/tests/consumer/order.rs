@@ -21,7 +21,7 @@ async fn records_of_a_key_are_in_order_and_keys_are_parallel() {
         async move {
             // Ordering: counts of a test.
             at_once.fetch_max(now.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
-            if number(&record) % 7 == 0 {
+            if number(&record).is_multiple_of(7) {
                 sleep(millis(1)).await;
             }
             seen.add(&record, context.generation());
