@@ -77,7 +77,11 @@ const CRATES: [Crate; 11] = [
     },
     Crate {
         sources: "crates/colored-consumer/src",
-        layers: &[&["progress", "scratch", "source"], &["log"], &["consumer", "embedded"]],
+        layers: &[
+            &["progress", "scratch", "source"],
+            &["log"],
+            &["conformance", "consumer", "embedded"],
+        ],
     },
     Crate {
         sources: "crates/colored-diagnose/src",
