@@ -22,7 +22,8 @@ fn dump_when_all_wait(handle: &Handle, ids: &[Id]) -> Dump {
             let found = dump.tasks().find(|task| task.id() == *id);
             found.is_some_and(|task| task.state() == TaskState::Waiting)
         };
-        if ids.iter().all(waits) {
+        // A color that runs is read when its turn is over.
+        if ids.iter().all(waits) && dump.unread().is_empty() {
             return dump;
         }
         std::thread::yield_now();
@@ -43,7 +44,6 @@ where
 {
     let task = runtime.spawn_unique(future);
     let dump = dump_when_all_wait(runtime.handle(), &[task.id()]);
-    assert!(dump.unread().is_empty(), "{dump}");
     json::check(&dump.to_json());
     let text = only(&dump, task.id());
     task.abort();

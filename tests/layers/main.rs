@@ -22,7 +22,7 @@ use std::sync::LazyLock;
 
 /// By crate, its modules from bottom to top. A module imports from layers below its own; two of one
 /// layer do not know each other. The root of a crate, where all come together, may import everything.
-const CRATES: [Crate; 11] = [
+const CRATES: [Crate; 12] = [
     Crate {
         sources: "crates/colored-core/src",
         layers: &[
@@ -53,6 +53,7 @@ const CRATES: [Crate; 11] = [
             &[
                 "block_on",
                 "budget",
+                "chance",
                 "color_local",
                 "device",
                 "environment",
@@ -64,6 +65,7 @@ const CRATES: [Crate; 11] = [
             ],
             &["drain", "pool", "tokio_context"],
             &["driver"],
+            &["world"],
             &["services"],
             &["blocking", "registration", "time"],
             &["admission", "cell", "limit", "io", "sync", "task"],
@@ -72,7 +74,9 @@ const CRATES: [Crate; 11] = [
             &["process", "signal"],
             &["diagnose"],
             &["runtime"],
-            &["__private", "metrics", "sim"],
+            &["metrics", "sim"],
+            &["__private"],
+            &["select"],
         ],
     },
     Crate {
@@ -111,12 +115,18 @@ const CRATES: [Crate; 11] = [
     },
     Crate {
         sources: "crates/colored-macros/src",
-        layers: &[&["errors", "nearest"], &["function", "options"], &["entry"]],
+        layers: &[&["errors", "nearest"], &["function", "options"], &["simulated"], &["entry"]],
     },
     Crate {
         sources: "crates/colored-sim/src",
-        layers: &[&["strategy"], &["choices"], &["replay", "shrink"], &["search"]],
+        layers: &[
+            &["disk", "strategy", "thread"],
+            &["choices", "names"],
+            &["replay", "shrink"],
+            &["search"],
+        ],
     },
+    Crate { sources: "crates/colored-sim-libc/src", layers: &[&["symbols"]] },
     Crate { sources: "crates/colored-stage/src", layers: &[&["wall"], &["admission", "stage"]] },
     Crate {
         sources: "crates/colored-top/src",
@@ -294,6 +304,7 @@ const REGISTERS: &[(&str, &[&str])] = &[
             "driver/descriptor.rs",
             "driver/reactor.rs",
             "fs/descriptor.rs",
+            "net/system/simulated/either.rs",
             "net/unix/pipe/end.rs",
             "registration.rs",
         ],

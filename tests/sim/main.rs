@@ -1,8 +1,17 @@
 //! Simulations of programs: bugs that only some schedules show, each with a twin that has none.
 
+mod attribute;
 mod bugs;
+mod hosts;
+mod lies;
 mod limits;
+mod net_bugs;
+mod net_datagrams;
+mod net_tcp;
 mod runs;
+mod select;
+mod suite;
+mod trails;
 
 use colored::sim::{Builder, Failure, Report};
 
@@ -28,4 +37,13 @@ where
     report.assert_passed();
     assert_eq!(report.seeds(), 1000);
     report
+}
+
+/// Runs a program without a bug, with settings of its own.
+#[track_caller]
+fn passes_with<F>(builder: Builder, program: impl Fn() -> F + Sync)
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    builder.run(program).assert_passed();
 }

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 
 /// Tasks of a few colors that call, send, sleep and block; they add what they see to a trail.
-async fn busy() -> Vec<u64> {
+pub(super) async fn busy() -> Vec<u64> {
     let trail = ColorCell::new(100, Vec::new());
     let tasks: Vec<_> = (0..12_u64)
         .map(|number| {

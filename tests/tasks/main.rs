@@ -1,5 +1,6 @@
 //! The life and the end of tasks.
 
+mod colored_futures;
 mod dropped;
 mod join;
 mod join_set;

@@ -117,13 +117,13 @@ impl Plan {
     /// How long all experiments together may take.
     #[must_use]
     pub fn limit(&self) -> Duration {
-        Duration::from_secs(self.pick(18 * 60, 120, 180)) + self.asked()
+        Duration::from_secs(self.pick(22 * 60, 120, 180)) + self.asked()
     }
 
     /// How long one experiment may take, so that an experiment that hangs leaves time for the others.
     #[must_use]
     pub fn limit_of_one(&self) -> Duration {
-        Duration::from_secs(self.pick(6 * 60, 30, 60)) + self.asked()
+        Duration::from_secs(self.pick(9 * 60, 30, 60)) + self.asked()
     }
 
     /// The time of a requested long run: up to 10 us a transfer.

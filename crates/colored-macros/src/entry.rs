@@ -3,11 +3,12 @@
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{GenericParam, Generics, Ident, Path, ReturnType, Signature, Type};
+use syn::{Error, GenericParam, Generics, Ident, Path, ReturnType, Signature, Type};
 
 use crate::errors::Errors;
 use crate::function::{Argument, Function};
 use crate::options::Options;
+use crate::simulated;
 
 /// The hidden module of the runtime. If the path leads to another crate, the compiler does not find
 /// this name, so the name has to carry the message.
@@ -65,8 +66,16 @@ pub(crate) fn expand(kind: Kind, options: TokenStream, item: TokenStream) -> Tok
     };
     function.refuse_tests(twice, &mut errors);
     let starts = kind.starts(&function.signature);
-    let callable = function.check(attribute, starts, &mut errors);
-    let function = if callable { call(kind, &options, &function) } else { keep(&function) };
+    if let (Kind::Main, Some((at, _))) = (kind, &options.sim) {
+        errors.push(Error::new(*at, "`sim` is for tests, as in `#[colored::test(sim)]`"));
+    }
+    let function = match (function.check(attribute, starts, &mut errors), &options.sim, kind) {
+        (false, ..) | (_, Some(_), Kind::Main) => keep(&function),
+        (true, Some((_, settings)), Kind::Test) => {
+            simulated::call(&private(&options.path), settings, &function)
+        }
+        (true, None, _) => call(kind, &options, &function),
+    };
     quote!(#errors #function)
 }
 

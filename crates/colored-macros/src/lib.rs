@@ -9,6 +9,7 @@ mod errors;
 mod function;
 mod nearest;
 mod options;
+mod simulated;
 
 use proc_macro::TokenStream;
 
@@ -133,6 +134,29 @@ pub fn main(options: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// The function keeps `#[should_panic]`, `#[ignore]` and other attributes; a second `#[test]` is an
 /// error.
+///
+/// # Simulations
+///
+/// With the option `sim`, and the feature of that name, the test runs under many schedules by seed, in a time of its own:
+///
+/// ```text
+/// #[colored::test(sim, seeds = 1000)]
+/// async fn both_deposits_count() { .. }
+/// ```
+///
+/// A run of it fails if the function panics or returns an error, and if it hangs. The failing run is confirmed in a fresh
+/// process, shrunk, kept in a file beside the source file, whose name ends with `.sim-failures`, and printed with a line that
+/// repeats it: see the module `colored::sim`. The function is a task, so its future must be `Send`; it returns `()`, or a
+/// `Result` of it. It may have these options, and `crate`:
+///
+/// | option | meaning | default |
+/// |---|---|---|
+/// | `seeds = 1000` | how many seeds are run; any `u64` expression | 1000 |
+/// | `workers = 4`, `workers = 1..=8` | the numbers of workers, of which a seed draws one, 1 to 64 | `1..=16` |
+/// | `strategy = "pct(3)"` | how a seed chooses: `"portfolio"`, `"random"`, `"round_robin"`, `"starve"`, `"pct(3)"`, or a `colored::sim::Strategy` | `"portfolio"` |
+/// | `faults = "net, crash"` | which faults happen: `"swarm"`, or names of `colored::sim::Fault` in lower case, `"net"` for those of the network; or a `colored::sim::Faults` | `"none"` |
+/// | `budget = "2s"` | after this time no further seed begins: a text with `ms`, `s`, `min` or `h`, or a `Duration` | none |
+/// | `until = plateau(200)` | the end comes when so many seeds in a row have brought no new schedule | none |
 ///
 /// # Panics
 ///

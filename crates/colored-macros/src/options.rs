@@ -1,5 +1,6 @@
 //! The options between the parentheses of an attribute.
 
+mod sim;
 mod value;
 
 use proc_macro2::{Span, TokenStream, TokenTree};
@@ -10,11 +11,12 @@ use syn::{Error, Expr, Ident, Path, Result, Token, parse_quote_spanned};
 use crate::errors::Errors;
 use crate::nearest::nearest;
 
+pub(crate) use self::sim::Setting;
+
 const NAMES: &[&str] = &["workers", "pin", "local", "paused", "tokio", "crate"];
 /// Options of tokio's, which mean one of these or nothing.
 const TOKIOS: &[&str] = &["flavor", "worker_threads", "start_paused"];
-const ALLOWED: &str =
-    "the options are `workers = 4`, `pin = true`, `local`, `paused`, `tokio` and `crate = ::path`";
+const ALLOWED: &str = "the options are `workers = 4`, `pin = true`, `local`, `paused`, `tokio`, `sim` and `crate = ::path`";
 
 /// Options of other runtimes, and their replacements here.
 const ELSEWHERE: &[(&str, &str)] = &[
@@ -34,6 +36,8 @@ pub(crate) struct Options {
     pub(crate) local: Option<bool>,
     /// Whether the threads are in a tokio runtime, if that is said, and where.
     pub(crate) tokio: Option<(Span, bool)>,
+    /// The settings of the simulation, if it is one, and where `sim` stands.
+    pub(crate) sim: Option<(Span, Vec<Setting>)>,
     /// Where the runtime is.
     pub(crate) path: Path,
     given: Vec<Ident>,
@@ -46,6 +50,7 @@ impl Options {
             setters: Vec::new(),
             local: None,
             tokio: None,
+            sim: sim::is_given(&tokens).then(|| (Span::call_site(), Vec::new())),
             path: parse_quote_spanned!(Span::mixed_site()=> ::colored),
             given: Vec::new(),
         };
@@ -80,11 +85,17 @@ impl Options {
     fn option(&mut self, input: ParseStream) -> Result<()> {
         let name = Ident::parse_any(input)
             .map_err(|error| Error::new(error.span(), format!("expected an option: {ALLOWED}")))?;
-        if !NAMES.iter().chain(TOKIOS).any(|known| name == known) {
+        if !NAMES.iter().chain(TOKIOS).chain(sim::NAMES).any(|known| name == known) {
             return Err(unknown(&name));
         }
         self.note(&name)?;
-        if name == "workers" || name == "worker_threads" {
+        sim::check(&name, self.sim.is_some())?;
+        if let Some((at, settings)) = self.sim.as_mut().filter(|_| name != "crate") {
+            if name == "sim" {
+                *at = name.span();
+            }
+            settings.extend(sim::option(&name, input)?);
+        } else if name == "workers" || name == "worker_threads" {
             let value = value::workers(&name, value::of(&name, input, value::WORKERS)?)?;
             self.setters.push((Ident::new("workers", name.span()), value));
         } else if name == "flavor" {
@@ -148,7 +159,7 @@ fn unknown(name: &Ident) -> Error {
     let word = name.to_string();
     let hint = match ELSEWHERE.iter().find(|(elsewhere, _)| *elsewhere == word) {
         Some((_, here)) => format!("{here};"),
-        None => match nearest(&word, NAMES) {
+        None => match nearest(&word, &[NAMES, sim::NAMES].concat()) {
             Some(name) => format!(", did you mean `{name}`?"),
             None => String::from(";"),
         },

@@ -28,11 +28,12 @@ impl fmt::Display for Replay {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:", self.seed, self.workers)?;
         let mut comma = "";
-        for ((place, _), deviation) in &self.deviations {
+        for ((place, number), deviation) in &self.deviations {
             write!(f, "{comma}{}.{}", place.actor, place.turns)?;
-            match deviation {
-                Deviation::Next(actor) => write!(f, ">{actor}")?,
-                Deviation::Fault(number) => write!(f, "!{number}")?,
+            match (deviation, number.unwrap_or(0)) {
+                (Deviation::Next(actor), _) => write!(f, ">{actor}")?,
+                (Deviation::Drawn(1), number) => write!(f, "!{number}")?,
+                (Deviation::Drawn(drawn), number) => write!(f, "!{number}={drawn}")?,
             }
             comma = ",";
         }
@@ -83,8 +84,9 @@ fn parse_deviation(text: &str) -> Option<((Place, Option<u32>), Deviation)> {
     if text.contains('>') {
         return Some(((place, None), Deviation::Next(value.parse().ok()?)));
     }
-    let number = value.parse().ok()?;
-    Some(((place, Some(number)), Deviation::Fault(number)))
+    let (number, drawn) = value.split_once('=').unwrap_or((value, "1"));
+    let drawn = drawn.parse().ok().filter(|drawn| *drawn > 0)?;
+    Some(((place, Some(number.parse().ok()?)), Deviation::Drawn(drawn)))
 }
 
 #[cfg(test)]
@@ -93,7 +95,7 @@ mod tests {
 
     #[test]
     fn a_text_names_its_run() {
-        for text in ["417:8:1.3!0,2.5>1", "0:1:", "18446744073709551615:64:0.0>3"] {
+        for text in ["417:8:1.3!0,1.4!2=3,2.5>1", "0:1:", "18446744073709551615:64:0.0>3"] {
             assert_eq!(text.parse::<Replay>().unwrap().to_string(), text);
         }
     }
@@ -110,6 +112,7 @@ mod tests {
             "1:2:3>4",
             "1:2:3.1>",
             "1:2:3.1>4,",
+            "1:2:3.1!4=0",
             "-1:2:",
             "a:2:",
         ] {

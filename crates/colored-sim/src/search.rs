@@ -7,6 +7,7 @@ use crate::strategy::Strategy;
 use fastrand::Rng;
 use std::collections::HashSet;
 use std::ops::{Range, RangeInclusive};
+use std::time::{Duration, Instant};
 
 /// The search's settings.
 #[derive(Clone, Debug)]
@@ -19,6 +20,10 @@ pub struct Plan {
     pub strategy: Strategy,
     /// Runs that may be spent on shrinking a failure.
     pub shrink_runs: usize,
+    /// After this time no seed begins.
+    pub budget: Option<Duration>,
+    /// The search ends when so many seeds in a row have brought no new schedule.
+    pub plateau: Option<u64>,
 }
 
 /// How a run has ended: `Err` with what was wrong.
@@ -31,8 +36,23 @@ pub struct Found {
     pub seeds: u64,
     /// How many different schedules these were.
     pub schedules: usize,
+    /// A hash of the trails of all runs, in their order.
+    pub digest: u64,
+    /// Why no more seeds were run.
+    pub end: End,
     /// The first failure.
     pub failure: Option<Failure>,
+}
+
+/// Why a search has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// All seeds have been run, or one has failed.
+    Seeds,
+    /// The time was over.
+    Budget,
+    /// No new schedules came.
+    Plateau,
 }
 
 /// A run that failed.
@@ -46,6 +66,8 @@ pub struct Failure {
     pub choices: usize,
     /// How many runs the shrinking took.
     pub runs: usize,
+    /// How long the shrinking took.
+    pub took: Duration,
     /// What a second run with the same choices did, if it did something else.
     pub differs: Option<String>,
 }
@@ -60,8 +82,18 @@ const TURNS: u64 = 200;
 pub fn search(plan: &Plan, mut run: impl FnMut(&Replay, Choices) -> (Outcome, Choices)) -> Found {
     let mut schedules = HashSet::new();
     let mut turns = TURNS;
-    let mut seeds = 0;
+    let (mut seeds, mut old, mut digest) = (0, 0, 0_u64);
+    let begin = Instant::now();
+    let mut end = End::Seeds;
     for seed in plan.seeds.clone() {
+        if plan.budget.is_some_and(|budget| begin.elapsed() >= budget) {
+            end = End::Budget;
+            break;
+        }
+        if plan.plateau.is_some_and(|plateau| old >= plateau) {
+            end = End::Plateau;
+            break;
+        }
         seeds += 1;
         let workers = Rng::with_seed(!seed).usize(plan.workers.clone());
         let choices = Choices::by(plan.strategy.begin(seed, turns));
@@ -69,7 +101,8 @@ pub fn search(plan: &Plan, mut run: impl FnMut(&Replay, Choices) -> (Outcome, Ch
         let (outcome, choices) = run(&replay, choices);
         turns = choices.made();
         let trail = choices.trail();
-        schedules.insert(trail);
+        digest = (digest.rotate_left(9) ^ trail).wrapping_mul(0x0100_0000_01b3);
+        old = if schedules.insert(trail) { 0 } else { old + 1 };
         replay.deviations = choices.into_deviations();
         let failure = match outcome {
             Err(message) => Some(confirm(plan, replay, trail, message, &mut run)),
@@ -79,24 +112,33 @@ pub fn search(plan: &Plan, mut run: impl FnMut(&Replay, Choices) -> (Outcome, Ch
                     choices: replay.choices(),
                     replay,
                     runs: 0,
+                    took: Duration::ZERO,
                     differs: Some(differs),
                 })
             }
             Ok(()) => None,
         };
         if failure.is_some() {
-            return Found { seeds, schedules: schedules.len(), failure };
+            return Found { seeds, schedules: schedules.len(), digest, end, failure };
         }
     }
-    Found { seeds, schedules: schedules.len(), failure: None }
+    Found { seeds, schedules: schedules.len(), digest, end, failure: None }
 }
 
 /// Runs one run again.
 pub fn run_again(
     replay: &Replay,
     run: impl FnOnce(&Replay, Choices) -> (Outcome, Choices),
-) -> Outcome {
-    run(replay, Choices::replay(replay.deviations.clone())).0
+) -> (Outcome, Choices) {
+    run(replay, Choices::replay(replay.deviations.clone()))
+}
+
+/// As [`run_again`], and keeps the turns.
+pub fn run_again_keeping(
+    replay: &Replay,
+    run: impl FnOnce(&Replay, Choices) -> (Outcome, Choices),
+) -> (Outcome, Choices) {
+    run(replay, Choices::replay(replay.deviations.clone()).keeping_turns())
 }
 
 /// What a second run does otherwise, if it does.
@@ -106,7 +148,7 @@ fn differs(
     outcome: &Outcome,
     run: &mut impl FnMut(&Replay, Choices) -> (Outcome, Choices),
 ) -> Option<String> {
-    let (again, choices) = run(replay, Choices::replay(replay.deviations.clone()));
+    let (again, choices) = run_again(replay, run);
     match again {
         Err(message) if outcome.as_ref().err() != Some(&message) => Some(message),
         Ok(()) if outcome.is_err() => Some("it ends without a failure".to_owned()),
@@ -125,8 +167,10 @@ fn confirm(
 ) -> Failure {
     let choices = replay.choices();
     if let Some(differs) = differs(&replay, trail, &Err(message.clone()), run) {
-        return Failure { message, replay, choices, runs: 0, differs: Some(differs) };
+        let took = Duration::ZERO;
+        return Failure { message, replay, choices, runs: 0, took, differs: Some(differs) };
     }
+    let begin = Instant::now();
     let mut runs = 0;
     let mut attempt = replay.clone();
     replay.deviations = shrink(replay.deviations.clone(), plan.shrink_runs, |deviations| {
@@ -134,16 +178,24 @@ fn confirm(
         attempt.deviations.clone_from(deviations);
         run(&attempt, Choices::replay(deviations.clone())).0.err().as_ref() == Some(&message)
     });
-    Failure { message, replay, choices, runs, differs: None }
+    Failure { message, replay, choices, runs, took: begin.elapsed(), differs: None }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Plan, search};
+    use super::{End, Plan, search};
     use crate::strategy::Strategy;
+    use std::time::Duration;
 
     fn plan() -> Plan {
-        Plan { seeds: 0..1000, workers: 1..=8, strategy: Strategy::Portfolio, shrink_runs: 500 }
+        Plan {
+            seeds: 0..1000,
+            workers: 1..=8,
+            strategy: Strategy::Portfolio,
+            shrink_runs: 500,
+            budget: None,
+            plateau: None,
+        }
     }
 
     /// Two actors read, and then write, a number: one increment may be lost.
@@ -207,5 +259,19 @@ mod tests {
         assert!(found.failure.is_none());
         assert_eq!(found.seeds, 1000);
         assert!(found.schedules > 200, "{}", found.schedules);
+    }
+
+    #[test]
+    fn it_ends_when_the_time_is_over_or_nothing_new_comes() {
+        let budget = Plan { budget: Some(Duration::ZERO), ..plan() };
+        let found = search(&budget, |_, choices| (Ok(()), choices));
+        assert_eq!((found.seeds, found.end), (0, End::Budget));
+        let plateau = Plan { plateau: Some(20), ..plan() };
+        let found = search(&plateau, |replay, mut choices| {
+            choices.note(replay.seed.min(40));
+            (Ok(()), choices)
+        });
+        // The schedules of the seeds 40 to 60 are equal.
+        assert_eq!((found.seeds, found.schedules, found.end), (61, 41, End::Plateau));
     }
 }

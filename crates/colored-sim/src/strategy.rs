@@ -101,6 +101,11 @@ impl Chooser {
         }
     }
 
+    /// A number below `bound`, which is not zero.
+    pub(crate) fn below(&mut self, bound: u32) -> u32 {
+        self.rng.u32(..bound)
+    }
+
     /// Whether something happens that happens once in `one_in`.
     pub(crate) fn happens(&mut self, one_in: u32) -> bool {
         self.rng.u32(..one_in.max(1)) == 0

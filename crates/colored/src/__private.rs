@@ -23,6 +23,7 @@ use std::panic::Location;
 use std::pin::{Pin, pin};
 use std::process::Termination;
 
+use crate::chance;
 use crate::runtime::{Builder, Runtime};
 
 pub use std::process::ExitCode;
@@ -112,6 +113,59 @@ pub fn future<F: MainFuture>(main: F) -> F {
     main
 }
 
+/// The future of a simulated test.
+#[diagnostic::on_unimplemented(
+    message = "the future of a simulated test is not `Send`",
+    label = "this future is not `Send`",
+    note = "a simulation runs the function as a task, as `#[colored::main]` does: its values that live across an `.await` \
+            must be `Send`"
+)]
+pub trait SimulatedFuture: Future {}
+
+#[diagnostic::do_not_recommend]
+impl<F: Future + Send + 'static> SimulatedFuture for F {}
+
+/// Asks of the future of a simulated test what the simulation will ask.
+pub fn simulated<F: SimulatedFuture>(test: F) -> F {
+    test
+}
+
+/// `#[colored::test(sim)]`: the methods of the builder, the name of the function, and a closure that makes its future.
+#[cfg(feature = "sim")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __simulate_test {
+    ([$($setters:tt)*] $name:literal $program:expr) => {
+        $crate::sim::attribute::simulate(
+            $crate::sim::Builder::new() $($setters)*,
+            $crate::sim::attribute::Test {
+                module: ::core::module_path!(),
+                name: $name,
+                file: ::core::file!(),
+                folder: ::core::option_env!("CARGO_MANIFEST_DIR"),
+            },
+            $program,
+        )
+    };
+}
+
+/// `#[colored::test(sim)]`, without the feature that it needs.
+#[cfg(not(feature = "sim"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __simulate_test {
+    ($($test:tt)*) => {
+        ::core::compile_error!(
+            "the option `sim` needs the feature `sim` of the package `colored-rt`: in `Cargo.toml`, among the \
+             dev-dependencies, `colored = { package = \"colored-rt\", features = [\"sim\"] }`"
+        )
+    };
+}
+
+pub use crate::__simulate_test as simulate_test;
+#[cfg(feature = "sim")]
+pub use crate::sim::attribute::{faults, strategy, workers};
+
 /// A boxed main future: so the runtime is compiled once for each output, and not once for each test.
 type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
@@ -181,4 +235,23 @@ where
 
 fn start(builder: Builder) -> Runtime {
     builder.build().unwrap_or_else(|error| panic!("the runtime does not start: {error}"))
+}
+
+/// For `select!`: the branch that is polled first.
+#[inline]
+pub fn any_branch(branches: u32) -> u32 {
+    chance::below(branches)
+}
+
+/// For `select!` with `biased`.
+#[inline]
+pub fn branch_0(_branches: u32) -> u32 {
+    0
+}
+
+/// For `select!`.
+#[cold]
+#[track_caller]
+pub fn no_branch_is_left() -> ! {
+    panic!("all branches of this `select!` are disabled, and it has no `else`")
 }

@@ -90,9 +90,9 @@ impl Driver {
     /// # Errors
     ///
     /// When the system refuses a selector.
-    pub(crate) fn new(settings: &Settings) -> io::Result<Driver> {
+    pub(crate) fn new(clock: Clock, settings: &Settings) -> io::Result<Driver> {
         let shards = Shards::new(settings.workers, settings.has_rings)?;
-        Self::of(Clock::new(), shards, settings)
+        Self::of(clock, shards, settings)
     }
 
     fn of(clock: Clock, shards: Shards, settings: &Settings) -> io::Result<Driver> {

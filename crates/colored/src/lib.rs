@@ -186,8 +186,8 @@
 //!
 //! * Our sockets implement tokio's `AsyncRead` and `AsyncWrite`, which are in [`io`]. Libraries
 //!   that use these traits work: TLS, codecs, protocols.
-//! * `tokio::sync` needs no runtime; [`sync`] wraps its types. [`select!`], [`join!`],
-//!   [`try_join!`] and [`pin!`] are tokio's and need no runtime.
+//! * `tokio::sync` needs no runtime; [`sync`] wraps its types. [`join!`],
+//!   [`try_join!`] and [`pin!`] are tokio's and need no runtime; [`select!`] has tokio's syntax.
 //! * `tokio::spawn`, `tokio::time`, `tokio::net`, `tokio::fs`, `tokio::signal` and `tokio::process`
 //!   need a tokio runtime and panic without one. Use [`spawn`], [`time`], [`net`], [`fs`], [`signal`] and `process` of
 //!   this crate. What means the same has the same path and name. The page `docs/from-tokio.md` of the repository says
@@ -274,6 +274,7 @@ mod block_on;
 mod blocking;
 mod budget;
 pub mod cell;
+mod chance;
 mod color_local;
 mod device;
 #[cfg(feature = "diagnose")]
@@ -299,6 +300,7 @@ pub mod process;
 mod ready;
 mod registration;
 pub mod runtime;
+mod select;
 mod services;
 pub mod signal;
 #[cfg(feature = "sim")]
@@ -313,6 +315,11 @@ pub mod time;
 mod tokio_context;
 mod wait_reason;
 mod wall;
+#[cfg(feature = "sim")]
+mod world;
+#[cfg(not(feature = "sim"))]
+#[path = "world/absent.rs"]
+mod world;
 
 #[doc(inline)]
 pub use colored_core::{
@@ -335,7 +342,7 @@ pub use self::task::{
 #[cfg(feature = "macros")]
 #[doc(inline)]
 pub use colored_macros::{main, test};
-pub use tokio::{join, pin, select, try_join};
+pub use tokio::{join, pin, try_join};
 
 #[doc(hidden)]
 pub mod __private;

@@ -48,6 +48,7 @@ mod incoming;
 mod methods;
 mod send_file;
 mod socket;
+mod system;
 pub mod tcp;
 #[cfg(test)]
 mod testing;

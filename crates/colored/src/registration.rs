@@ -30,8 +30,6 @@
 use std::fmt;
 use std::future::poll_fn;
 use std::io;
-#[cfg(unix)]
-use std::os::fd::AsRawFd;
 use std::sync::Arc;
 #[cfg(unix)]
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -110,11 +108,8 @@ impl<S: Socket> Registered<S> {
     /// Outside a runtime.
     #[cfg(unix)]
     #[track_caller]
-    pub(crate) fn with_room(socket: S) -> io::Result<Registered<S>>
-    where
-        S: AsRawFd,
-    {
-        if !CAN_WATCH_LATER {
+    pub(crate) fn with_room(socket: S) -> io::Result<Registered<S>> {
+        if !CAN_WATCH_LATER || socket.is_simulated() {
             return Registered::new(socket, Ready::READABLE | Ready::WRITABLE);
         }
         let later = WritableEvents::Later { on: AtomicBool::new(false) };
@@ -176,13 +171,14 @@ impl<S: Socket> Registered<S> {
         watched: Watched,
         room: WritableEvents,
     ) -> Result<Registered<S>, (S, io::Error)> {
-        if context.services.is_simulated {
+        if context.services.host.is_some() != socket.is_simulated() {
             return Err((socket, refused_by_simulation()));
         }
         let driver = Arc::clone(&context.driver);
         let shard = driver.shards.choose(context.worker);
         match driver.shards.get(shard).register(&mut socket, ready, watched) {
             Ok((key, entry)) => {
+                socket.attach(&entry);
                 Ok(Registered { socket: Some(socket), entry, key, shard, driver, room })
             }
             Err(error) => Err((socket, error)),
@@ -192,8 +188,9 @@ impl<S: Socket> Registered<S> {
 
 #[cold]
 fn refused_by_simulation() -> io::Error {
-    let text = "a simulated runtime has no sockets, pipes, signals or children: give the code under test a stream in memory, \
-                such as `tokio::io::duplex`";
+    let text = "a simulation has sockets that `colored::net` makes inside of it, but for `UnixDatagram`; it has no pipes, \
+                signals, children, and descriptors from elsewhere: give the code under test a stream in memory, such as \
+                `tokio::io::duplex`";
     io::Error::new(io::ErrorKind::Unsupported, text)
 }
 
@@ -321,7 +318,7 @@ impl<S: Socket> Registered<S> {
     /// Nothing more will be written: a task that waits for room is woken.
     pub(crate) fn end_writing(&self) {
         let mut wakers = Vec::new();
-        self.entry.end_writing(&mut wakers);
+        self.entry.mark_ready(Ready::WRITABLE, &mut wakers);
         wakers.into_iter().for_each(Waker::wake);
     }
 

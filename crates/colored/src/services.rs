@@ -24,6 +24,7 @@ use crate::drain::Finishers;
 use crate::driver::Driver;
 use crate::long_poll::LongPolls;
 use crate::pool::Pool;
+use crate::world::Host;
 use colored_core::Scheduler;
 use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
@@ -43,8 +44,8 @@ pub(crate) struct Services {
     pub(crate) pool: Pool,
     pub(crate) devices: Devices,
     pub(crate) tokio: TokioPlace,
-    /// All workers are on one thread, and the clock is not the system's.
-    pub(crate) is_simulated: bool,
+    /// The host that a simulated runtime is on: all workers are on one thread, and the clock is not the system's.
+    pub(crate) host: Option<Arc<Host>>,
 }
 
 // As of the driver.
@@ -114,7 +115,7 @@ impl Services {
             pool: Pool::new(&crate::pool::Limits::default()),
             devices: Devices::new(true),
             tokio: TokioPlace::default(),
-            is_simulated: false,
+            host: None,
         })
     }
 }

@@ -55,22 +55,94 @@
 //! | deadlines of limits, stages and sections; the search for deadlocks (G12) | by that clock |
 //! | [`spawn_blocking`](crate::spawn_blocking()), and files where they would block | one call at a time, as turns of one more worker, in the order in which they were made |
 //! | [`sim::random`](random) | by the seed |
+//! | [`net`](crate::net): TCP, UDP, Unix streams, names | the network of the run: see [`net`](mod@net) |
+//! | [`select!`](crate::select), the order of wakes of [`watch`](crate::sync::watch) and [`Barrier`](crate::sync::Barrier) | a choice each, which a replay repeats |
 //! | files | the real ones |
-//! | sockets, pipes, children, signals | refused, with an error of the kind `Unsupported`: give the code a stream in memory, such as `tokio::io::duplex` |
+//! | `UnixDatagram`, pipes, children, signals, `AsyncFd`, sockets of std | refused, with an error of the kind `Unsupported`: give the code a stream in memory, such as `tokio::io::duplex` |
 //! | `Handle::block_on` in a blocking call | a panic: the simulation has one thread |
 //!
 //! A run must depend on its choices and on nothing else. These depend on more: the order of a `HashMap` with std's hasher,
-//! `select!` without `biased`, the clocks and random numbers of std and other crates, threads of the program, state that a
-//! run leaves behind in statics. Each failing run, and each 64th one that ends well, is run twice; if the two differ, the
-//! report says so and names these causes.
+//! tokio's own `select!` and `watch`, the clocks and random numbers of std and other crates, threads of the program, state
+//! that a run leaves behind in statics. Each failing run, and each 64th one that ends well, is run twice; if the two differ, the
+//! report says so, with the first turn that differs. A test by the [attribute](#tests) also runs in a fresh process then, twice,
+//! and the report names what is likely: a thread that has woken a task or has begun during the run, a static, hashers with
+//! random keys, or else a clock. On Linux the crate `colored-sim-libc` gives std and all other crates the clock and the random
+//! numbers of the simulation.
+//!
+//! # Tests
+//!
+//! ```
+//! # #[cfg(feature = "macros")] mod example {
+//! #[colored::test(sim, seeds = 200)]
+//! async fn both_deposits_count() {
+//!     let balance = colored::ColorCell::new(1, 100);
+//!     let deposit = balance.call(|balance| *balance += 10);
+//!     colored::join!(deposit, balance.call(|balance| *balance += 10));
+//!     colored::sim::always!(balance.call(|balance| *balance).await == 120, "both deposits count");
+//! }
+//! # }
+//! ```
+//!
+//! [`#[colored::test(sim)]`](macro@crate::test) takes the settings of [`Builder`] as options, and does two things more, which
+//! [`Builder::test`] and [`Builder::keep_failures`] do for other tests:
+//!
+//! * **A failing run is confirmed alone.** The test binary is started again, with the name of this test and with the run, and
+//!   without random addresses on Linux where the system permits that. The two runs are compared, turn by turn. Takes some
+//!   milliseconds, and at most 30 s.
+//! * **A failing run is kept**, in a file beside the source file: the failures of `tests/bank.rs` in `tests/bank.sim-failures`.
+//!   The test runs them again before it draws new seeds. Each line of the file is the name of the test, the value of
+//!   `COLORED_SIM_REPLAY`, and behind `#` what was wrong; lines that begin with `#` are comments. The file belongs under
+//!   version control. Nothing removes a line: it costs a run. Where the variable `CI` is set, the report shows the line in place of
+//!   writing it.
+//!
+//! Tests run the same seeds each time, unless a variable names others: so CI finds more with
+//! `COLORED_SIM_SEED=$RUN_NUMBER COLORED_SIM_SEEDS=1000` and a number that differs from run to run, in steps of 1000.
+//!
+//! # Hosts and faults
+//!
+//! The main future runs on a host, and [`Builder::host`] adds others: each has a runtime of its own, on the one thread and
+//! in the one time of the run. Colors and cells belong to their host; hosts talk by sockets. [`host`] crashes, restarts and
+//! pauses them, [`net`](mod@net) cuts the network between them, and [`Builder::faults`] lets faults happen by choices of the
+//! run.
+//!
+//! ```
+//! use colored::io::{AsyncReadExt, AsyncWriteExt};
+//! use colored::net::{TcpListener, TcpStream};
+//! use colored::sim::{self, Faults};
+//! use colored::time::{Duration, sleep, timeout};
+//!
+//! async fn serve() {
+//!     let listener = TcpListener::bind("0.0.0.0:80").await.unwrap();
+//!     loop {
+//!         let (mut stream, _) = listener.accept().await.unwrap();
+//!         colored::spawn_unique(async move { stream.write_all(b"hello").await });
+//!     }
+//! }
+//!
+//! async fn ask() -> std::io::Result<[u8; 5]> {
+//!     let mut stream = TcpStream::connect("a:80").await?;
+//!     let mut answer = [0; 5];
+//!     stream.read_exact(&mut answer).await?;
+//!     Ok(answer)
+//! }
+//!
+//! let simulation = sim::Builder::new().seeds(0..50).host("a", serve).faults(Faults::swarm());
+//! let report = simulation.run(|| async {
+//!     // Whatever happens, an attempt succeeds at last.
+//!     while !matches!(timeout(Duration::from_secs(5), ask()).await, Ok(Ok(_))) {
+//!         sleep(Duration::from_secs(1)).await;
+//!     }
+//! });
+//! report.assert_passed();
+//! ```
 //!
 //! # Failures
 //!
 //! | a run fails if | |
 //! |---|---|
 //! | the main future panics | as by `assert!` or [`always!`](always) |
-//! | a task panics that has no handle | nobody else will hear of it |
-//! | nothing is runnable, no timer is due, and the main future waits | the program hangs |
+//! | a task panics that has no handle, or the future of a host | nobody else will hear of it |
+//! | nothing is runnable, no timer is due, and the main future waits | the program hangs, also without [faults](Faults) |
 //! | it takes more than [`Builder::max_turns`] turns | it does not end |
 //!
 //! # Variables
@@ -80,18 +152,42 @@
 //! | `COLORED_SIM_SEEDS` | how many seeds [`check`] and [`Builder::run`] run, from 0 or from `COLORED_SIM_SEED` on, in place of the program's |
 //! | `COLORED_SIM_SEED` | the first seed; alone, the only one |
 //! | `COLORED_SIM_REPLAY` | the text that a failure prints: this run only |
+//! | `COLORED_SIM_LINES` | how many turns of a failing run are shown, 20 by default: those with a choice first, then the last ones |
+//! | `COLORED_SIM_TRACE` | the path of a file, to which the turns of a failing run are written: see [`Failure::write_trace`] |
+//! | `COLORED_SIM_KEEP` | 1: failures are kept in CI too; 0: nowhere |
 //!
 //! A seed names a run of one build of the program: another version of it, or of this crate, may choose otherwise.
 
+#[doc(hidden)]
+pub mod attribute;
 mod builder;
+mod child;
+mod evidence;
+mod examine;
+mod failure;
+mod faults;
+mod host;
+mod hosts;
+mod kept;
+mod keys;
+mod lines;
+pub mod net;
 mod panics;
+#[cfg_attr(not(target_os = "linux"), path = "sim/personality/absent.rs")]
+mod personality;
 mod places;
+mod process_faults;
+mod record;
 mod report;
 mod run;
+mod trace;
 
 pub use self::builder::{Builder, check};
-pub use self::report::{Failure, Report};
-pub use colored_sim::Strategy;
+pub use self::failure::Failure;
+pub use self::faults::{Fault, Faults, FaultsError};
+pub use self::host::{Host, begin_quiet_phase, host, host_name, system_time};
+pub use self::report::Report;
+pub use colored_sim::{Strategy, StrategyError};
 
 /// A number by the seed of the run. Outside a simulation, a number that no seed decides.
 ///

@@ -9,6 +9,7 @@
 //! | [`spawn_local`] | the color of the caller, on this thread: the future need not be `Send` |
 //! | [`spawn_pinned`](crate::spawn_pinned) | the color named, on a worker named: the future need not be `Send` |
 //! | [`spawn_blocking`] | no color, on a thread that may block |
+//! | [`future.colored(color)`](FutureExt::colored) | the color named, once the new future is polled |
 //!
 //! A task holds its color for one poll and releases it at every `.await`: other tasks of the color may
 //! run in between. A task does not inherit a color: only [`spawn_here`] and [`spawn_local`] use the
@@ -48,6 +49,7 @@
 //! ```
 
 mod builder;
+mod colored;
 pub mod coop;
 mod join_set;
 mod local;
@@ -56,6 +58,7 @@ mod tracker;
 mod unconstrained;
 
 pub use self::builder::Builder;
+pub use self::colored::{Colored, FutureExt};
 pub use self::join_set::JoinSet;
 pub use self::local::{LocalKey, NotInScope, Scope};
 pub use self::local_set::{LocalEnterGuard, LocalSet};

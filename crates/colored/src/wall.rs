@@ -15,3 +15,12 @@ pub(crate) fn now() -> Instant {
 pub(crate) fn since(begin: Instant) -> Duration {
     begin.elapsed()
 }
+
+#[cfg(feature = "sim")]
+pub(crate) use std::time::SystemTime;
+
+/// The time of day, where no simulation has its own.
+#[cfg(feature = "sim")]
+pub(crate) fn system_time() -> SystemTime {
+    SystemTime::now()
+}

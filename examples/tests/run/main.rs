@@ -18,5 +18,6 @@ mod kv;
 mod orders;
 mod pipeline;
 mod proxy;
+mod raft_sim;
 mod rooms;
 mod support;

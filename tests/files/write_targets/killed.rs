@@ -79,8 +79,8 @@ fn rewrite(path: String) {
         forbid_links();
     }
     run(1, async move {
-        for n in 0_u8.. {
-            colored::fs::write(&path, vec![1 + n % 100; LEN]).await.unwrap();
+        for byte in (1..=100).cycle() {
+            colored::fs::write(&path, vec![byte; LEN]).await.unwrap();
         }
     });
 }

@@ -1,10 +1,11 @@
 //! The functions that take a time.
 
-use super::{Done, after, has_passed, on, once, paused};
+use super::{Done, YEAR, after, has_passed, on, once, paused};
 use colored::admission::Admission;
 use colored::diagnose::Options;
 use colored::net::{ConnectOptions, KeepAlive, TcpListener, TcpSocket, TcpStream};
 use colored::runtime::Tuning;
+use colored::sim;
 use colored::task::JoinSet;
 use colored::time::{self, Duration, Instant};
 use colored::{Builder, Runtime};
@@ -49,7 +50,19 @@ fn embedded() -> colored::runtime::EmbeddedRuntime {
 /// The file and the function, and a call of it.
 type Row = (&'static str, fn(Duration) -> Done);
 
+/// Steps the clock of a simulated host. It goes on within centuries.
+fn step(step: impl Fn(sim::Host) + Send + Sync + Copy + 'static) -> Done {
+    let report = sim::Builder::new().seeds(0..1).run(move || async move {
+        step(sim::host("main"));
+        assert!(sim::system_time() > std::time::UNIX_EPOCH - Duration::from_secs(300 * YEAR));
+    });
+    report.assert_passed();
+    Ok(())
+}
+
 pub(super) const ROWS: &[Row] = &[
+    ("sim/host.rs::step_clock", |of| step(move |host| host.step_clock(of))),
+    ("sim/host.rs::step_clock_back", |of| step(move |host| host.step_clock_back(of))),
     ("time/sleep.rs::sleep", |of| {
         on(async { once(time::sleep(of)).await });
         paused(async {
@@ -230,6 +243,10 @@ pub(super) const ROWS: &[Row] = &[
             group.spawn_unique(pending::<()>());
             assert!(group.join_next().await.unwrap().is_err());
         });
+        Ok(())
+    }),
+    ("sim/builder.rs::budget", |of| {
+        sim::Builder::new().seeds(0..2).budget(of).run(|| async {}).assert_passed();
         Ok(())
     }),
 ];

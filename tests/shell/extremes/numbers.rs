@@ -107,6 +107,9 @@ pub(super) const ROWS: &[Row] = &[
     ("sim/builder.rs::max_turns", u64::MAX, |of| {
         simulate(sim::Builder::new().seeds(0..2).max_turns(of))
     }),
+    ("sim/builder.rs::until_plateau", u64::MAX, |of| {
+        simulate(sim::Builder::new().seeds(0..2).until_plateau(of))
+    }),
     ("sim/run.rs::happens", U32, |of| {
         assert!(!colored::sim::buggify!(small(of)), "nothing fails outside a simulation");
         sim::Builder::new()

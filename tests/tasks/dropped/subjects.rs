@@ -5,7 +5,7 @@ use colored::io::{AsyncReadExt, AsyncWriteExt};
 use colored::net::{TcpListener, TcpStream, UnixListener, UnixStream, lookup_host};
 use colored::stage::{Batch, Builder, Events, Graph, Stage};
 use colored::sync::{Mutex, Notify, Semaphore, mpsc, oneshot};
-use colored::task::unconstrained;
+use colored::task::{FutureExt as _, unconstrained};
 use colored::time::{Instant, interval_at, sleep, timeout};
 use colored::{
     Color, ColorCell, Handle, Limit, PinnedCell, Runtime, checked_when, exclusive, hop, shared,
@@ -73,6 +73,7 @@ pub(super) const ALL: &[(&str, Make)] = &[
     ("timeout of what is ready first", timed_but_ready),
     ("JoinHandle", joined),
     ("JoinHandle of spawn_blocking", joined_blocking),
+    ("FutureExt::colored", joined_colored),
     ("TcpListener::accept", tcp_accept),
     ("TcpStream::connect", tcp_connect),
     ("TcpStream, read", tcp_read),
@@ -251,6 +252,20 @@ fn joined(_: &Runtime, token: Arc<()>) -> Subject {
         },
         ended,
     )
+}
+
+/// Its task is aborted: the value that it waits for need not come.
+fn joined_colored(_: &Runtime, token: Arc<()>) -> Subject {
+    let (tell, told) = oneshot::channel::<()>();
+    let inside = Arc::clone(&token);
+    let task = async move {
+        let _inside = inside;
+        let _told: Result<(), _> = told.await;
+    };
+    let ready = move || {
+        let _gone = tell.send(());
+    };
+    Subject::waits(token, task.colored(RED), ready, |runtime| run_a_task(runtime, RED))
 }
 
 fn joined_blocking(runtime: &Runtime, token: Arc<()>) -> Subject {

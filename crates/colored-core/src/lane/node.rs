@@ -44,7 +44,11 @@ impl Turn<'_> {
     pub(in crate::lane) fn run(&self) -> Then {
         let node = self.head.node;
         match self.head.kind {
-            Kind::Task => poll::run(self),
+            Kind::Task => {
+                let task = self.head.task().expect("it is one");
+                // SAFETY: the task is at the head of the lane, and this thread may run it.
+                unsafe { poll::run(self.lane(), task, self.closing) }
+            }
             Kind::Callback | Kind::Uncounted => {
                 // SAFETY: a node of these kinds begins a callback, and this thread holds its lane.
                 unsafe { callback::run(node, self.closing) };

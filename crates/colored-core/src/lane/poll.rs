@@ -1,17 +1,20 @@
 //! The turn of a task: a poll, and what the task asked for in it.
 
-use crate::lane::LaneRef;
 use crate::lane::current::{self, Hold};
-use crate::lane::held::Head;
-use crate::lane::node::{Then, Turn};
-use crate::task::{Ended, Schedule, Wants};
+use crate::lane::held::{Head, Held};
+use crate::lane::node::Then;
+use crate::lane::{LanePtr, LaneRef};
+use crate::task::{Ended, Schedule, TaskRef, Wants};
 
-/// Polls the task at the head, or cancels it.
+/// Polls the task at the head of the lane, or cancels it.
+///
+/// # Safety
+///
+/// `task` is at the head, and this thread may run it.
 #[inline]
-pub(in crate::lane) fn run(turn: &Turn<'_>) -> Then {
-    let (lane, task) = (turn.lane(), turn.head.task().expect("a task is at the head"));
-    // SAFETY: `turn` says that this thread holds the lane, at whose head the task is, and may run the task.
-    let (done, asked) = current::polling(task, || unsafe { task.run(turn.closing) });
+pub(in crate::lane) unsafe fn run(lane: Held<'_>, task: TaskRef<LanePtr>, closing: bool) -> Then {
+    // SAFETY: this thread holds the lane, at whose head the task is, and the caller promises that it may run the task.
+    let (done, asked) = current::polling(task, || unsafe { task.run(closing) });
     // SAFETY: the task's hop left a reference with the lane, and this is the only use of it.
     let hop = asked.hop.map(|lane| unsafe { LaneRef::from_counted(lane) });
     let has_held = lane.inner(|inner| {

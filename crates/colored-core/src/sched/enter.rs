@@ -18,10 +18,15 @@ use super::{SchedulerHandle, guest};
 use crate::entries::Entries;
 use crate::join::JoinHandle;
 use crate::lane::{Lane, LanePtr, LaneRef, current};
+use std::cell::Cell;
 use std::marker::PhantomData;
 use std::panic::Location;
 
-std::thread_local!(static ENTERED: Entries<Entry> = const { Entries::new() });
+std::thread_local! {
+    static ENTERED: Entries<Entry> = const { Entries::new() };
+    /// Whether there is an entry. Every spawn asks, and a flag costs less than a look at the list.
+    static HAS_ENTERED: Cell<bool> = const { Cell::new(false) };
+}
 
 /// A scheduler that the thread has entered, and the thread's place at that time.
 struct Entry {
@@ -39,21 +44,21 @@ fn place() -> Place {
 /// Calls `f` with the handle of the scheduler that this thread works for.
 #[inline]
 pub(crate) fn with_handle<R>(f: impl FnOnce(Option<&SchedulerHandle>) -> R) -> R {
-    current::with_lane(|lane| with_first(entered_here(), lane, f))
+    current::with_lane(|lane| with_first(has_entered_here(), lane, f))
 }
 
 /// Calls `f` with the handle of the scheduler whose color this thread runs under, if any: the scheduler of the
 /// task that it polls, also if the thread has entered another one since.
 #[inline]
 pub(crate) fn with_handle_of_task<R>(f: impl FnOnce(Option<&SchedulerHandle>) -> R) -> R {
-    current::with_lane(|lane| if lane.is_none() { f(None) } else { with_first(None, lane, f) })
+    current::with_lane(|lane| if lane.is_none() { f(None) } else { with_first(false, lane, f) })
 }
 
-/// Calls `f` with the first that there is: what the thread has `entered`, the scheduler of this lane, which it holds,
-/// the one that it is a member of, and what it has entered elsewhere.
+/// Calls `f` with the first that there is: what the thread has entered here, if `has_entered`, the scheduler of this
+/// lane, which it holds, the one that it is a member of, and what it has entered elsewhere.
 #[inline]
 fn with_first<R>(
-    entered: Option<SchedulerHandle>,
+    has_entered: bool,
     lane: Option<&Lane>,
     f: impl FnOnce(Option<&SchedulerHandle>) -> R,
 ) -> R {
@@ -61,9 +66,9 @@ fn with_first<R>(
         let other;
         // There is one call of `f`, so that the compiler inlines `f`, which is a spawn.
         f(match member {
-            Some(member) if entered.is_none() => Some(member),
+            Some(member) if !has_entered => Some(member),
             _ => {
-                other = entered.or_else(|| of_stranger(lane));
+                other = of_no_member(has_entered, lane);
                 other.as_ref()
             }
         })
@@ -79,28 +84,32 @@ fn with_member<R>(lane: Option<&Lane>, f: impl FnOnce(Option<&SchedulerHandle>) 
     })
 }
 
-/// The scheduler of the lane that this thread holds, or has entered elsewhere, where it is no member.
+/// What the thread has entered here; or the scheduler of the lane that it holds, where it is no member; or what it has
+/// entered elsewhere.
 #[cold]
-fn of_stranger(lane: Option<&Lane>) -> Option<SchedulerHandle> {
+fn of_no_member(has_entered: bool, lane: Option<&Lane>) -> Option<SchedulerHandle> {
     match lane {
+        _ if has_entered => last_entered(),
         Some(lane) => SchedulerHandle::of(lane.port()),
-        None => last_entered(|_| true),
+        None => last_entered(),
     }
 }
 
-/// The scheduler that the thread has entered in its current piece of work. Asked before every spawn: without an entry it
-/// reads one thread-local.
+/// Whether the thread has entered a scheduler in its current piece of work.
 #[inline]
-fn entered_here() -> Option<SchedulerHandle> {
-    last_entered(|entry| entry.place == place())
+fn has_entered_here() -> bool {
+    HAS_ENTERED.get() && is_last_entry_here()
 }
 
-/// The scheduler that the thread has entered last, if `is_meant`.
-#[inline]
-fn last_entered(is_meant: impl FnOnce(&Entry) -> bool) -> Option<SchedulerHandle> {
-    let handle = |entry: Option<&Entry>| {
-        entry.filter(|entry| is_meant(entry)).map(|entry| entry.handle.clone())
-    };
+#[cold]
+fn is_last_entry_here() -> bool {
+    let is_here = |entry: Option<&Entry>| entry.is_some_and(|entry| entry.place == place());
+    ENTERED.with(|entered| entered.innermost(is_here))
+}
+
+/// The scheduler that the thread has entered last.
+fn last_entered() -> Option<SchedulerHandle> {
+    let handle = |entry: Option<&Entry>| entry.map(|entry| entry.handle.clone());
     ENTERED.with(|entered| entered.innermost(handle))
 }
 
@@ -138,6 +147,7 @@ impl SchedulerHandle {
     pub fn enter(&self) -> Entered {
         let entry = Entry { handle: self.clone(), place: place() };
         let key = ENTERED.with(|entered| entered.enter(entry));
+        HAS_ENTERED.set(true);
         Entered { key, _this_thread: PhantomData }
     }
 
@@ -147,10 +157,9 @@ impl SchedulerHandle {
     #[inline]
     #[must_use]
     pub fn entered_or_held() -> Option<SchedulerHandle> {
-        let has_entered_none = ENTERED.with(|entered| entered.innermost(|entry| entry.is_none()));
         let is_usual =
             |lane: Option<&Lane>| with_member(lane, |member| member.is_some() || lane.is_none());
-        if has_entered_none && current::with_lane(is_usual) {
+        if !HAS_ENTERED.get() && current::with_lane(is_usual) {
             return None;
         }
         with_handle(|handle| handle.cloned())
@@ -168,6 +177,11 @@ pub struct Entered {
 impl Drop for Entered {
     fn drop(&mut self) {
         // The handle is dropped outside the borrow: it may be the last of its scheduler.
-        drop(ENTERED.with(|entered| entered.leave(self.key)));
+        let left = ENTERED.with(|entered| {
+            let left = entered.leave(self.key);
+            HAS_ENTERED.set(entered.innermost(|entry| entry.is_some()));
+            left
+        });
+        drop(left);
     }
 }

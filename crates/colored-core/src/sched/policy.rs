@@ -66,8 +66,8 @@ pub(super) enum Since {
 }
 
 impl Scheduler {
-    /// About how many lanes wait for a worker, pinned ones and those that are queued by class not counted: for a
-    /// [`Policy`], and for simulations.
+    /// About how many lanes wait for a worker: for a [`Policy`], and for simulations. All pinned lanes count as one, and so
+    /// do those that are queued by class. 0 only if a step of the worker finds nothing.
     ///
     /// # Panics
     ///
@@ -75,7 +75,11 @@ impl Scheduler {
     #[must_use]
     pub fn load(&self, worker: usize) -> usize {
         let remote = &self.remotes[worker];
-        remote.stealer.len() + remote.home_queue.len() + usize::from(remote.has_next())
+        let others =
+            [remote.has_next(), remote.has_inbox(), self.classes.has_work_for(worker, false)];
+        remote.stealer.len()
+            + remote.home_queue.len()
+            + others.map(usize::from).iter().sum::<usize>()
     }
 
     /// The destination that the policy chooses, as the worker `own` sees it: never a worker that has the lane.

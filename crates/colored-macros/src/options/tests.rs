@@ -194,3 +194,71 @@ fn options_after_a_mistake_are_still_read() {
         assert!(error.starts_with(start), "{error}");
     }
 }
+
+/// The methods of the simulation's builder.
+fn settings(options: &Options) -> Vec<String> {
+    let (_, settings) = options.sim.as_ref().expect("a simulation");
+    settings.iter().map(|setting| setting.call(&quote!(hidden)).to_string()).collect()
+}
+
+#[test]
+fn the_options_of_a_simulation_in_any_order() {
+    assert!(settings(&right(quote!(sim))).is_empty());
+    let options = right(quote!(
+        seeds = 10,
+        crate = ::rt,
+        strategy = "pct(3)",
+        sim,
+        workers = 1..=8,
+        budget = "2s",
+        until = plateau(N),
+    ));
+    assert_eq!(
+        settings(&options),
+        [
+            ". seeds (0 .. 10)",
+            ". strategy (hidden :: strategy (\"pct(3)\"))",
+            ". workers (hidden :: workers (1 ..= 8))",
+            ". faults (hidden :: faults (\"net, crash\"))",
+            ". budget (:: core :: time :: Duration :: from_millis (2000u64))",
+            ". until_plateau (N)",
+        ]
+    );
+    assert_eq!(path(&options), "::rt");
+    for (text, millis) in [("500ms", "500u64"), ("2 min", "120000u64"), ("1h", "3600000u64")] {
+        let options = right(quote!(sim, budget = #text));
+        assert!(settings(&options)[0].contains(millis), "{text}");
+    }
+}
+
+#[test]
+fn a_wrong_option_of_a_simulation_is_caught() {
+    for (tokens, start) in [
+        (quote!(sim = true), "`sim` takes no value"),
+        (quote!(sim, sim), "`sim` is given twice"),
+        (quote!(sim, seeds = 0), "`seeds` takes a whole number from 1"),
+        (quote!(sim, seeds = "7"), "`seeds` takes a whole number from 1"),
+        (quote!(sim, seeds), "`seeds` takes a whole number from 1"),
+        (quote!(sim, seeds = -1), "`seeds` takes a whole number from 1"),
+        (quote!(sim, workers = 65), "`workers` takes 1 to 64, or a range"),
+        (quote!(sim, strategy = 3), "`strategy` takes a text"),
+        (quote!(sim, faults = true), "`faults` takes a text"),
+        (quote!(sim, budget = "2"), "`budget` takes a time"),
+        (quote!(sim, budget = "0s"), "`budget` takes a time"),
+        (quote!(sim, budget = 2), "`budget` takes a time"),
+        (quote!(sim, until = 200), "`until` takes `plateau(200)`"),
+        (quote!(sim, until = plateau), "`until` takes `plateau(200)`"),
+        (quote!(sim, until = plateau(0)), "`until` takes `plateau(200)`"),
+        (quote!(sim, until = plateau(1, 2)), "`until` takes `plateau(200)`"),
+        (quote!(sim, pin = true), "`pin` does not go with `sim`: a simulation has one thread"),
+        (quote!(local, sim), "`local` does not go with `sim`: "),
+        (quote!(sim, paused), "`paused` does not go with `sim`: "),
+        (quote!(sim, tokio), "`tokio` does not go with `sim`: "),
+        (quote!(seeds = 3), "`seeds` needs `sim`, as in `#[colored::test(sim, seeds = 1000)]`"),
+        (quote!(sim, seed = 3), "unknown option `seed`, did you mean `seeds`?"),
+    ] {
+        let errors = wrong(tokens.clone());
+        assert_eq!(errors.len(), 1, "{tokens}: {errors:?}");
+        assert!(errors[0].starts_with(start), "{tokens}: {errors:?}");
+    }
+}

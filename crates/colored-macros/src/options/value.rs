@@ -107,7 +107,7 @@ fn says(name: &Ident, takes: &str) -> String {
 }
 
 /// The tokens inside parentheses, written ones or the invisible ones of a macro's fragment.
-fn bare(value: &Expr) -> &Expr {
+pub(super) fn bare(value: &Expr) -> &Expr {
     match value {
         Expr::Group(group) => bare(&group.expr),
         Expr::Paren(paren) => bare(&paren.expr),

@@ -60,6 +60,13 @@ impl Clock {
         Clock { origin, mode: AtomicU8::new(SYSTEM), face }
     }
 
+    /// A clock that stands, so many nanoseconds after its tick 0, which was at `origin`. Clocks with one origin agree.
+    #[cfg(any(test, feature = "sim"))]
+    pub(crate) fn standing(origin: Instant, at: u64) -> Clock {
+        let face = Mutex::new(Face::Stands { at: at.min(END) });
+        Clock { origin, mode: AtomicU8::new(PAUSED), face }
+    }
+
     /// The present.
     #[inline]
     pub(crate) fn now(&self) -> Instant {
@@ -179,10 +186,7 @@ fn nanos(at: Instant, since: Instant) -> u64 {
 impl Clock {
     /// A clock that stands at tick 0.
     pub(crate) fn manual() -> Clock {
-        let clock = Clock::new();
-        *clock.face() = Face::Stands { at: 0 };
-        clock.mode.store(PAUSED, Ordering::Relaxed);
-        clock
+        Clock::standing(wall::now(), 0)
     }
 
     /// Moves a clock that stands still.

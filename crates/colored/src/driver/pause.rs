@@ -135,6 +135,25 @@ impl Driver {
         matches!(self.find(scheduler, has_calls, worker, wakers), Found::Work)
     }
 
+    /// The next time at which something is due, in nanoseconds of the clock.
+    #[cfg(feature = "sim")]
+    pub(crate) fn next_due(&self) -> Option<u64> {
+        self.next_time(&self.pause.lock())
+    }
+
+    /// Moves the paused clock, and takes what is due then, as this worker. The caller knows that the runtime is at rest: all
+    /// its workers are on this thread.
+    #[cfg(feature = "sim")]
+    pub(crate) fn move_clock(&self, to: u64, worker: usize, wakers: &mut Vec<Waker>) {
+        let mut advances = self.pause.lock();
+        self.clock.set(to);
+        self.fire_all(worker, wakers);
+        // As in `find`, they come last.
+        if wakers.is_empty() {
+            wakers.extend(advances.take_wakers(self.clock.shown()));
+        }
+    }
+
     fn find(
         &self,
         scheduler: &Scheduler,

@@ -7,6 +7,7 @@ use super::UdpSocket;
 #[cfg(unix)]
 use super::UnixDatagram;
 use super::buf_mut::{self, BufMut};
+use super::system;
 use crate::io::{Interest, ReadBuf, Ready};
 
 macro_rules! methods {
@@ -183,7 +184,7 @@ macro_rules! methods {
     };
 }
 
-methods!(UdpSocket, mio::net::UdpSocket, std::net::SocketAddr);
+methods!(UdpSocket, system::UdpSocket, std::net::SocketAddr);
 #[cfg(unix)]
 methods!(UnixDatagram, mio::net::UnixDatagram, std::os::unix::net::SocketAddr);
 

@@ -18,7 +18,7 @@ mod unix {
 
             impl AsRawFd for $type {
                 fn as_raw_fd(&self) -> RawFd {
-                    self.socket().as_raw_fd()
+                    self.socket().as_fd().as_raw_fd()
                 }
             }
         )*};
@@ -57,7 +57,7 @@ mod windows {
 
             impl AsRawSocket for $type {
                 fn as_raw_socket(&self) -> RawSocket {
-                    self.socket().as_raw_socket()
+                    self.socket().as_socket().as_raw_socket()
                 }
             }
         )*};

@@ -1,10 +1,12 @@
 //! A stream socket of the system, of any family.
 
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
+use std::mem::MaybeUninit;
 use std::net::Shutdown;
 
 use socket2::SockRef;
 
+use super::uninit::Mode;
 use crate::driver::reactor;
 
 /// The result of one transfer.
@@ -33,6 +35,13 @@ pub(super) trait Socket: reactor::Socket {
     fn write(&self, buf: &[u8]) -> io::Result<Moved>;
     fn write_vectored(&self, bufs: &[IoSlice<'_>]) -> io::Result<Moved>;
     fn shutdown(&self, how: Shutdown) -> io::Result<()>;
+
+    /// As `recv(2)`, of a simulated socket. None of a socket of the system. Initializes as many bytes at the start of
+    /// `buf` as it returns.
+    #[inline]
+    fn receive_simulated(&self, _: &mut [MaybeUninit<u8>], _: Mode) -> Option<io::Result<Moved>> {
+        None
+    }
 }
 
 /// The system moves no more pieces in one call, and there may be bytes or room left: `IOV_MAX`, or less.

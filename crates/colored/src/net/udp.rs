@@ -11,6 +11,7 @@ use std::task::{Context, Poll};
 
 use super::addr::ToSocketAddrs;
 use super::error::all_failed;
+use super::system;
 use crate::error_context::with_context;
 use crate::io::{Interest, ReadBuf, Ready};
 use crate::registration::Registered;
@@ -80,7 +81,7 @@ use crate::registration::Registered;
 /// # }
 /// ```
 pub struct UdpSocket {
-    pub(super) inner: Registered<mio::net::UdpSocket>,
+    pub(super) inner: Registered<system::UdpSocket>,
 }
 
 impl UdpSocket {
@@ -98,7 +99,7 @@ impl UdpSocket {
         let target = addr.target()?;
         let mut failed = Vec::new();
         for &addr in &*target.resolve().await? {
-            match mio::net::UdpSocket::bind(addr) {
+            match system::UdpSocket::bind(addr) {
                 Ok(socket) => return UdpSocket::bound(socket),
                 Err(error) => failed.push((addr, error)),
             }
@@ -136,11 +137,11 @@ impl UdpSocket {
     #[track_caller]
     pub fn from_std(socket: net::UdpSocket) -> io::Result<UdpSocket> {
         socket.set_nonblocking(true)?;
-        UdpSocket::bound(mio::net::UdpSocket::from_std(socket))
+        UdpSocket::bound(system::UdpSocket::from_std(socket))
     }
 
     #[track_caller]
-    fn bound(socket: mio::net::UdpSocket) -> io::Result<UdpSocket> {
+    fn bound(socket: system::UdpSocket) -> io::Result<UdpSocket> {
         Ok(UdpSocket { inner: Registered::new(socket, Ready::READABLE | Ready::WRITABLE)? })
     }
 
@@ -150,7 +151,7 @@ impl UdpSocket {
     ///
     /// When the system fails to release it; the socket is then closed.
     pub fn into_std(self) -> io::Result<net::UdpSocket> {
-        self.inner.into_inner().map(into_std)
+        self.inner.into_inner().map(system::udp_into_std)
     }
 
     /// Sends a datagram to the first of the addresses, and returns its length: all of it or nothing. Waits for room.
@@ -166,7 +167,7 @@ impl UdpSocket {
         let Some(&addr) = addresses.first() else {
             return Err(all_failed("send to", &target.to_string(), Vec::new()));
         };
-        let send = |socket: &mio::net::UdpSocket| socket.send_to(datagram, addr);
+        let send = |socket: &system::UdpSocket| socket.send_to(datagram, addr);
         let sent = self.inner.io(Interest::WRITABLE, send).await;
         sent.map(|(_, len)| len).map_err(|error| {
             let text = format!("cannot send {} bytes to {addr}: {error}", datagram.len());
@@ -180,7 +181,7 @@ impl UdpSocket {
     ///
     /// [`WouldBlock`](io::ErrorKind::WouldBlock) if there is no room.
     pub fn try_send_to(&self, datagram: &[u8], addr: SocketAddr) -> io::Result<usize> {
-        let send = |socket: &mio::net::UdpSocket| socket.send_to(datagram, addr);
+        let send = |socket: &system::UdpSocket| socket.send_to(datagram, addr);
         self.inner.try_io(Interest::WRITABLE, send).map(|(_, len)| len)
     }
 
@@ -191,14 +192,14 @@ impl UdpSocket {
         datagram: &[u8],
         addr: SocketAddr,
     ) -> Poll<io::Result<usize>> {
-        let send = |socket: &mio::net::UdpSocket| socket.send_to(datagram, addr);
+        let send = |socket: &system::UdpSocket| socket.send_to(datagram, addr);
         self.inner.poll_io(cx, Interest::WRITABLE, send).map_ok(|(_, len)| len)
     }
 
     /// Receives a datagram. Returns its length and its sender; what does not fit into `buf` is lost. Cancel safe: a
     /// datagram that has not been returned is still in the queue of the system.
     pub async fn recv_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
-        let recv = |socket: &mio::net::UdpSocket| socket.recv_from(buf);
+        let recv = |socket: &system::UdpSocket| socket.recv_from(buf);
         self.inner.io(Interest::READABLE, recv).await.map(|(_, received)| received)
     }
 
@@ -208,7 +209,7 @@ impl UdpSocket {
     ///
     /// [`WouldBlock`](io::ErrorKind::WouldBlock) if there is no datagram.
     pub fn try_recv_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
-        let recv = |socket: &mio::net::UdpSocket| socket.recv_from(buf);
+        let recv = |socket: &system::UdpSocket| socket.recv_from(buf);
         self.inner.try_io(Interest::READABLE, recv).map(|(_, received)| received)
     }
 
@@ -220,7 +221,7 @@ impl UdpSocket {
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<SocketAddr>> {
         let unfilled = buf.initialize_unfilled();
-        let recv = |socket: &mio::net::UdpSocket| socket.recv_from(unfilled);
+        let recv = |socket: &system::UdpSocket| socket.recv_from(unfilled);
         self.inner.poll_io(cx, Interest::READABLE, recv).map_ok(|(_, (len, from))| {
             buf.advance(len);
             from
@@ -241,19 +242,9 @@ impl UdpSocket {
         self.socket().peer_addr()
     }
 
-    pub(super) fn socket(&self) -> &mio::net::UdpSocket {
+    pub(super) fn socket(&self) -> &system::UdpSocket {
         self.inner.get()
     }
-}
-
-#[cfg(unix)]
-fn into_std(socket: mio::net::UdpSocket) -> net::UdpSocket {
-    std::os::fd::OwnedFd::from(socket).into()
-}
-
-#[cfg(windows)]
-fn into_std(socket: mio::net::UdpSocket) -> net::UdpSocket {
-    std::os::windows::io::OwnedSocket::from(socket).into()
 }
 
 /// An option of the system: a getter and a setter.

@@ -55,17 +55,21 @@ pub(super) fn read_cursor(
 fn receive<S: Socket>(socket: &S, buf: &mut [MaybeUninit<u8>], mode: Mode) -> io::Result<Moved> {
     let room = buf.len();
     // socket2 promises for these calls that `buf` goes to recv(2) or recvmsg(2) and nowhere else.
-    let moved = socket.try_io(|| match mode {
-        Mode::Take if S::HAS_ANCILLARY => {
-            let (bytes, flags) =
-                socket.system().recv_vectored(&mut [MaybeUninitSlice::new(buf)])?;
-            // A flag reports a message that found no room, as here. Flags also report other reasons to end a read
-            // early.
-            Ok(Moved { bytes, is_all: flags == MsgHdrMut::new().flags() })
-        }
-        Mode::Take => Ok(Moved { bytes: socket.system().recv(buf)?, is_all: true }),
-        Mode::Peek => Ok(Moved { bytes: socket.system().peek(buf)?, is_all: false }),
-    })?;
+    let simulated = socket.receive_simulated(buf, mode);
+    let system = || {
+        socket.try_io(|| match mode {
+            Mode::Take if S::HAS_ANCILLARY => {
+                let (bytes, flags) =
+                    socket.system().recv_vectored(&mut [MaybeUninitSlice::new(buf)])?;
+                // A flag reports a message that found no room, as here. Flags also report other reasons to end a read
+                // early.
+                Ok(Moved { bytes, is_all: flags == MsgHdrMut::new().flags() })
+            }
+            Mode::Take => Ok(Moved { bytes: socket.system().recv(buf)?, is_all: true }),
+            Mode::Peek => Ok(Moved { bytes: socket.system().peek(buf)?, is_all: false }),
+        })
+    };
+    let moved = simulated.unwrap_or_else(system)?;
     assert!(moved.bytes <= room, "the system tells {} bytes in a buffer of {room}", moved.bytes);
     Ok(moved)
 }

@@ -7,7 +7,7 @@ pub use self::credentials::UCred;
 pub use self::halves::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, ReuniteError, WriteHalf};
 pub use std::os::unix::net::SocketAddr;
 
-mod address;
+pub(super) mod address;
 pub(crate) mod credentials;
 pub(super) mod datagram;
 mod halves;

@@ -11,8 +11,10 @@ use super::tokio_threads::Tokio;
 use super::worker_hooks::WorkerHooks;
 use crate::diagnose;
 use crate::thread_settings::ThreadSettings;
+use crate::world::Host;
 use colored_core::Options;
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How long a blocking thread waits for another call before it ends, unless it is set.
@@ -54,6 +56,8 @@ pub struct Builder {
     on_task_panic: Option<PanicHook>,
     worker_hooks: WorkerHooks,
     start_paused: bool,
+    /// The host of a simulated runtime.
+    host: Option<Arc<Host>>,
     pub(super) diagnose: diagnose::Options,
     tokio: Tokio,
     tuning: Tuning,
@@ -83,6 +87,7 @@ impl Builder {
             on_task_panic: None,
             worker_hooks: WorkerHooks::default(),
             start_paused: false,
+            host: None,
             diagnose: diagnose::Options::default(),
             tokio: Tokio::default(),
             tuning: Tuning::default(),

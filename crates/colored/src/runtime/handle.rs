@@ -228,7 +228,7 @@ impl Handle {
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         assert!(
-            !self.services.is_simulated,
+            self.services.host.is_none(),
             "`block_on` inside a simulation would keep its only thread: `.await` the future"
         );
         let context = current::Context::new(Arc::clone(&self.services), None);

@@ -1,14 +1,11 @@
-//! [`SimulatedRuntime`]: all workers of a runtime on one thread, and a clock that moves when nothing is runnable.
+//! [`SimulatedRuntime`]: the runtime of a simulated host, with all workers on one thread.
 
-use super::event_poll::wake_all;
 use super::handle::Handle;
 use super::unstarted::Unstarted;
-use crate::driver::Driver;
-use crate::driver::pause::Main;
 use crate::services::{current, entered};
 use crate::task::JoinHandle;
 use crate::time::{Duration, Sleep, sleep};
-use colored_core::{Color, Step, Worker, look_for_deadlocks};
+use colored_core::{Color, Step, Worker, contain, look_for_deadlocks};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Waker};
@@ -21,7 +18,6 @@ use std::task::{Context, Waker};
 pub(crate) struct SimulatedRuntime {
     handle: Handle,
     workers: Vec<Worker>,
-    wakers: Vec<Waker>,
     /// Moves the clock to the next search for deadlocks.
     search: Option<Pin<Box<Sleep>>>,
 }
@@ -32,7 +28,7 @@ const FIRST: usize = 0;
 impl SimulatedRuntime {
     pub(super) fn new(unstarted: Unstarted) -> Self {
         let Unstarted { handle, workers, .. } = unstarted;
-        let mut this = Self { handle, workers, wakers: Vec::new(), search: None };
+        let mut this = Self { handle, workers, search: None };
         // They announce their first sleep.
         (0..this.workers.len()).for_each(|worker| this.step(worker));
         this
@@ -44,20 +40,16 @@ impl SimulatedRuntime {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        let driver = Arc::clone(self.driver());
-        self.handle.spawn_colored(Color::DEFAULT, async move {
-            let _running = Main::begin(&driver);
-            main.await
-        })
+        self.handle.spawn_colored(Color::DEFAULT, main)
     }
 
-    /// Puts the actors that have something to run into `actors`, in their order.
-    pub(crate) fn list_runnable(&self, actors: &mut Vec<usize>) {
+    /// Appends the actors that have something to run, in their order. `first` is the number of the first one.
+    pub(crate) fn list_runnable(&self, first: usize, actors: &mut Vec<usize>) {
         let scheduler = self.handle.core.scheduler();
-        actors.clear();
-        actors.extend((0..self.workers.len()).filter(|worker| !scheduler.is_parked(*worker)));
+        let workers = (0..self.workers.len()).filter(|worker| !scheduler.is_parked(*worker));
+        actors.extend(workers.map(|worker| first + worker));
         if self.handle.services.pool.has_work() {
-            actors.push(self.workers.len());
+            actors.push(first + self.workers.len());
         }
     }
 
@@ -67,6 +59,33 @@ impl SimulatedRuntime {
             self.handle.services.pool.run_next();
         } else {
             self.step(actor);
+        }
+    }
+
+    /// Tells what the actor has run in its last turn, as numbers.
+    pub(crate) fn note_turn(&self, actor: usize, mut note: impl FnMut(u64)) {
+        if actor < self.workers.len() {
+            let (color, task) = self.handle.core.scheduler().last_slice(actor);
+            note(color.number());
+            note(task.map_or(0, |(task, _)| task.get()));
+        }
+    }
+
+    /// What the actor has run in its last turn.
+    pub(crate) fn describe_turn(&self, actor: usize) -> String {
+        if actor == self.workers.len() {
+            return "a blocking call".to_owned();
+        }
+        match self.handle.core.scheduler().last_slice(actor) {
+            (color, Some((_, site))) if site.file() == file!() => {
+                format!("{color}, the main future")
+            }
+            (color, Some((task, site))) => {
+                // The ids of a simulation begin at a number that is no other task's.
+                let number = task.get() % (1 << 62);
+                format!("{color}, task {number}, spawned at {site}")
+            }
+            (color, None) => format!("{color}, a call or a closure"),
         }
     }
 
@@ -80,33 +99,33 @@ impl SimulatedRuntime {
         }
     }
 
-    /// Goes on where nothing is runnable: ends waits that never would, or moves the clock to the next timer. False if
-    /// nothing will ever be runnable.
-    pub(crate) fn move_time(&mut self) -> bool {
+    /// Ends waits that never would, where nothing is runnable. True if something is runnable now.
+    pub(crate) fn end_deadlocks(&mut self) -> bool {
         let _entered = self.enter(FIRST);
-        let services = Arc::clone(&self.handle.services);
         let scheduler = self.handle.core.scheduler();
-        let delay = u64::try_from(services.deadlock_after.as_nanos()).unwrap_or(u64::MAX);
-        let next_search = look_for_deadlocks(scheduler, delay);
-        if !scheduler.all_parked() {
-            return true;
-        }
+        let delay = self.handle.services.deadlock_after.as_nanos();
+        let next_search = look_for_deadlocks(scheduler, u64::try_from(delay).unwrap_or(u64::MAX));
         // It is polled here only, so nothing needs its waker: time moves to it as to every timer.
         self.search = next_search.map(|nanos| Box::pin(sleep(Duration::from_nanos(nanos))));
         if let Some(search) = &mut self.search {
             let _is_over = search.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         }
-        let has_moved = services.move_paused(scheduler, FIRST, &mut self.wakers);
-        wake_all(&mut self.workers[FIRST], &mut self.wakers);
-        services.driver.finish_events(FIRST);
-        if self.handle.core.scheduler().load(FIRST) == 0 {
-            self.step(FIRST);
-        }
-        has_moved
+        !scheduler.all_parked()
     }
 
-    fn driver(&self) -> &Arc<Driver> {
-        &self.handle.services.driver
+    /// The next time at which something is due, in nanoseconds.
+    pub(crate) fn next_due(&self) -> Option<u64> {
+        self.handle.services.driver.next_due()
+    }
+
+    /// Moves the clock, where nothing is runnable, and takes what is due then. True if something was.
+    pub(crate) fn move_clock(&mut self, to: u64) -> bool {
+        let _entered = self.enter(FIRST);
+        let mut wakers = Vec::new();
+        self.handle.services.driver.move_clock(to, FIRST, &mut wakers);
+        let was_due = !wakers.is_empty();
+        wakers.into_iter().for_each(|waker| contain(|| waker.wake()));
+        was_due
     }
 
     /// Makes this thread the worker, as far as timers are concerned.

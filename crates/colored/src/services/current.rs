@@ -2,6 +2,8 @@
 
 use super::Services;
 use crate::driver::Driver;
+#[cfg(feature = "sim")]
+use crate::world::Host;
 use colored_core::{Entries, SchedulerHandle};
 use std::cell::Cell;
 use std::mem::ManuallyDrop;
@@ -61,6 +63,12 @@ pub(crate) fn of(core: &SchedulerHandle) -> Option<Arc<Services>> {
 /// The answer to [`of`].
 pub(crate) fn show(services: &Arc<Services>) {
     SHOWN.set(Some(ManuallyDrop::new(Arc::clone(services))));
+}
+
+/// The simulated host that this thread works for.
+#[cfg(feature = "sim")]
+pub(crate) fn host() -> Option<Arc<Host>> {
+    try_with(|context| context.services.host.clone()).flatten()
 }
 
 /// Calls `f` with this thread's own place, whatever it is inside of.

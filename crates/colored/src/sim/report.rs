@@ -1,7 +1,8 @@
 //! What a simulation has found.
 
+use super::failure::Failure;
 use super::run::Sometimes;
-use colored_sim::{Found, Outcome, Replay};
+use colored_sim::{End, Found};
 use std::fmt;
 
 /// What a simulation has found.
@@ -10,44 +11,22 @@ use std::fmt;
 pub struct Report {
     seeds: u64,
     schedules: usize,
+    digest: u64,
+    end: End,
     failure: Option<Failure>,
     never_seen: Vec<String>,
 }
 
-/// The first run that failed, shrunk.
-#[derive(Clone, Debug)]
-pub struct Failure {
-    message: String,
-    replay: Replay,
-    /// How many choices were not the default before the shrinking.
-    first_choices: usize,
-    runs: usize,
-    differs: Option<String>,
-}
-
 impl Report {
-    pub(super) fn new(found: Found, sometimes: Sometimes) -> Self {
-        let failure = found.failure.map(|failure| Failure {
-            message: failure.message,
-            replay: failure.replay,
-            first_choices: failure.choices,
-            runs: failure.runs,
-            differs: failure.differs,
-        });
-        let never_seen = never_seen(sometimes);
-        Self { seeds: found.seeds, schedules: found.schedules, failure, never_seen }
+    pub(super) fn new(found: Found, failure: Option<Failure>, sometimes: Sometimes) -> Self {
+        let Found { seeds, schedules, digest, end, .. } = found;
+        Self { seeds, schedules, digest, end, failure, never_seen: never_seen(sometimes) }
     }
 
-    pub(super) fn of_replay(replay: Replay, outcome: Outcome, sometimes: Sometimes) -> Self {
-        let first_choices = replay.choices();
-        let failure = outcome.err().map(|message| Failure {
-            message,
-            replay,
-            first_choices,
-            runs: 0,
-            differs: None,
-        });
-        Self { seeds: 1, schedules: 1, failure, never_seen: never_seen(sometimes) }
+    /// The report of one run that is named, which may have failed.
+    pub(super) fn of_one(failure: Option<Failure>, sometimes: Sometimes) -> Self {
+        let never_seen = never_seen(sometimes);
+        Self { seeds: 1, schedules: 1, digest: 0, end: End::Seeds, failure, never_seen }
     }
 
     /// How many seeds have been run.
@@ -62,10 +41,22 @@ impl Report {
         self.schedules
     }
 
+    /// A hash of what all runs did: which color and which task had each turn, what was drawn, and how the runs differed from the
+    /// default. The same seeds of the same program give the same digest, in each process and by debug and release builds. 0 for a
+    /// report of one run that was named.
+    #[must_use]
+    pub fn digest(&self) -> u64 {
+        self.digest
+    }
+
     /// The first failure.
     #[must_use]
     pub fn failure(&self) -> Option<&Failure> {
         self.failure.as_ref()
+    }
+
+    pub(super) fn failure_mut(&mut self) -> Option<&mut Failure> {
+        self.failure.as_mut()
     }
 
     /// The names of each [`sometimes!`](super::sometimes) that was reached, and whose condition held in no run.
@@ -89,40 +80,20 @@ fn never_seen(sometimes: Sometimes) -> Vec<String> {
     sometimes.into_iter().filter(|(_, held)| !held).map(|(name, _)| name).collect()
 }
 
-impl Failure {
-    /// What was wrong: the message and the place of the panic, or what did not end.
-    #[must_use]
-    pub fn message(&self) -> &str {
-        &self.message
-    }
-
-    /// The value of `COLORED_SIM_REPLAY` that repeats the run.
-    #[must_use]
-    pub fn replay(&self) -> String {
-        self.replay.to_string()
-    }
-
-    /// How many choices of the run are not the default: the worker that ran last goes on, and no fault happens.
-    #[must_use]
-    pub fn choices(&self) -> usize {
-        self.replay.choices()
-    }
-
-    /// How a second run with the same choices differed. Then something else decides too: see [the
-    /// module](super#what-is-simulated).
-    #[must_use]
-    pub fn differs(&self) -> Option<&str> {
-        self.differs.as_deref()
-    }
-}
-
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { seeds, schedules, failure, never_seen } = self;
-        match failure {
-            None => write!(f, "{seeds} seeds, {schedules} different schedules: none fails")?,
-            Some(failure) => {
-                write!(f, "after {seeds} seeds, {schedules} different schedules: {failure}")?
+        let Self { seeds, schedules, end, failure, never_seen, .. } = self;
+        match (failure, end) {
+            (Some(failure), _) => {
+                write!(f, "after {seeds} seeds, {schedules} different schedules: {failure}")?;
+            }
+            (None, end) => {
+                write!(f, "{seeds} seeds, {schedules} different schedules: none fails")?;
+                f.write_str(match end {
+                    End::Seeds => "",
+                    End::Budget => "; then the time was over",
+                    End::Plateau => "; then no new schedules came",
+                })?;
             }
         }
         if !never_seen.is_empty() {
@@ -131,25 +102,3 @@ impl fmt::Display for Report {
         Ok(())
     }
 }
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { message, replay, first_choices, runs, differs } = self;
-        writeln!(f, "seed {} fails: {message}", replay.seed)?;
-        match differs {
-            Some(differs) => write!(
-                f,
-                "  a second run with the same choices differs: {differs}. Something outside the simulation decides: the order \
-                 of a HashMap, `select!` without `biased`, a real clock, a thread, or state in a static"
-            )?,
-            None => writeln!(
-                f,
-                "  confirmed by a second run; {} of {first_choices} choices are needed, found in {runs} runs",
-                replay.choices()
-            )?,
-        }
-        write!(f, "\n  again: COLORED_SIM_REPLAY={replay}")
-    }
-}
-
-impl std::error::Error for Failure {}

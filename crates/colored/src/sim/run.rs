@@ -1,14 +1,18 @@
 //! One run of a simulation.
 
+use super::evidence::Watch;
+use super::faults::{Faults, Rng};
+use super::hosts::{Hosts, MAIN, Program};
 use super::panics;
-use super::places::Places;
+use crate::chance;
 use crate::runtime::Builder as RuntimeBuilder;
-use crate::runtime::simulated::SimulatedRuntime;
+use crate::world::World;
 use colored_core::budget;
 use colored_core::port::restart_ids;
 use colored_sim::{Choices, Outcome, Replay};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::thread;
 
 thread_local!(static RUN: RefCell<Option<Run>> = const { RefCell::new(None) });
@@ -16,8 +20,8 @@ thread_local!(static RUN: RefCell<Option<Run>> = const { RefCell::new(None) });
 /// The run that this thread simulates.
 struct Run {
     choices: Choices,
-    /// The state of a SplitMix64, by Steele, Lea and Flood.
-    random: u64,
+    world: Arc<World>,
+    random: Rng,
     sometimes: BTreeMap<String, bool>,
     /// The panic of a task without a handle.
     panicked: Option<String>,
@@ -34,24 +38,31 @@ pub(super) fn is_on() -> bool {
     with(|_| ()).is_some()
 }
 
+/// The world of the run that this thread simulates.
+pub(super) fn world() -> Option<Arc<World>> {
+    with(|run| Arc::clone(&run.world))
+}
+
 pub(super) fn random() -> u64 {
-    let draw = |run: &mut Run| {
-        run.random = run.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = run.random;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    };
-    with(draw).unwrap_or_else(|| {
+    with(|run| run.random.next()).unwrap_or_else(|| {
         use std::hash::{BuildHasher, RandomState};
         RandomState::new().hash_one(0)
     })
+}
+
+/// A choice among so many, of which the first is the default.
+fn choose_below(bound: u32) -> u32 {
+    with(|run| run.choices.choose_below(bound)).unwrap_or(0)
 }
 
 /// For the macro `buggify!`.
 #[must_use]
 pub fn happens(one_in: u32) -> bool {
     with(|run| run.choices.happens(one_in)).unwrap_or(false)
+}
+
+fn happens_at(site: usize, time: u64, one_in: u32) -> bool {
+    with(|run| run.choices.happens_at(site, time, one_in)).unwrap_or(false)
 }
 
 /// For the macro `sometimes!`.
@@ -62,26 +73,45 @@ pub fn note_sometimes(name: &str, holds: bool) {
     });
 }
 
+/// What the runs of a simulation have in common.
+#[derive(Clone)]
+pub(super) struct Setup {
+    pub(super) max_turns: u64,
+    pub(super) faults: Faults,
+    /// The hosts beside that of the main future, by name.
+    pub(super) hosts: Vec<(String, Program)>,
+}
+
 /// Makes one run on a thread of its own, so that it finds the program's thread-locals as they are at first.
 pub(super) fn make<F, P>(
     program: &P,
     replay: &Replay,
     choices: Choices,
-    max_turns: u64,
+    setup: &Setup,
     sometimes: &mut Sometimes,
 ) -> (Outcome, Choices)
 where
     P: Fn() -> F + Sync,
     F: Future<Output = ()> + Send + 'static,
 {
-    let run =
-        Run { choices, random: replay.seed, sometimes: std::mem::take(sometimes), panicked: None };
-    let workers = replay.workers;
+    let names = [MAIN.to_owned()].into_iter().chain(setup.hosts.iter().map(|of| of.0.clone()));
+    let run = Run {
+        choices,
+        world: World::new(names.collect(), setup.faults.draw(replay.seed), happens_at),
+        random: Rng(replay.seed),
+        sometimes: std::mem::take(sometimes),
+        panicked: None,
+    };
+    let (seed, workers) = (replay.seed, replay.workers);
     let (outcome, run) = thread::scope(|scope| {
         let body = move || {
             RUN.set(Some(run));
+            colored_sim::thread::begin(seed);
+            chance::draw_by(choose_below);
+            chance::wakes::begin();
             let _keeps = panics::keep();
-            let outcome = go(program, workers, max_turns);
+            let outcome = go(program, workers, setup);
+            colored_sim::thread::end();
             (outcome, RUN.take().expect("nothing else takes it"))
         };
         let thread =
@@ -94,7 +124,7 @@ where
     (outcome, run.choices)
 }
 
-fn go<F, P>(program: &P, workers: usize, max_turns: u64) -> Outcome
+fn go<F, P>(program: &P, workers: usize, setup: &Setup) -> Outcome
 where
     P: Fn() -> F,
     F: Future<Output = ()> + Send + 'static,
@@ -108,12 +138,11 @@ where
             });
         }
     };
-    let runtime = RuntimeBuilder::new().on_task_panic(note_panic).seed(0);
-    let mut runtime = runtime
-        .build_simulated(workers, &Places)
-        .map_err(|error| format!("the simulated runtime does not start: {error}"))?;
-    let mut main = runtime.spawn_main(program());
-    let ended = take_turns(&mut runtime, max_turns, || main.is_finished());
+    let settings = RuntimeBuilder::new().on_task_panic(note_panic).seed(0);
+    let world = world().expect("this thread simulates a run");
+    let (mut hosts, mut main) = Hosts::start(&world, settings, workers, setup, program())?;
+    let watch = Watch::begin(with(|run| run.choices.keeps_turns()).unwrap_or(false));
+    let ended = take_turns(&mut hosts, setup.max_turns, || main.is_finished());
     let panicked = with(|run| run.panicked.take()).flatten();
     let outcome = match (panicked, main.try_take()) {
         (Some(text), _) => Err(text),
@@ -122,7 +151,8 @@ where
         (None, None) => ended,
     };
     drop(main);
-    drop(runtime);
+    drop(hosts);
+    drop(watch);
     outcome
 }
 
@@ -138,16 +168,14 @@ fn draw_budget(choices: &mut Choices) -> u32 {
 }
 
 /// Runs until the main future is finished, or the run has failed.
-fn take_turns(
-    runtime: &mut SimulatedRuntime,
-    max_turns: u64,
-    is_finished: impl Fn() -> bool,
-) -> Outcome {
+fn take_turns(hosts: &mut Hosts, max_turns: u64, is_finished: impl Fn() -> bool) -> Outcome {
     let mut actors = Vec::new();
     while !is_finished() && !with(|run| run.panicked.is_some()).unwrap_or(false) {
-        runtime.list_runnable(&mut actors);
+        hosts.begin_turn()?;
+        hosts.list_runnable(&mut actors);
         if actors.is_empty() {
-            if runtime.move_time() {
+            if hosts.move_time() {
+                colored_sim::thread::set_time(hosts.nanos());
                 continue;
             }
             return Err(
@@ -162,7 +190,12 @@ fn take_turns(
         match next.flatten() {
             Some((actor, units)) => {
                 budget::begin_polls_with(units);
-                runtime.take_turn(actor);
+                hosts.take_turn(actor);
+                chance::wakes::release();
+                with(|run| {
+                    hosts.note_turn(actor, |value| run.choices.note(value));
+                    run.choices.describe(hosts.nanos(), || hosts.describe_turn(actor));
+                });
             }
             None => return Err(format!("the main future has not ended after {max_turns} turns")),
         }

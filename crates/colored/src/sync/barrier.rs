@@ -3,6 +3,7 @@
 use super::BarrierWaitResult;
 use super::waiting::Wait;
 use super::wrapper::{convert, deref};
+use crate::chance::wakes::in_order;
 use crate::wait_reason::Kind;
 use tokio::sync;
 
@@ -24,6 +25,6 @@ impl Barrier {
     /// Waits until all tasks have come. Not cancel safe: a task whose wait is dropped counts as one that has come.
     #[track_caller]
     pub fn wait(&self) -> impl Future<Output = BarrierWaitResult> {
-        Wait::here(Kind::Notified).until(self.0.wait())
+        Wait::here(Kind::Notified).until(in_order(self.0.wait()))
     }
 }

@@ -110,9 +110,8 @@ impl Entry {
         self.lock().take(ready, wakers);
     }
 
-    /// A task has ended the writing direction.
-    pub(crate) fn end_writing(&self, wakers: &mut Vec<Waker>) {
-        let ready = Ready::WRITABLE;
+    /// As an event of the system. Appends the wakers to call.
+    pub(crate) fn mark_ready(&self, ready: Ready, wakers: &mut Vec<Waker>) {
         self.readiness.mark(ready, false);
         self.lock().take(ready, wakers);
     }

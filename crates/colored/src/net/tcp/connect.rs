@@ -8,6 +8,7 @@ use super::{TcpSocket, TcpStream, limits};
 use crate::error_context::with_context;
 use crate::net::ToSocketAddrs;
 use crate::net::error::all_failed;
+use crate::net::system;
 use crate::time::{self, timeout_at};
 
 /// How to make a connection.
@@ -115,7 +116,7 @@ impl ConnectOptions {
     async fn connect_to(&self, addr: SocketAddr) -> io::Result<TcpStream> {
         // One await for both: each would have a place of its own in the future.
         let begun = match (self.bind, self.send_buffer, self.receive_buffer) {
-            (None, None, None) => mio::net::TcpStream::connect(addr)?,
+            (None, None, None) => system::TcpStream::connect(addr)?,
             _ => self.prepared(addr)?.begin_connect(addr)?,
         };
         TcpStream::connecting(begun).await
@@ -132,7 +133,7 @@ impl ConnectOptions {
         }
         if let Some(local) = self.bind {
             let bound = match local.is_ipv4() == addr.is_ipv4() {
-                true => socket.socket().bind(&local.into()),
+                true => socket.bind_to(local),
                 false => Err(io::ErrorKind::InvalidInput.into()),
             };
             bound.map_err(|error| with_context(format!("bind({local}): {error}"), error))?;

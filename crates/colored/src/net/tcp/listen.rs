@@ -1,13 +1,14 @@
 //! How to listen.
 
 use std::io;
-use std::net::{self, SocketAddr};
+use std::net::SocketAddr;
 
 use socket2::{SockRef, Socket};
 
 use super::{TcpListener, TcpSocket, limits, ttl};
 use crate::net::ToSocketAddrs;
 use crate::net::error::all_failed;
+use crate::net::system;
 
 /// How to make a [`TcpListener`].
 ///
@@ -103,7 +104,7 @@ impl ListenOptions {
         let target = addr.target()?;
         let mut failed = Vec::new();
         for &addr in &*target.resolve().await? {
-            match self.listen_on(addr, |_| Ok(())).and_then(TcpListener::from_std) {
+            match self.listen_on(addr, |_| Ok(())).and_then(TcpListener::listening) {
                 Ok(listener) => return Ok(listener),
                 Err(error) => failed.push((addr, error)),
             }
@@ -121,7 +122,7 @@ impl ListenOptions {
         &self,
         addr: SocketAddr,
         prepare: impl FnOnce(&TcpSocket) -> io::Result<()>,
-    ) -> io::Result<net::TcpListener> {
+    ) -> io::Result<system::TcpListener> {
         let prepared = TcpSocket::new_for(addr)?;
         let socket = prepared.socket();
         socket.set_reuse_address(self.reuse_address)?;
@@ -133,7 +134,7 @@ impl ListenOptions {
             ttl::set_for_accepted("ttl", &SockRef::from(socket), addr, given)?;
         }
         prepare(&prepared)?;
-        socket.bind(&addr.into())?;
+        prepared.bind_to(addr)?;
         prepared.listen_to(self.backlog)
     }
 

@@ -9,13 +9,14 @@ use socket2::SockRef;
 
 use super::{TcpStream, ttl};
 use crate::net::acceptor::{Acceptor, Listener};
+use crate::net::system;
 use crate::services::current::Context;
 
 /// A TCP socket that listens for connections.
 ///
 /// Several tasks may accept at once; each connection goes to one of them.
 pub struct TcpListener {
-    inner: Acceptor<mio::net::TcpListener>,
+    inner: Acceptor<system::TcpListener>,
 }
 
 impl TcpListener {
@@ -56,14 +57,19 @@ impl TcpListener {
     #[track_caller]
     pub fn from_std(listener: net::TcpListener) -> io::Result<TcpListener> {
         listener.set_nonblocking(true)?;
-        let socket = mio::net::TcpListener::from_std(listener);
+        TcpListener::listening(system::TcpListener::from_std(listener))
+    }
+
+    #[track_caller]
+    pub(super) fn listening(socket: system::TcpListener) -> io::Result<TcpListener> {
         Ok(TcpListener { inner: Acceptor::new(socket)? })
     }
 
-    /// As [`from_std`](TcpListener::from_std), watched where that worker has its sockets.
-    pub(super) fn within(context: &Context, listener: net::TcpListener) -> io::Result<TcpListener> {
-        listener.set_nonblocking(true)?;
-        let socket = mio::net::TcpListener::from_std(listener);
+    /// As [`listening`](TcpListener::listening), watched where that worker has its sockets.
+    pub(super) fn within(
+        context: &Context,
+        socket: system::TcpListener,
+    ) -> io::Result<TcpListener> {
         Ok(TcpListener { inner: Acceptor::within(context, socket)? })
     }
 
@@ -101,7 +107,7 @@ impl TcpListener {
         self.inner.get().take_error()
     }
 
-    pub(in crate::net) fn socket(&self) -> &mio::net::TcpListener {
+    pub(in crate::net) fn socket(&self) -> &system::TcpListener {
         self.inner.get()
     }
 
@@ -112,8 +118,8 @@ impl TcpListener {
     }
 }
 
-impl Listener for mio::net::TcpListener {
-    type Taken = (mio::net::TcpStream, SocketAddr);
+impl Listener for system::TcpListener {
+    type Taken = (system::TcpStream, SocketAddr);
     type Accepted = (TcpStream, SocketAddr);
 
     fn take(&self) -> io::Result<Self::Taken> {

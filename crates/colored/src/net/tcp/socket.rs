@@ -5,10 +5,11 @@ use std::io;
 use std::net::{self, SocketAddr};
 use std::time::Duration;
 
-use socket2::{Domain, Protocol, Socket, Type};
+use socket2::{Domain, Socket};
 
 use super::{TcpListener, TcpStream, limits};
 use crate::net::error::all_failed;
+use crate::net::system;
 
 /// A TCP socket on which options are set one by one, before [`connect`](TcpSocket::connect) or
 /// [`listen`](TcpSocket::listen).
@@ -37,7 +38,7 @@ use crate::net::error::all_failed;
 /// # }
 /// ```
 pub struct TcpSocket {
-    socket: Socket,
+    socket: system::Unconnected,
 }
 
 impl TcpSocket {
@@ -65,7 +66,7 @@ impl TcpSocket {
     }
 
     fn new(domain: Domain) -> io::Result<TcpSocket> {
-        Ok(TcpSocket { socket: Socket::new(domain, Type::STREAM, Some(Protocol::TCP))? })
+        Ok(TcpSocket { socket: system::unconnected(domain)? })
     }
 
     /// Takes over a socket that is not connected and has the type of a stream of the standard library. The crate `socket2`
@@ -81,7 +82,7 @@ impl TcpSocket {
     /// When the address is in use ([`AddrInUse`](io::ErrorKind::AddrInUse)), is no address of this machine, or is not of
     /// the kind of this socket. The error names it.
     pub fn bind(&self, addr: SocketAddr) -> io::Result<()> {
-        self.socket.bind(&addr.into()).map_err(|error| failed("bind to", addr, error))
+        self.bind_to(addr).map_err(|error| failed("bind to", addr, error))
     }
 
     /// Connects to this address.
@@ -101,13 +102,14 @@ impl TcpSocket {
         connected.await.map_err(|error| failed("connect to", addr, error))
     }
 
+    /// As [`bind`](TcpSocket::bind). The error is the system's.
+    pub(super) fn bind_to(&self, addr: SocketAddr) -> io::Result<()> {
+        system::bind(&self.socket, addr)
+    }
+
     /// Begins to connect. The error is the system's.
-    pub(super) fn begin_connect(self, addr: SocketAddr) -> io::Result<mio::net::TcpStream> {
-        self.socket.set_nonblocking(true)?;
-        match self.socket.connect(&addr.into()) {
-            Err(error) if !is_under_way(&error) => Err(error),
-            _ => Ok(mio::net::TcpStream::from_std(self.socket.into())),
-        }
+    pub(super) fn begin_connect(self, addr: SocketAddr) -> io::Result<system::TcpStream> {
+        system::begin_connect(self.socket, addr)
     }
 
     /// Listens at the address of [`bind`](TcpSocket::bind). At most `backlog` connections wait to be accepted; the system
@@ -123,19 +125,17 @@ impl TcpSocket {
     /// Outside a runtime.
     #[track_caller]
     pub fn listen(self, backlog: u32) -> io::Result<TcpListener> {
-        TcpListener::from_std(self.listen_to(backlog)?)
+        TcpListener::listening(self.listen_to(backlog)?)
     }
 
     /// As [`listen`](TcpSocket::listen), without a runtime.
-    pub(super) fn listen_to(self, backlog: u32) -> io::Result<net::TcpListener> {
-        self.socket.listen(backlog.try_into().unwrap_or(i32::MAX))?;
-        Ok(self.socket.into())
+    pub(super) fn listen_to(self, backlog: u32) -> io::Result<system::TcpListener> {
+        system::listen(self.socket, backlog)
     }
 
     /// The address of this side.
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
-        let addr = self.socket.local_addr()?;
-        addr.as_socket().ok_or_else(|| io::ErrorKind::AddrNotAvailable.into())
+        system::local_addr(&self.socket)
     }
 
     /// Takes the error that the system keeps for this socket.
@@ -148,7 +148,7 @@ impl TcpSocket {
     }
 
     pub(in crate::net) fn into_socket(self) -> Socket {
-        self.socket
+        self.socket.into()
     }
 }
 
@@ -249,18 +249,6 @@ fn size(name: &str, bytes: u32) -> io::Result<usize> {
 
 fn failed(what: &str, addr: SocketAddr, error: io::Error) -> io::Error {
     all_failed(what, &addr.to_string(), vec![(addr, error)])
-}
-
-/// Whether this error of a connect tells only that it has to be waited for.
-#[cfg(unix)]
-fn is_under_way(error: &io::Error) -> bool {
-    use rustix::io::Errno;
-    Errno::from_io_error(error) == Some(Errno::INPROGRESS)
-}
-
-#[cfg(not(unix))]
-fn is_under_way(error: &io::Error) -> bool {
-    error.kind() == io::ErrorKind::WouldBlock
 }
 
 impl fmt::Debug for TcpSocket {

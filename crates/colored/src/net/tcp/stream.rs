@@ -6,6 +6,7 @@ use std::net::{self, Shutdown, SocketAddr};
 
 use crate::driver::reactor::Socket;
 use crate::io::{Interest, Ready};
+use crate::net::system;
 use crate::net::transfer::Stream;
 use crate::registration::Registered;
 use crate::wait_reason::{Kind, labeled};
@@ -21,7 +22,7 @@ use crate::wait_reason::{Kind, labeled};
 ///
 /// Dropping it closes the connection, after the system has sent all written data.
 pub struct TcpStream {
-    inner: Registered<mio::net::TcpStream>,
+    inner: Registered<system::TcpStream>,
 }
 
 impl TcpStream {
@@ -37,18 +38,18 @@ impl TcpStream {
     #[track_caller]
     pub fn from_std(stream: net::TcpStream) -> io::Result<TcpStream> {
         stream.set_nonblocking(true)?;
-        TcpStream::connected(mio::net::TcpStream::from_std(stream))
+        TcpStream::connected(system::TcpStream::from_std(stream))
     }
 
     /// Registers a connected socket. It can take data, and often has some to read already.
     #[track_caller]
-    pub(super) fn connected(socket: mio::net::TcpStream) -> io::Result<TcpStream> {
+    pub(super) fn connected(socket: system::TcpStream) -> io::Result<TcpStream> {
         let inner = Registered::new(socket, Ready::READABLE | Ready::WRITABLE)?;
         Ok(TcpStream { inner })
     }
 
     /// Registers a socket that is about to be connected, and waits for the outcome.
-    pub(super) async fn connecting(socket: mio::net::TcpStream) -> io::Result<TcpStream> {
+    pub(super) async fn connecting(socket: system::TcpStream) -> io::Result<TcpStream> {
         let inner = Registered::new(socket, Ready::EMPTY)?;
         labeled(Kind::Connect, inner.get().number(), inner.io(Interest::WRITABLE, outcome)).await?;
         Ok(TcpStream { inner })
@@ -85,13 +86,13 @@ impl TcpStream {
         self.socket().shutdown(how)
     }
 
-    pub(in crate::net) fn socket(&self) -> &mio::net::TcpStream {
+    pub(in crate::net) fn socket(&self) -> &system::TcpStream {
         self.inner.get()
     }
 }
 
 /// The outcome of a connect; `WouldBlock` while it is undecided.
-fn outcome(socket: &mio::net::TcpStream) -> io::Result<()> {
+fn outcome(socket: &system::TcpStream) -> io::Result<()> {
     if let Some(error) = socket.take_error()? {
         return Err(error);
     }
@@ -105,9 +106,9 @@ fn outcome(socket: &mio::net::TcpStream) -> io::Result<()> {
 }
 
 impl Stream for TcpStream {
-    type Socket = mio::net::TcpStream;
+    type Socket = system::TcpStream;
 
-    fn registered(&self) -> &Registered<mio::net::TcpStream> {
+    fn registered(&self) -> &Registered<system::TcpStream> {
         &self.inner
     }
 }

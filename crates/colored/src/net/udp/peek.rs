@@ -4,17 +4,16 @@ use std::io;
 use std::net::SocketAddr;
 use std::task::{Context, Poll};
 
-use socket2::SockRef;
-
 use super::UdpSocket;
 use crate::io::{Interest, ReadBuf};
+use crate::net::system;
 
 /// The methods that look at the next datagram, and leave it in the queue. If several tasks receive, another may take it
 /// before this one does.
 impl UdpSocket {
     /// Like [`recv`](Self::recv), and the datagram stays in the queue. Cancel safe.
     pub async fn peek(&self, buf: &mut [u8]) -> io::Result<usize> {
-        let peek = |socket: &mio::net::UdpSocket| socket.peek(buf);
+        let peek = |socket: &system::UdpSocket| socket.peek(buf);
         self.inner.io(Interest::READABLE, peek).await.map(|(_, len)| len)
     }
 
@@ -24,21 +23,21 @@ impl UdpSocket {
     ///
     /// [`WouldBlock`](io::ErrorKind::WouldBlock) if there is no datagram.
     pub fn try_peek(&self, buf: &mut [u8]) -> io::Result<usize> {
-        let peek = |socket: &mio::net::UdpSocket| socket.peek(buf);
+        let peek = |socket: &system::UdpSocket| socket.peek(buf);
         self.inner.try_io(Interest::READABLE, peek).map(|(_, len)| len)
     }
 
     /// Like [`peek`](Self::peek), into the unfilled part of `buf`; only the last task to poll for reading is woken.
     pub fn poll_peek(&self, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let unfilled = buf.initialize_unfilled();
-        let peek = |socket: &mio::net::UdpSocket| socket.peek(unfilled);
+        let peek = |socket: &system::UdpSocket| socket.peek(unfilled);
         let peeked = self.inner.poll_io(cx, Interest::READABLE, peek);
         peeked.map_ok(|(_, len)| buf.advance(len))
     }
 
     /// Like [`recv_from`](Self::recv_from), and the datagram stays in the queue. Cancel safe.
     pub async fn peek_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
-        let peek = |socket: &mio::net::UdpSocket| socket.peek_from(buf);
+        let peek = |socket: &system::UdpSocket| socket.peek_from(buf);
         self.inner.io(Interest::READABLE, peek).await.map(|(_, peeked)| peeked)
     }
 
@@ -48,7 +47,7 @@ impl UdpSocket {
     ///
     /// [`WouldBlock`](io::ErrorKind::WouldBlock) if there is no datagram.
     pub fn try_peek_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
-        let peek = |socket: &mio::net::UdpSocket| socket.peek_from(buf);
+        let peek = |socket: &system::UdpSocket| socket.peek_from(buf);
         self.inner.try_io(Interest::READABLE, peek).map(|(_, peeked)| peeked)
     }
 
@@ -60,7 +59,7 @@ impl UdpSocket {
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<SocketAddr>> {
         let unfilled = buf.initialize_unfilled();
-        let peek = |socket: &mio::net::UdpSocket| socket.peek_from(unfilled);
+        let peek = |socket: &system::UdpSocket| socket.peek_from(unfilled);
         self.inner.poll_io(cx, Interest::READABLE, peek).map_ok(|(_, (len, from))| {
             buf.advance(len);
             from
@@ -87,7 +86,6 @@ impl UdpSocket {
     }
 }
 
-fn sender(socket: &mio::net::UdpSocket) -> io::Result<SocketAddr> {
-    let from = socket.try_io(|| SockRef::from(socket).peek_sender())?;
-    from.as_socket().ok_or_else(|| io::Error::other("the sender has no internet address"))
+fn sender(socket: &system::UdpSocket) -> io::Result<SocketAddr> {
+    system::peek_sender(socket)
 }

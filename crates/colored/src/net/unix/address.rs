@@ -9,7 +9,7 @@ use socket2::SockAddr;
 use crate::error_context::with_context;
 
 /// The address of a connecting peer. A path that is too long to connect to counts as none.
-pub(super) fn of_peer(peer: &SockAddr) -> io::Result<SocketAddr> {
+pub(in crate::net) fn of_peer(peer: &SockAddr) -> io::Result<SocketAddr> {
     if let Some(Ok(address)) = peer.as_pathname().map(SocketAddr::from_pathname) {
         return Ok(address);
     }

@@ -7,11 +7,10 @@ use std::os::unix::net::{self, SocketAddr};
 use std::path::Path;
 use std::task::{Context, Poll};
 
-use socket2::SockRef;
-
 use super::address::{self, LISTEN};
 use super::stream::UnixStream;
 use crate::net::acceptor::{Acceptor, Listener};
+use crate::net::system;
 use crate::services::current;
 
 /// A socket that listens for connections of programs on the same machine.
@@ -38,7 +37,7 @@ use crate::services::current;
 /// Dropping the listener does not remove the file at its path. The program that made the file must
 /// remove it, because only that program knows whether another listener uses the path by then.
 pub struct UnixListener {
-    inner: Acceptor<mio::net::UnixListener>,
+    inner: Acceptor<system::UnixListener>,
 }
 
 impl UnixListener {
@@ -67,7 +66,7 @@ impl UnixListener {
     pub fn bind_addr(address: &SocketAddr) -> io::Result<UnixListener> {
         // Before there is a file.
         current::with(|_| ());
-        let bound = mio::net::UnixListener::bind_addr(address);
+        let bound = system::UnixListener::bind_addr(address);
         let socket = bound.map_err(|error| address::failed(LISTEN, address, error))?;
         let inner = Acceptor::new(socket).inspect_err(|_| {
             if let Some(path) = address.as_pathname() {
@@ -108,7 +107,7 @@ impl UnixListener {
     #[track_caller]
     pub fn from_std(listener: net::UnixListener) -> io::Result<UnixListener> {
         listener.set_nonblocking(true)?;
-        let socket = mio::net::UnixListener::from_std(listener);
+        let socket = system::UnixListener::from_std(listener);
         Ok(UnixListener { inner: Acceptor::new(socket)? })
     }
 
@@ -131,21 +130,18 @@ impl UnixListener {
         self.socket().take_error()
     }
 
-    pub(in crate::net) fn socket(&self) -> &mio::net::UnixListener {
+    pub(in crate::net) fn socket(&self) -> &system::UnixListener {
         self.inner.get()
     }
 }
 
-impl Listener for mio::net::UnixListener {
-    type Taken = (mio::net::UnixStream, SocketAddr);
+impl Listener for system::UnixListener {
+    type Taken = (system::UnixStream, SocketAddr);
     type Accepted = (UnixStream, SocketAddr);
 
     /// Not by mio, which panics for a peer that is bound to a path of 108 bytes, as Linux allows.
     fn take(&self) -> io::Result<Self::Taken> {
-        let (socket, peer) = SockRef::from(self).accept()?;
-        socket.set_nonblocking(true)?;
-        let socket = mio::net::UnixStream::from_std(socket.into());
-        Ok((socket, address::of_peer(&peer)?))
+        system::accept_unix(self)
     }
 
     fn connected((socket, peer): Self::Taken) -> io::Result<Self::Accepted> {

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::address::{self, CONNECT};
+use crate::net::system;
 use crate::net::transfer::Stream;
 use crate::registration::Registered;
 use crate::time::sleep;
@@ -33,7 +34,7 @@ const LONGEST_WAIT: Duration = Duration::from_millis(50);
 /// peer ends only its reading direction, the next write notices it; a write that waits for room does
 /// not.
 pub struct UnixStream {
-    inner: Registered<mio::net::UnixStream>,
+    inner: Registered<system::UnixStream>,
 }
 
 impl UnixStream {
@@ -62,7 +63,7 @@ impl UnixStream {
     pub async fn connect_addr(address: &SocketAddr) -> io::Result<UnixStream> {
         let mut wait = FIRST_WAIT;
         loop {
-            let failed = match mio::net::UnixStream::connect_addr(address) {
+            let failed = match system::UnixStream::connect_addr(address) {
                 Ok(socket) => return UnixStream::connected(socket),
                 Err(error) => error,
             };
@@ -85,7 +86,7 @@ impl UnixStream {
     /// Outside a runtime.
     #[track_caller]
     pub fn pair() -> io::Result<(UnixStream, UnixStream)> {
-        let (one, other) = mio::net::UnixStream::pair()?;
+        let (one, other) = system::UnixStream::pair()?;
         Ok((UnixStream::connected(one)?, UnixStream::connected(other)?))
     }
 
@@ -101,12 +102,12 @@ impl UnixStream {
     #[track_caller]
     pub fn from_std(stream: net::UnixStream) -> io::Result<UnixStream> {
         stream.set_nonblocking(true)?;
-        UnixStream::connected(mio::net::UnixStream::from_std(stream))
+        UnixStream::connected(system::UnixStream::from_std(stream))
     }
 
     /// Registers a connected socket. It can take data, and often has some to read already.
     #[track_caller]
-    pub(super) fn connected(socket: mio::net::UnixStream) -> io::Result<UnixStream> {
+    pub(super) fn connected(socket: system::UnixStream) -> io::Result<UnixStream> {
         Ok(UnixStream { inner: Registered::with_room(socket)? })
     }
 
@@ -146,15 +147,15 @@ impl UnixStream {
         Ok(())
     }
 
-    pub(in crate::net) fn socket(&self) -> &mio::net::UnixStream {
+    pub(in crate::net) fn socket(&self) -> &system::UnixStream {
         self.inner.get()
     }
 }
 
 impl Stream for UnixStream {
-    type Socket = mio::net::UnixStream;
+    type Socket = system::UnixStream;
 
-    fn registered(&self) -> &Registered<mio::net::UnixStream> {
+    fn registered(&self) -> &Registered<system::UnixStream> {
         &self.inner
     }
 }

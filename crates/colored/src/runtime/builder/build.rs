@@ -4,6 +4,7 @@ use super::Builder;
 use super::tuning::RESOLUTION;
 use crate::device::Devices;
 use crate::drain::Finishers;
+use crate::driver::clock::Clock;
 use crate::driver::{self, Driver};
 use crate::environment;
 use crate::long_poll::LongPolls;
@@ -20,6 +21,8 @@ use crate::services::observer::Observer;
 use crate::services::size::Size;
 use crate::services::tokio_place::TokioPlace;
 use crate::wall;
+#[cfg(feature = "sim")]
+use crate::world::Host;
 use colored_core::{Options, Scheduler};
 use std::fmt;
 use std::io;
@@ -94,17 +97,19 @@ impl Builder {
         Ok(EmbeddedRuntime::new(self.prepare(Size::new(1, 1, 0), Form::Embedded)?))
     }
 
-    /// Makes a runtime with this number of workers on one thread, with a clock of its own and without threads. Its policy
-    /// is that of the simulation.
+    /// Makes the runtime of a host, with this number of workers on one thread and without threads. Its policy is that of
+    /// the simulation.
     #[cfg(feature = "sim")]
     pub(crate) fn build_simulated(
         mut self,
         workers: usize,
         policy: &'static dyn colored_core::Policy,
+        host: Arc<Host>,
     ) -> io::Result<SimulatedRuntime> {
+        self.host = Some(host);
         self.tuning = self.tuning.policy(policy).io_uring(false);
         let size = Size::new(workers, workers, 0);
-        Ok(SimulatedRuntime::new(self.start_paused(true).prepare(size, Form::Simulated)?))
+        Ok(SimulatedRuntime::new(self.prepare(size, Form::Simulated)?))
     }
 
     fn number_of_workers(&self) -> io::Result<usize> {
@@ -202,12 +207,16 @@ impl Builder {
         let has_rings =
             tuning.has_io_uring(lazy_files) && environment::switch("COLORED_IO_URING", true)?;
         let long_polls = LongPolls::new(self.time_of_long_poll()?);
-        let driver = Driver::new(&driver::Settings {
-            workers: size.workers(),
-            seats: size.workers() + size.seats(),
-            timer_rest: tuning.resolution(),
-            has_rings,
-        })?;
+        let clock = self.host.as_ref().map_or_else(Clock::new, |host| host.clock());
+        let driver = Driver::new(
+            clock,
+            &driver::Settings {
+                workers: size.workers(),
+                seats: size.workers() + size.seats(),
+                timer_rest: tuning.resolution(),
+                has_rings,
+            },
+        )?;
         if self.start_paused {
             driver.pause();
         }
@@ -221,7 +230,7 @@ impl Builder {
             pool,
             devices: Devices::new(lazy_files),
             tokio: TokioPlace::default(),
-            is_simulated,
+            host: self.host.clone(),
         })
     }
 

@@ -1,0 +1,61 @@
+//! Choices that the runtime makes by chance: a simulation makes them by its seed.
+
+#[cfg_attr(not(feature = "sim"), path = "chance/absent.rs")]
+pub(crate) mod wakes;
+
+use std::cell::Cell;
+use std::hash::{BuildHasher, RandomState};
+
+thread_local! {
+    /// How this thread draws.
+    static DRAW: Cell<fn(u32) -> u32> = const { Cell::new(draw) };
+    /// The state of a SplitMix64; 0 before the first draw.
+    static STATE: Cell<u64> = const { Cell::new(0) };
+}
+
+/// A number below `bound`, which is not zero.
+#[inline]
+pub(crate) fn below(bound: u32) -> u32 {
+    DRAW.get()(bound)
+}
+
+/// Makes `draw` the way in which this thread draws.
+#[cfg(feature = "sim")]
+pub(crate) fn draw_by(draw: fn(u32) -> u32) {
+    DRAW.set(draw);
+}
+
+/// The bias is below `bound / 2³²`.
+fn draw(bound: u32) -> u32 {
+    let last = match STATE.get() {
+        0 => RandomState::new().hash_one(0) | 1,
+        state => state,
+    };
+    let state = last.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    STATE.set(state);
+    let high = mix(state) >> 32;
+    ((high * u64::from(bound)) >> 32) as u32
+}
+
+/// The output of a SplitMix64 in that state, by Steele, Lea and Flood.
+pub(crate) fn mix(state: u64) -> u64 {
+    let mut mixed = state;
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::below;
+
+    #[test]
+    fn each_number_is_drawn_about_as_often() {
+        let mut counts = [0; 5];
+        for _ in 0..10_000 {
+            counts[below(5) as usize] += 1;
+        }
+        assert!(counts.iter().all(|count| (1700..2300).contains(count)), "{counts:?}");
+        assert_eq!(below(1), 0);
+    }
+}

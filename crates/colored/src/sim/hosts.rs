@@ -1,0 +1,227 @@
+//! The hosts of a run: a runtime each, all on the thread of the run, with one time.
+
+use super::places::Places;
+use super::process_faults::Undo;
+use super::run::Setup;
+use crate::runtime::Builder as RuntimeBuilder;
+use crate::runtime::simulated::SimulatedRuntime;
+use crate::task::JoinHandle;
+use crate::world::{Host, Order, World};
+use std::pin::Pin;
+use std::sync::Arc;
+
+/// The name of the host that runs the main future.
+pub(super) const MAIN: &str = "main";
+
+/// The program of a host: makes the future that runs there, anew at each start.
+pub(super) type Program = Arc<dyn Fn() -> Pin<Box<dyn Future<Output = ()> + Send>> + Send + Sync>;
+
+/// The hosts of a run. Each has the same number of *actors*: its workers, one that runs blocking calls, and one that
+/// delivers packets. The actors of the first host have the first numbers.
+pub(super) struct Hosts {
+    pub(super) world: Arc<World>,
+    /// What faults have done, and when it ends.
+    pub(super) undo: Vec<(u64, Undo)>,
+    /// The turns that are left until the quiet phase.
+    noisy_turns: u64,
+    /// The settings of the runtimes.
+    settings: RuntimeBuilder,
+    workers: usize,
+    hosts: Vec<Running>,
+}
+
+struct Running {
+    host: Arc<Host>,
+    /// None for the host of the main future, which never starts anew.
+    program: Option<Program>,
+    /// None after a crash.
+    runtime: Option<SimulatedRuntime>,
+    is_paused: bool,
+}
+
+impl Hosts {
+    /// Starts all hosts, and the main future on the first one.
+    pub(super) fn start<F>(
+        world: &Arc<World>,
+        settings: RuntimeBuilder,
+        workers: usize,
+        setup: &Setup,
+        main: F,
+    ) -> Result<(Self, JoinHandle<()>), String>
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let programs = setup.hosts.iter().map(|(_, program)| Some(Arc::clone(program)));
+        let programs = [None].into_iter().chain(programs);
+        let hosts = programs.enumerate().map(|(number, program)| Running {
+            host: Host::new(world, number),
+            program,
+            runtime: None,
+            is_paused: false,
+        });
+        let hosts = hosts.collect();
+        let mut this = Self {
+            world: Arc::clone(world),
+            undo: Vec::new(),
+            noisy_turns: setup.max_turns / 2,
+            settings,
+            workers,
+            hosts,
+        };
+        for number in 0..this.hosts.len() {
+            this.boot(number)?;
+        }
+        let first = this.hosts[0].runtime.as_ref();
+        let main = first.expect("all have been started").spawn_main(main);
+        Ok((this, main))
+    }
+
+    /// Makes the runtime of a host, and spawns what runs there.
+    fn boot(&mut self, number: usize) -> Result<(), String> {
+        let running = &mut self.hosts[number];
+        running.host.boot();
+        let settings = self.settings.clone();
+        let runtime = settings
+            .build_simulated(self.workers, &Places, Arc::clone(&running.host))
+            .map_err(|error| format!("the simulated runtime does not start: {error}"))?;
+        if let Some(program) = &running.program {
+            // A panic of the program is one of a task without a handle: it fails the run.
+            drop(runtime.spawn_main(program()));
+        }
+        running.runtime = Some(runtime);
+        Ok(())
+    }
+
+    /// Does what the program has asked for since the last call, and what faults do between turns.
+    pub(super) fn begin_turn(&mut self) -> Result<(), String> {
+        self.noisy_turns = self.noisy_turns.saturating_sub(1);
+        if self.noisy_turns == 0 {
+            self.world.set_quiet();
+        }
+        self.change_faults();
+        for (number, order) in self.world.take_orders() {
+            let running = &mut self.hosts[number];
+            match order {
+                Order::Crash => self.crash(number),
+                Order::Restart if running.runtime.is_none() => self.boot(number)?,
+                Order::Restart => {}
+                Order::Pause => running.is_paused = true,
+                Order::Resume => running.resume(self.world.now()),
+            }
+        }
+        Ok(())
+    }
+
+    fn crash(&mut self, number: usize) {
+        let running = &mut self.hosts[number];
+        if let Some(runtime) = running.runtime.take() {
+            running.host.crash();
+            running.is_paused = false;
+            drop(runtime);
+        }
+    }
+
+    /// Whether the host is up, and not paused.
+    pub(super) fn is_awake(&self, host: usize) -> bool {
+        self.hosts[host].awake().is_some()
+    }
+
+    fn actors_of_a_host(&self) -> usize {
+        self.workers + 2
+    }
+
+    /// Puts the actors that have something to run into `actors`, in their order.
+    pub(super) fn list_runnable(&self, actors: &mut Vec<usize>) {
+        actors.clear();
+        let network = self.world.network();
+        for (number, running) in self.hosts.iter().enumerate() {
+            let first = number * self.actors_of_a_host();
+            if let Some(runtime) = running.awake() {
+                runtime.list_runnable(first, actors);
+            }
+            // A host that is down, or stopped, is a place that packets come to all the same.
+            if network.has_due(number) {
+                actors.push(first + self.workers + 1);
+            }
+        }
+    }
+
+    /// Takes a turn of one of the actors that are runnable.
+    pub(super) fn take_turn(&mut self, actor: usize) {
+        let (host, actor) = (actor / self.actors_of_a_host(), actor % self.actors_of_a_host());
+        if actor > self.workers {
+            self.world.network().deliver(host);
+        } else if let Some(runtime) = &mut self.hosts[host].runtime {
+            runtime.take_turn(actor);
+        }
+    }
+
+    /// The time of the run.
+    pub(super) fn nanos(&self) -> u64 {
+        self.world.now()
+    }
+
+    /// Tells what the actor has run in its last turn, as numbers.
+    pub(super) fn note_turn(&self, actor: usize, note: impl FnMut(u64)) {
+        let (host, actor) = (actor / self.actors_of_a_host(), actor % self.actors_of_a_host());
+        if let Some(runtime) = &self.hosts[host].runtime {
+            runtime.note_turn(actor, note);
+        }
+    }
+
+    /// What the actor has run in its last turn.
+    pub(super) fn describe_turn(&self, actor: usize) -> String {
+        let (host, actor) = (actor / self.actors_of_a_host(), actor % self.actors_of_a_host());
+        let running = &self.hosts[host];
+        let what = match &running.runtime {
+            _ if actor > self.workers => "a packet arrives".to_owned(),
+            Some(runtime) => runtime.describe_turn(actor),
+            None => "nothing".to_owned(),
+        };
+        if self.hosts.len() == 1 { what } else { format!("{}: {what}", running.host.name()) }
+    }
+
+    /// Goes on where nothing is runnable: ends waits that never would, or moves the clocks to the next time at which
+    /// something is due. False if nothing will ever be runnable.
+    pub(super) fn move_time(&mut self) -> bool {
+        let mut is_runnable = false;
+        for runtime in self.awake() {
+            is_runnable |= runtime.end_deadlocks();
+        }
+        if is_runnable {
+            return true;
+        }
+        let packet = self.world.network().next_due();
+        let undo = self.undo.iter().map(|(at, _)| *at).min();
+        let timers = self.awake().filter_map(|runtime| runtime.next_due());
+        let Some(next) = timers.chain(packet).chain(undo).min() else {
+            // Something that a fault has broken for good may go on.
+            let was_quiet = self.world.is_quiet();
+            self.world.set_quiet();
+            return !was_quiet;
+        };
+        let next = next.max(self.world.now());
+        let has_moved = next > self.world.now();
+        self.world.set_now(next);
+        self.awake().fold(has_moved, |was_due, runtime| runtime.move_clock(next) | was_due)
+    }
+
+    /// The runtimes that may take turns.
+    fn awake(&mut self) -> impl Iterator<Item = &mut SimulatedRuntime> {
+        self.hosts.iter_mut().filter(|running| !running.is_paused).flat_map(|of| &mut of.runtime)
+    }
+}
+
+impl Running {
+    fn awake(&self) -> Option<&SimulatedRuntime> {
+        self.runtime.as_ref().filter(|_| !self.is_paused)
+    }
+
+    /// Ends a pause. Its timers have gone on meanwhile.
+    fn resume(&mut self, now: u64) {
+        self.is_paused = false;
+        if let Some(runtime) = &mut self.runtime {
+            runtime.move_clock(now);
+        }
+    }
+}

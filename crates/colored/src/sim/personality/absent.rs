@@ -1,0 +1,3 @@
+//! Other systems: the addresses stay as they are.
+
+pub(super) fn fix_addresses() {}

@@ -1,0 +1,62 @@
+//! [`Family`]: a kind of faults; and how often each happens in a run.
+
+use crate::driver::clock::TICK;
+
+/// A family of faults. [`sim::Fault`](crate::sim::Fault) says what they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Family {
+    Delay,
+    Pieces,
+    Loss,
+    Doubling,
+    Reset,
+    Partition,
+    Crash,
+    Pause,
+    Clock,
+}
+
+impl Family {
+    pub(crate) const ALL: [Family; 9] = [
+        Family::Delay,
+        Family::Pieces,
+        Family::Loss,
+        Family::Doubling,
+        Family::Reset,
+        Family::Partition,
+        Family::Crash,
+        Family::Pause,
+        Family::Clock,
+    ];
+}
+
+/// Once in how many times the faults of each family happen, or 0 if never: for packets and sockets each time, for the others
+/// in each turn.
+pub(crate) type Rates = [u32; Family::ALL.len()];
+
+/// How a run decides whether something happens: a choice, whose default is no. It is named by a site, the time, and how
+/// often the site has asked at that time; the last number is how often that happens, once in so many times.
+pub(crate) type Chance = fn(usize, u64, u32) -> bool;
+
+impl super::World {
+    /// Whether a fault of this family happens, which concerns this host.
+    pub(crate) fn fault(&self, family: Family, host: usize) -> bool {
+        let one_in = self.rates[family as usize];
+        one_in > 0 && !self.is_quiet() && self.choose(2 * family as usize, host, one_in)
+    }
+
+    /// The toss of a coin, for how bad a fault is.
+    pub(crate) fn is_tails(&self, family: Family, host: usize) -> bool {
+        self.is_one_in(2, family, host)
+    }
+
+    /// A choice of one in so many, for what a fault concerns.
+    pub(crate) fn is_one_in(&self, many: u32, family: Family, host: usize) -> bool {
+        // A site of its own: a fault that is removed, with what is asked about it, renames no other one.
+        self.choose(2 * family as usize + 1, host, many)
+    }
+
+    fn choose(&self, kind: usize, host: usize, one_in: u32) -> bool {
+        (self.chance)(kind * self.names.len() + host, self.now() / TICK, one_in)
+    }
+}

@@ -1,0 +1,132 @@
+//! Tests that fail if the variable [`FAILS`] is 1.
+
+use colored::sim::{Builder, always};
+use colored::{ColorCell, spawn_colored, yield_now};
+use std::collections::HashMap;
+use std::env;
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::thread;
+use std::time::{Duration, Instant};
+
+pub(super) const FAILS: &str = "COLORED_TEST_FAILS";
+pub(super) const FILE: &str = "COLORED_TEST_FILE";
+
+fn fails() -> bool {
+    env::var(FAILS).is_ok_and(|fails| fails == "1")
+}
+
+async fn deposits() {
+    let balance = ColorCell::new(1, 100);
+    let deposits = [2, 3].map(|client: u64| {
+        let balance = balance.clone();
+        spawn_colored(client, async move {
+            if fails() {
+                let seen = balance.call(|balance| *balance).await;
+                balance.call(move |balance| *balance = seen + 10).await;
+            } else {
+                balance.call(|balance| *balance += 10).await;
+            }
+        })
+    });
+    for deposit in deposits {
+        deposit.await.unwrap();
+    }
+    always!(balance.call(|balance| *balance).await == 120, "both deposits count");
+}
+
+#[colored::test(sim, seeds = 100)]
+async fn lost_update() {
+    deposits().await;
+}
+
+#[colored::test(sim, seeds = 5)]
+async fn an_error() -> Result<(), String> {
+    if fails() { Err("a reason".to_owned()) } else { Ok(()) }
+}
+
+#[test]
+fn kept() {
+    if let Some(file) = env::var_os(FILE) {
+        Builder::new().seeds(0..100).keep_failures(file, "a-name").run(deposits).assert_passed();
+    }
+}
+
+#[colored::test(sim, seeds = 2)]
+async fn hash_order() {
+    if fails() {
+        let colors: HashMap<u64, ()> = (0..50).map(|color| (color, ())).collect();
+        for color in colors.into_keys() {
+            spawn_colored(color, async {}).await.unwrap();
+        }
+    }
+}
+
+#[colored::test(sim, seeds = 2)]
+async fn real_clock() {
+    if fails() {
+        let (begin, mut spins) = (Instant::now(), 0_u64);
+        while begin.elapsed() < Duration::from_micros(300) {
+            spins += 1;
+        }
+        for _ in 0..spins % 1000 {
+            yield_now().await;
+        }
+    }
+}
+
+#[colored::test(sim, seeds = 2)]
+async fn static_state() {
+    static RUNS: AtomicU32 = AtomicU32::new(0);
+    if fails() {
+        for _ in 0..RUNS.fetch_add(1, SeqCst) {
+            yield_now().await;
+        }
+    }
+}
+
+#[colored::test(sim, seeds = 2)]
+async fn a_thread() {
+    if fails() {
+        let task = spawn_colored(1, async {
+            let mut polls = 0_u64;
+            std::future::poll_fn(|cx| {
+                polls += 1;
+                let waker = cx.waker().clone();
+                if polls == 1 {
+                    let wakes = move || {
+                        for _ in 0..1000 {
+                            waker.wake_by_ref();
+                            thread::sleep(Duration::from_micros(10));
+                        }
+                    };
+                    let thread = thread::Builder::new().name("meddler".to_owned());
+                    drop(thread.spawn(wakes).unwrap());
+                }
+                std::task::Poll::<()>::Pending
+            })
+            .await;
+        });
+        for _ in 0..200 {
+            thread::sleep(Duration::from_micros(10));
+            yield_now().await;
+        }
+        drop(task);
+    }
+}
+
+#[colored::test(sim, seeds = 2)]
+async fn a_thread_that_is_waited_for() {
+    if fails() {
+        let (sender, receiver) = colored::sync::oneshot::channel::<()>();
+        let (begin, begun) = std::sync::mpsc::channel();
+        let waits = move || {
+            // A thread gives itself its name.
+            begin.send(()).unwrap();
+            thread::sleep(Duration::from_secs(5));
+            drop(sender);
+        };
+        drop(thread::Builder::new().name("idler".to_owned()).spawn(waits).unwrap());
+        begun.recv().unwrap();
+        receiver.await.unwrap();
+    }
+}

@@ -1,0 +1,124 @@
+//! The same seeds make the same runs: in one process, in two, in debug and release builds.
+//!
+//! `COLORED_TEST_SEEDS=10000` runs more seeds. `COLORED_TEST_DIGESTS=path` compares the digests with those in that file, which
+//! the first such run makes: so the builds of two profiles are compared.
+
+use super::runs::busy;
+use super::select::{lefts, woken};
+use colored::sim::{Builder, buggify, random};
+use colored::sync::{Notify, Semaphore, broadcast};
+use colored::time::{Duration, interval, sleep, timeout};
+use colored::{ColorCell, exclusive, spawn_blocking, spawn_colored, spawn_unique, when, yield_now};
+use std::env;
+use std::fs;
+use std::process::{self, Command};
+use std::sync::Arc;
+
+/// Locks, signals and time-outs.
+async fn locks() {
+    let (permits, signal) = (Arc::new(Semaphore::new(2)), Arc::new(Notify::new()));
+    let (sender, _) = broadcast::channel(4);
+    let tasks: Vec<_> = (0..9_u64)
+        .map(|number| {
+            let (permits, signal) = (permits.clone(), signal.clone());
+            let (sender, mut receiver) = (sender.clone(), sender.subscribe());
+            spawn_colored(number % 4, async move {
+                for _ in 0..3 {
+                    let millis = Duration::from_millis(random() % 5);
+                    let permit = timeout(millis, permits.acquire()).await;
+                    if buggify!(4) {
+                        sleep(millis).await;
+                    }
+                    let _ = sender.send(number);
+                    drop(permit);
+                    colored::select! {
+                        _ = receiver.recv() => {}
+                        () = signal.notified() => {}
+                        () = sleep(millis) => signal.notify_waiters(),
+                    }
+                }
+            })
+        })
+        .collect();
+    let mut beat = interval(Duration::from_millis(1));
+    for _ in 0..5 {
+        beat.tick().await;
+        signal.notify_one();
+    }
+    for task in tasks {
+        task.await.unwrap();
+    }
+}
+
+/// Sections, calls of several cells, and the blocking pool.
+async fn cells() {
+    let cells: Vec<_> = (1..4_u64).map(|color| ColorCell::new(color, color)).collect();
+    let tasks: Vec<_> = (0..6_u64)
+        .map(|number| {
+            let cells = cells.clone();
+            spawn_unique(async move {
+                let [one, two] =
+                    [number % 3, (number + 1) % 3].map(|at| cells[at as usize].clone());
+                when((&one, &two), std::mem::swap).await;
+                exclusive(async { yield_now().await }).await;
+                one.post(|one| *one += 1);
+                spawn_blocking(|| ()).await.unwrap();
+            })
+        })
+        .collect();
+    for task in tasks {
+        task.await.unwrap();
+    }
+}
+
+/// How many seeds are run.
+fn seeds() -> u64 {
+    env::var("COLORED_TEST_SEEDS").map_or(150, |seeds| seeds.parse().expect("a number"))
+}
+
+/// The digests of all programs, as a text.
+fn digests() -> String {
+    let builder = Builder::new().seeds(0..seeds());
+    let reports = [
+        builder.clone().run(|| async { drop(busy().await) }),
+        builder.clone().run(|| async { drop(woken().await) }),
+        builder.clone().run(|| async { assert!(lefts().await < 2000) }),
+        builder.clone().run(locks),
+        builder.run(cells),
+    ];
+    reports
+        .map(|report| {
+            report.assert_passed();
+            format!("{:x}\n", report.digest())
+        })
+        .concat()
+}
+
+/// The variable with which a child of [`two_processes_make_the_same_runs`] is told where to write.
+const CHILD: &str = "COLORED_TEST_CHILD";
+
+#[test]
+fn two_processes_make_the_same_runs() {
+    let ours = digests();
+    if let Some(path) = env::var_os(CHILD) {
+        fs::write(path, ours).unwrap();
+        return;
+    }
+    let path = env::temp_dir().join(format!("colored-digests-{}", process::id()));
+    let mut child = Command::new(env::current_exe().unwrap());
+    child.args(["trails::two_processes_make_the_same_runs", "--exact"]).env(CHILD, &path);
+    assert!(child.output().unwrap().status.success());
+    let theirs = fs::read_to_string(&path).unwrap();
+    fs::remove_file(&path).unwrap();
+    assert_eq!(ours, theirs);
+    let mut lines: Vec<_> = ours.lines().collect();
+    lines.sort_unstable();
+    lines.dedup();
+    assert_eq!(lines.len(), 5, "each program has a digest of its own");
+    if let Some(path) = env::var_os("COLORED_TEST_DIGESTS") {
+        match fs::read_to_string(&path) {
+            Ok(earlier) => assert_eq!(ours, earlier, "another build makes other runs"),
+            Err(_) => fs::write(&path, ours).unwrap(),
+        }
+    }
+}
