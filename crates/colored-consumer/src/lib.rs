@@ -78,7 +78,6 @@ pub use self::consumer::{
     Builder, Cause, Consumer, ConsumerError, Context, DeadLetter, Failure, FirstUnfinished,
     Metrics, Order, PartitionMetrics, Reset, color_of,
 };
-pub use self::progress::metadata::MetadataFault;
 pub use self::source::{
     Assignment, Commit, CommitError, Committed, Control, Error, Event, Owned, Record, Room, Source,
     TopicPartition,

@@ -254,7 +254,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Deletes a topic with its records. Its owners lose its partitions. Not cancel safe: a dropped call may have deleted a part.
+    /// Deletes a topic with its records and its commits. Its owners lose its partitions. Not cancel safe: a dropped call may have deleted a part.
     ///
     /// # Errors
     ///
@@ -264,6 +264,7 @@ impl Engine {
         let topic = self.0.topic(name).await?;
         self.0.topics.call(move |topics| drop(topics.remove(&topic.name))).await;
         self.0.tell_groups().await;
+        self.0.offsets.forget(name).await.map_err(Error::new)?;
         topics::delete(&self.0.folder, name).await
     }
 

@@ -131,6 +131,34 @@ impl Offsets {
         self.store(vec![((group.to_owned(), Some(of)), committed)]).await
     }
 
+    /// Forgets what all groups have committed of a topic that nobody owns any more.
+    pub(crate) async fn forget(&self, topic: &str) -> Result<(), String> {
+        let topic: Arc<str> = topic.into();
+        let keys = self.state.call(move |state| {
+            let is_of_topic =
+                |of: &Option<TopicPartition>| of.as_ref().is_some_and(|of| of.topic == topic);
+            state.known.keys().filter(|(_, of)| is_of_topic(of)).cloned().collect::<Vec<_>>()
+        });
+        let keys = keys.await;
+        for (group, of) in &keys {
+            if let Some(of) = of {
+                // A commit that is under way comes first, and no later one comes.
+                self.begin(group, of, u64::MAX).await;
+            }
+        }
+        if keys.is_empty() {
+            return Ok(());
+        }
+        let nothing = |key: &Key| New { value: Bytes::new(), ..encode(key, &Committed::default()) };
+        self.log.append(keys.iter().map(nothing).collect()).await?;
+        let forgotten = self.state.call(move |state| {
+            state.applied += keys.len() as u64;
+            keys.iter().for_each(|key| drop(state.known.remove(key)));
+        });
+        forgotten.await;
+        Ok(())
+    }
+
     async fn store(&self, values: Vec<(Key, Committed)>) -> Result<(), String> {
         let records = values.iter().map(|(key, value)| encode(key, value)).collect();
         let first = self.log.append(records).await?;
@@ -204,8 +232,10 @@ impl State {
 
     fn insert(&mut self, entry: &Entry) {
         // What cannot be read is another version's, and stays unread.
-        if let Some((key, value)) = decode(entry) {
-            self.set(entry.offset, key, value);
+        match decode(entry) {
+            Some((key, Some(value))) => self.set(entry.offset, key, value),
+            Some((key, None)) => drop(self.known.remove(&key)),
+            None => {}
         }
     }
 
@@ -244,7 +274,8 @@ fn encode((group, partition): &Key, value: &Committed) -> New {
     }
 }
 
-fn decode(entry: &Entry) -> Option<(Key, Committed)> {
+/// A key, with what is committed; with nothing if it was forgotten.
+fn decode(entry: &Entry) -> Option<(Key, Option<Committed>)> {
     let key: &Bytes = entry.key.as_ref()?;
     let (length, rest) = key.split_first_chunk()?;
     let (group, rest) = rest.split_at_checked(u32::from_be_bytes(*length) as usize)?;
@@ -257,7 +288,10 @@ fn decode(entry: &Entry) -> Option<(Key, Committed)> {
             partition: u32::from_be_bytes(*partition),
         }),
     };
+    if entry.value.is_empty() {
+        return Some(((group, partition), None));
+    }
     let (offset, metadata) = entry.value.split_first_chunk()?;
     let committed = Committed { offset: u64::from_be_bytes(*offset), metadata: metadata.to_vec() };
-    Some(((group, partition), committed))
+    Some(((group, partition), Some(committed)))
 }

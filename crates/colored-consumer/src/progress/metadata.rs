@@ -34,7 +34,7 @@ pub(crate) const MOST_LENGTH: u64 = i32::MAX as u64;
 
 /// Why metadata has no map that can be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum MetadataFault {
+pub(crate) enum MetadataFault {
     /// The text is not base64.
     NotBase64,
     /// The form has no known name: this byte.

@@ -20,7 +20,7 @@ async fn intake_stops_at_the_bound_and_polling_goes_on() {
         let (trouble, effects) = (Trouble::default(), Effects::default());
         let (seen, gate) = (effects.clone(), Arc::new(Semaphore::new(0)));
         let entered = Arc::clone(&gate);
-        let member = engine.member("g", ["t"]).session(millis(100)).join().await.unwrap();
+        let member = engine.member("g", ["t"]).session(millis(500)).join().await.unwrap();
         let builder = Consumer::builder(Frail { member, trouble: trouble.clone() })
             .strict(true)
             .records(records)
@@ -37,7 +37,7 @@ async fn intake_stops_at_the_bound_and_polling_goes_on() {
         let consumer = consumer.unwrap();
         // Ordering: a count of a test.
         until("records", || trouble.polled.load(Ordering::Relaxed) >= 40).await;
-        sleep(millis(400)).await;
+        sleep(millis(1_300)).await;
         let metrics = consumer.metrics().await;
         assert!(metrics.in_flight <= records.min(2 * of_partition), "{metrics:?}");
         assert!(metrics.in_flight_bytes <= bytes + 1_000, "{metrics:?}");

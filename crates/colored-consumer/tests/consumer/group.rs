@@ -239,3 +239,32 @@ async fn topics_grow_and_go() {
     effects.wait_for(300).await;
     consumer.stop().await.unwrap();
 }
+
+/// A topic of the same name is another topic: what was committed of the old one does not count.
+#[colored::test]
+async fn a_topic_that_is_made_again_is_read_from_its_begin() {
+    let scratch = Scratch::new();
+    for is_opened_again in [false, true] {
+        let (first, effects) = (engine(&scratch, 2).await, Effects::default());
+        send(&first, 5, 0, 10).await;
+        let consumer = start(&first, &effects).await;
+        effects.wait_for(50).await;
+        consumer.stop().await.unwrap();
+        first.delete_topic("t").await.unwrap();
+        assert_eq!(first.committed("g", &partition(0)).await, None);
+        let engine = if is_opened_again {
+            drop(first);
+            engine(&scratch, 2).await
+        } else {
+            first.create_topic("t", 2).await.unwrap();
+            first
+        };
+        send(&engine, 5, 0, 30).await;
+        let again = Effects::default();
+        let consumer = start(&engine, &again).await;
+        again.wait_for(150).await;
+        consumer.stop().await.unwrap();
+        again.assert_once_and_in_order(5, 30);
+        engine.delete_topic("t").await.unwrap();
+    }
+}

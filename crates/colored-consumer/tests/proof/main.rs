@@ -26,7 +26,7 @@ fn kills_lose_nothing_and_repeat_only_what_was_not_committed() {
     let (scratch, count) = (Scratch::new(), count());
     let sent = process::send(&scratch, count, KEYS, PARTITIONS);
     let options = format!(
-        "--members 4 --work-us 300 --fail-every 97 --poison {POISON} --churn-ms 150 --session-ms 400"
+        "--members 4 --work-us 300 --fail-every 97 --poison {POISON} --churn-ms 150 --session-ms 1500"
     );
     let mut ends = Vec::new();
     let plan =
@@ -36,7 +36,7 @@ fn kills_lose_nothing_and_repeat_only_what_was_not_committed() {
         // Somewhere in the middle of what is left.
         member.wait_for_effects(&scratch, count / 10 + 37 * round as u64, Duration::from_secs(20));
         if end == Ended::Slept {
-            member.sleep_past_the_session(Duration::from_millis(900));
+            member.sleep_past_the_session(Duration::from_millis(2_500));
             member.wait_for_effects(&scratch, 50, Duration::from_secs(20));
         }
         let is_killed = end == Ended::Killed;
@@ -45,7 +45,7 @@ fn kills_lose_nothing_and_repeat_only_what_was_not_committed() {
         ends.push((end, scratch.effects().len(), process::committed(&scratch, PARTITIONS)));
     }
     // The rest, without poison.
-    let mut member = Member::start(&scratch, "--members 4 --session-ms 400");
+    let mut member = Member::start(&scratch, "--members 4 --session-ms 1500");
     member.wait_for_all(&scratch, &sent);
     member.leave();
     let committed = process::committed(&scratch, PARTITIONS);
@@ -81,7 +81,7 @@ fn a_poison_key_stops_only_itself() {
 fn a_build_that_commits_on_receipt_fails() {
     let scratch = Scratch::new();
     let sent = process::send(&scratch, 4_000, 100, PARTITIONS);
-    let mut member = Member::start(&scratch, "--members 2 --work-us 2000 --broken receipt");
+    let mut member = Member::start(&scratch, "--members 2 --work-us 20000 --broken receipt");
     member.wait_for_effects(&scratch, 500, Duration::from_secs(60));
     member.kill();
     let length = scratch.effects().len();
