@@ -34,10 +34,10 @@ fn kills_lose_nothing_and_repeat_only_what_was_not_committed() {
     for (round, end) in plan.into_iter().cycle().take(8).enumerate() {
         let mut member = Member::start(&scratch, &options);
         // Somewhere in the middle of what is left.
-        member.wait_for_effects(&scratch, count / 10 + 37 * round as u64, Duration::from_secs(20));
+        member.wait_for_effects(&scratch, count / 10 + 37 * round as u64, Duration::from_secs(5));
         if end == Ended::Slept {
             member.sleep_past_the_session(Duration::from_millis(2_500));
-            member.wait_for_effects(&scratch, 50, Duration::from_secs(20));
+            member.wait_for_effects(&scratch, 50, Duration::from_secs(5));
         }
         let is_killed = end == Ended::Killed;
         let peak = if is_killed { member.kill() } else { member.leave() };
