@@ -1,7 +1,8 @@
-//! Just enough of Rust: the names in a file, without comments and strings, and the paths they form.
+//! The names in a file, without comments and literals, and the paths they form. `proc_macro2` reads the file.
 
 mod functions;
 
+use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use std::fmt;
 
 /// A file, as words and punctuation.
@@ -39,23 +40,41 @@ impl fmt::Display for UsePath {
 
 impl Source {
     pub(crate) fn parse(text: &str) -> Self {
-        let chars: Vec<char> = text.chars().collect();
-        let mut tokens = Vec::new();
-        let (mut at, mut line) = (0, 1);
-        while at < chars.len() {
-            let begin = at;
-            at = skip(&chars, at);
-            if at == begin {
-                let word = chars[at..].iter().take_while(|c| is_word(**c)).count();
-                let colons = chars[at..].starts_with(&[':', ':']);
-                at += if colons { 2 } else { word.max(1) };
-                let text: String = chars[begin..at].iter().collect();
-                tokens.push(Token { text, line });
+        let tokens = text.parse().unwrap_or_else(|error| panic!("{error}: {text}"));
+        let mut source = Self(Vec::new());
+        source.add(tokens);
+        source
+    }
+
+    /// Adds what is no literal; `::` is one word. A comment for the documentation becomes an attribute, its text a literal.
+    fn add(&mut self, tokens: TokenStream) {
+        let mut tokens = tokens.into_iter().peekable();
+        while let Some(token) = tokens.next() {
+            match token {
+                TokenTree::Literal(_) => {}
+                TokenTree::Ident(name) => self.push(&name, name.span()),
+                TokenTree::Punct(sign) if sign.as_char() == ':' && is_colon(tokens.peek()) => {
+                    tokens.next();
+                    self.push(&"::", sign.span());
+                }
+                TokenTree::Punct(sign) => self.push(&sign, sign.span()),
+                TokenTree::Group(group) => {
+                    let [open, close] = match group.delimiter() {
+                        Delimiter::Parenthesis => ["(", ")"],
+                        Delimiter::Brace => ["{", "}"],
+                        Delimiter::Bracket => ["[", "]"],
+                        Delimiter::None => unreachable!("only macros make these"),
+                    };
+                    self.push(&open, group.span_open());
+                    self.add(group.stream());
+                    self.push(&close, group.span_close());
+                }
             }
-            line += chars[begin..at].iter().filter(|c| **c == '\n').count();
         }
-        tokens.retain(|token| !token.text.trim().is_empty());
-        Self(tokens)
+    }
+
+    fn push(&mut self, text: &impl ToString, span: Span) {
+        self.0.push(Token { text: text.to_string(), line: span.start().line });
     }
 
     /// The line where a word stands first.
@@ -167,48 +186,12 @@ impl Source {
     }
 
     fn is_name(&self, at: usize) -> bool {
-        self.text(at).starts_with(|c: char| is_word(c) && !c.is_ascii_digit())
+        self.text(at).starts_with(|c: char| c.is_alphabetic() || c == '_')
     }
 }
 
-fn is_word(c: char) -> bool {
-    c.is_alphanumeric() || c == '_'
-}
-
-/// Behind the comment, the string or the character that begins here, if one does.
-fn skip(chars: &[char], at: usize) -> usize {
-    let rest = &chars[at..];
-    let starts = |text: &str| text.chars().zip(rest).filter(|(a, b)| a == *b).count() == text.len();
-    let quoted = |quote: char, from: usize| {
-        let mut end = from;
-        while end < rest.len() && rest[end] != quote {
-            end += if rest[end] == '\\' { 2 } else { 1 };
-        }
-        at + (end + 1).min(rest.len())
-    };
-    if starts("//") {
-        return at + rest.iter().position(|c| *c == '\n').unwrap_or(rest.len());
-    }
-    if starts("/*") {
-        let close = rest.windows(2).position(|pair| pair == ['*', '/']);
-        return at + close.map_or(rest.len(), |close| close + 2);
-    }
-    if starts("\"") {
-        return quoted('"', 1);
-    }
-    let hashes = rest[1..].iter().take_while(|c| **c == '#').count();
-    let after_word = at > 0 && is_word(chars[at - 1]);
-    if starts("r") && !after_word && rest.get(1 + hashes) == Some(&'"') {
-        let end: Vec<_> = std::iter::once('"').chain(std::iter::repeat_n('#', hashes)).collect();
-        let body = 2 + hashes;
-        let close = rest[body..].windows(end.len()).position(|part| part == end);
-        return at + close.map_or(rest.len(), |close| body + close + end.len());
-    }
-    // A lifetime has no second quote behind its first letter.
-    if starts("'") && (rest.get(1) == Some(&'\\') || rest.get(2) == Some(&'\'')) {
-        return quoted('\'', 1);
-    }
-    at
+fn is_colon(token: Option<&TokenTree>) -> bool {
+    matches!(token, Some(TokenTree::Punct(sign)) if sign.as_char() == ':')
 }
 
 #[test]

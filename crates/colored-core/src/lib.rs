@@ -8,36 +8,38 @@
 //!
 //! # Words
 //!
-//! | word | meaning |
-//! |---|---|
-//! | **color** | [`Color`], the key. Two tasks of one color never run at the same time |
-//! | **task** | one future in one allocation ([`task`]). It has one color at a time, and can move |
-//! | **callback** | a closure that runs once under a color: a post or a call of a [`ColorCell`] |
-//! | **lane** | the queue of one color, while the color is in use, and the right to run it ([`lane`]) |
-//! | **chain** | the linked list inside a lane ([`queue`]). Its nodes are the first fields of tasks and callbacks |
-//! | **holder** | the thread that has the right to run a lane. It alone takes nodes out of the chain |
-//! | **slice** | one turn of a lane: a bounded number of polls, then the lane goes back |
-//! | **worker** | [`Worker`]: runs slices, one lane after another |
-//! | **deque** | a worker's queue of lanes. Thieves take whole lanes from its old end |
-//! | **`next` slot** | the one lane that a worker runs before those in its deque |
-//! | **injector** | the queue of lanes that other threads made runnable |
-//! | **policy** | says where runnable lanes go, in place of the scheduler ([`Policy`]): for comparisons |
-//! | **round** | how a worker goes through its queues: as many lanes of the injector as there are, then as many of its deque |
-//! | **inbox** | lanes whose next task is pinned to that one thread |
-//! | **home** | the home of a lane is the worker that ran it last |
-//! | **home queue** | lanes that another worker has left for their home after a batch of many events; and lanes that a worker runs behind all others |
-//! | **pause** | a worker whose thefts were not worth it steals nothing for a while. The others treat it as a worker in a slice |
-//! | **rest** | the whole scheduler is at rest when nothing runs and nothing is runnable ([`Scheduler::rest`]) |
-//! | **unique color** | a fresh color for one task alone ([`SchedulerHandle::spawn_unique`]) |
-//! | **snapshot** | the tasks and waits that a dump has read. A lane's holder, or the thread that dumps, has a **view** of the lane while it reads |
-//! | **guest** | a thread inside [`SchedulerHandle::block_on`]: it runs only lanes that are pinned to it |
-//! | **class** | how urgent a lane is: the priority of its color, or the highest while an urgent task, or work that an urgent color waits for, is scheduled in it |
-//! | **hop** | a task moves to another color ([`hop`]) |
-//! | **behavior** | a closure that needs several lanes at once ([`when()`]), and runs when it has them |
-//! | **claim** | a behavior's node in the chain of one lane: its turn gives the lane to the behavior |
-//! | **reader** | a closure that reads beside others ([`ColorCell::read`]), or a shared claim. It is *inside* until it leaves |
-//! | **section** | the time in which a task keeps its lane across its awaits ([`exclusive()`]) |
-//! | **park** | a worker sleeps because nothing is runnable |
+//! The last column has the term that readers of other schedulers know.
+//!
+//! | word | meaning | elsewhere |
+//! |---|---|---|
+//! | **color** | [`Color`], the key. Two tasks of one color never run at the same time | key of a strand |
+//! | **task** | one future in one allocation ([`task`]). It has one color at a time, and can move | task |
+//! | **callback** | a closure that runs once under a color: a post or a call of a [`ColorCell`] | job |
+//! | **lane** | the queue of one color, while the color is in use, and the right to run it ([`lane`]) | strand, serial queue |
+//! | **chain** | the linked list inside a lane ([`queue`]). Its nodes are the first fields of tasks and callbacks | intrusive MPSC queue |
+//! | **holder** | the thread that has the right to run a lane. It alone takes nodes out of the chain | owner of a lock |
+//! | **slice** | one turn of a lane: a bounded number of polls, then the lane goes back | time slice |
+//! | **worker** | [`Worker`]: runs slices, one lane after another | worker |
+//! | **deque** | a worker's queue of lanes. Thieves take whole lanes from its old end | work-stealing deque |
+//! | **`next` slot** | the one lane that a worker runs before those in its deque | LIFO slot |
+//! | **injector** | the queue of lanes that other threads made runnable | global queue |
+//! | **policy** | says where runnable lanes go, in place of the scheduler ([`Policy`]): for comparisons | scheduling policy |
+//! | **round** | how a worker goes through its queues: as many lanes of the injector as there are, then as many of its deque | round robin |
+//! | **inbox** | lanes whose next task is pinned to that one thread | queue of pinned tasks |
+//! | **home** | the home of a lane is the worker that ran it last | affinity |
+//! | **home queue** | lanes that another worker has left for their home after a batch of many events; and lanes that a worker runs behind all others | affinity queue |
+//! | **pause** | a worker whose thefts were not worth it steals nothing for a while. The others treat it as a worker in a slice | backoff |
+//! | **rest** | the whole scheduler is at rest when nothing runs and nothing is runnable ([`Scheduler::rest`]) | quiescence |
+//! | **unique color** | a fresh color for one task alone ([`SchedulerHandle::spawn_unique`]) | |
+//! | **snapshot** | the tasks and waits that a dump has read. A lane's holder, or the thread that dumps, has a **view** of the lane while it reads | snapshot |
+//! | **guest** | a thread inside [`SchedulerHandle::block_on`]: it runs only lanes that are pinned to it | thread in `block_on` |
+//! | **class** | how urgent a lane is: the priority of its color, or the highest while an urgent task, or work that an urgent color waits for, is scheduled in it | priority |
+//! | **hop** | a task moves to another color ([`hop`]) | executor switch |
+//! | **behavior** | a closure that needs several lanes at once ([`when()`]), and runs when it has them | behaviour of BoC: takes several locks at once |
+//! | **claim** | a behavior's node in the chain of one lane: its turn gives the lane to the behavior | waiter in a lock's queue |
+//! | **reader** | a closure that reads beside others ([`ColorCell::read`]), or a shared claim. It is *inside* until it leaves | shared owner |
+//! | **section** | the time in which a task keeps its lane across its awaits ([`exclusive()`]) | critical section |
+//! | **park** | a worker sleeps because nothing is runnable | park |
 //!
 //! A task is *scheduled* onto its lane. A lane is *dispatched* to a worker, which *runs* a slice of
 //! it and *polls* its tasks. A lane that is idle and unreferenced is *retired*.
@@ -237,6 +239,11 @@ mod probes;
 mod queue;
 mod rng;
 mod sched;
+#[cfg(feature = "record")]
+mod serial;
+#[cfg(not(feature = "record"))]
+#[path = "serial/absent.rs"]
+mod serial;
 mod sites;
 mod sketch;
 mod span;

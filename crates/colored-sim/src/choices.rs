@@ -52,10 +52,12 @@ pub struct Turn {
     pub number: u64,
     /// Whether the choice of the actor was not the default.
     pub is_chosen: bool,
-    /// What was drawn in it and is not the default, with the number of the draw; without for what is counted apart.
-    pub drawn: Vec<(Option<u32>, u32)>,
+    /// What was drawn in it and is not the default, with the number of the draw; without what is counted apart.
+    pub drawn: Vec<(u32, u32)>,
     /// When it began, in nanoseconds since the begin of the run.
     pub nanos: u64,
+    /// The faults that have happened in it, or after it and before the next turn.
+    pub faults: Vec<String>,
     /// What ran, as the runtime has described it.
     pub what: String,
 }
@@ -157,6 +159,13 @@ impl Choices {
         chosen
     }
 
+    /// Says which fault has happened, if turns are kept.
+    pub fn describe_fault(&mut self, what: impl FnOnce() -> String) {
+        if let Some(turn) = self.turns_kept.as_mut().and_then(|turns| turns.last_mut()) {
+            turn.faults.push(what());
+        }
+    }
+
     /// Whether a fault happens that happens once in `one_in`. By default it does not.
     pub fn happens(&mut self, one_in: u32) -> bool {
         self.draw(|chooser| u32::from(chooser.happens(one_in)), 1) > 0
@@ -191,7 +200,8 @@ impl Choices {
         };
         if drawn > 0 {
             self.deviations.insert(key, Deviation::Drawn(drawn));
-            if let Some(turn) = self.turns_kept.as_mut().and_then(|turns| turns.last_mut()) {
+            let turn = self.turns_kept.as_mut().and_then(|turns| turns.last_mut());
+            if let (Some(turn), Some(number)) = (turn, number) {
                 turn.drawn.push((number, drawn));
             }
         }
@@ -277,7 +287,7 @@ mod tests {
         }
         let what = "it".to_owned();
         let it = Turn { actor: 1, number: 1, nanos: 7, what, ..Turn::default() };
-        let second = Turn { actor: 2, is_chosen: true, drawn: vec![(Some(1), 3)], ..it.clone() };
+        let second = Turn { actor: 2, is_chosen: true, drawn: vec![(1, 3)], ..it.clone() };
         assert_eq!(choices.turns(), [it, second]);
     }
 

@@ -54,6 +54,12 @@ pub(crate) fn post_pinned<F: FnOnce() + Send + 'static>(lane: &LaneRef, pin: u32
     push(lane.for_node().into_counted(), Node::new(Kind::Callback, pin), f);
 }
 
+/// As [`post`], with this node.
+#[cfg(feature = "record")]
+pub(in crate::lane) fn post_node<F: FnOnce() + Send + 'static>(lane: &LaneRef, node: Node, f: F) {
+    push(lane.for_node().into_counted(), node, f);
+}
+
 /// As [`post`], without a reference to the lane.
 ///
 /// # Safety
@@ -141,7 +147,7 @@ pub(super) unsafe fn free(node: NonNull<Node>) {
 ///
 /// If `f` does; the lane goes on.
 pub(crate) fn run_inline<F: FnOnce() -> R, R>(lane: &LaneRef, f: F) -> Result<R, F> {
-    if !try_take(lane) {
+    if lane.order.is_on() || !try_take(lane) {
         return Err(f);
     }
     // SAFETY: `try_take` has just taken the lane, by its own node.
@@ -159,7 +165,7 @@ pub(crate) fn run_inline_soon<G, F, R>(lane: &LaneRef, given: G, run: F) -> Resu
 where
     F: FnOnce(G) -> R,
 {
-    if !try_take(lane) && !try_take_soon(lane) {
+    if lane.order.is_on() || !try_take(lane) && !try_take_soon(lane) {
         return Err(given);
     }
     // SAFETY: `try_take` or `try_take_soon` has just taken the lane, by its own node.
