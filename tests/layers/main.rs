@@ -22,7 +22,7 @@ use std::sync::LazyLock;
 
 /// By crate, its modules from bottom to top. A module imports from layers below its own; two of one
 /// layer do not know each other. The root of a crate, where all come together, may import everything.
-const CRATES: [Crate; 12] = [
+const CRATES: [Crate; 13] = [
     Crate {
         sources: "crates/colored-core/src",
         layers: &[
@@ -77,6 +77,14 @@ const CRATES: [Crate; 12] = [
             &["metrics", "record", "sim"],
             &["__private"],
             &["select"],
+        ],
+    },
+    Crate {
+        sources: "crates/colored-consumer/src",
+        layers: &[
+            &["progress", "scratch", "source"],
+            &["log"],
+            &["conformance", "consumer", "embedded"],
         ],
     },
     Crate {

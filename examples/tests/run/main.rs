@@ -14,8 +14,8 @@ mod http;
 mod httpd;
 #[cfg(unix)]
 mod httpd_colors;
-mod keyed_consumer;
 mod kv;
+mod orders;
 mod pipeline;
 mod proxy;
 mod raft_sim;

@@ -1,0 +1,240 @@
+//! Checks that every [`Source`] passes, for the tests of an engine.
+//!
+//! A test makes a topic with two partitions and implements [`Fixture`]; [`check_all`] panics where the engine breaks a
+//! promise.
+
+use crate::source::{
+    Assignment, Commit, CommitError, Committed, Control, Event, Owned, Record, Room, Source,
+};
+use colored::time::{Duration, timeout};
+use std::collections::BTreeMap;
+
+/// How long an engine may take for an event. A rebalance of Kafka's classic protocol takes 3 s.
+const LONG: Duration = Duration::from_secs(30);
+
+/// How long nothing has to happen. Longer than an engine takes for what it must not do.
+const SHORT: Duration = Duration::from_millis(300);
+
+const ALL: Room = Room { records: 1_000, bytes: 1 << 20 };
+
+/// A topic with two partitions, of an engine.
+pub trait Fixture: Send + Sync {
+    /// A member.
+    type Source: Source;
+
+    /// A new member of the group, which reads the topic. Cancel safe: it is never dropped before its end.
+    fn join(&self, group: &str) -> impl Future<Output = Self::Source> + Send;
+
+    /// Appends a record with this value to a partition. Cancel safe: it is never dropped before its end.
+    fn send(&self, partition: u32, value: &str) -> impl Future<Output = ()> + Send;
+}
+
+/// All checks, one after the other, each with a group of its own. Not cancel safe: members stay.
+///
+/// # Panics
+///
+/// Where a promise is broken.
+pub async fn check_all<F: Fixture>(fixture: &F) {
+    for partition in 0..2 {
+        for number in 0..10 {
+            fixture.send(partition, &number.to_string()).await;
+        }
+    }
+    check_records(fixture).await;
+    check_pauses(fixture).await;
+    check_commits(fixture).await;
+    check_hand_over(fixture).await;
+}
+
+/// A member with what it has been told.
+struct Told<S> {
+    source: S,
+    assigned: BTreeMap<u32, Assignment>,
+    revoked: Vec<Owned>,
+    lost: Vec<Owned>,
+    records: Vec<Record>,
+}
+
+impl<S: Source> Told<S> {
+    async fn join<F: Fixture<Source = S>>(fixture: &F, group: &str) -> Told<S> {
+        let source = fixture.join(group).await;
+        let (assigned, revoked, lost, records) = Default::default();
+        Told { source, assigned, revoked, lost, records }
+    }
+
+    /// Takes events until something holds.
+    async fn until(&mut self, what: &str, holds: impl Fn(&Self) -> bool) {
+        let waits = async {
+            while !holds(self) {
+                self.take(ALL).await;
+            }
+        };
+        timeout(LONG, waits).await.unwrap_or_else(|_| panic!("{what} did not come"));
+    }
+
+    /// Takes events for a while.
+    async fn listen(&mut self, room: Room) {
+        // The time is over: that is all.
+        let _ = timeout(SHORT, async {
+            loop {
+                self.take(room).await;
+            }
+        })
+        .await;
+    }
+
+    async fn take(&mut self, room: Room) {
+        match self.source.poll(room).await.expect("the engine works") {
+            Event::Assigned(assignments) => {
+                for assignment in assignments {
+                    self.assigned.insert(assignment.owned.partition.partition, assignment);
+                }
+            }
+            Event::Records { owned, records, end } => {
+                assert!(records.len() <= room.records, "{} records for {room:?}", records.len());
+                let number = owned.partition.partition;
+                let assigned = self.assigned.get(&number).expect("only owned partitions are read");
+                assert_eq!(assigned.owned, owned, "records of another generation");
+                assert!(records.iter().all(|record| record.partition == number));
+                assert!(records.last().is_some_and(|last| last.offset < end));
+                self.records.extend(records);
+            }
+            Event::Revoked(revoked) => self.revoked.extend(revoked),
+            Event::Lost(lost) => {
+                lost.iter()
+                    .for_each(|owned| drop(self.assigned.remove(&owned.partition.partition)));
+                self.lost.extend(lost);
+            }
+            Event::OutOfRange { owned, start, end } => {
+                panic!("{}: the log has {start} to {end}", owned.partition)
+            }
+        }
+    }
+
+    /// Owns both partitions, and begins each at its first record.
+    async fn begin_all(&mut self) {
+        self.until("both partitions", |told| told.assigned.len() == 2).await;
+        for assignment in self.assigned.values() {
+            self.source.begin(&assignment.owned, assignment.start);
+        }
+    }
+
+    fn values(&self, partition: u32) -> Vec<&[u8]> {
+        let of = self.records.iter().filter(|record| record.partition == partition);
+        of.map(|record| &record.value[..]).collect()
+    }
+
+    fn commit(&self, partition: u32, offset: u64, metadata: &[u8]) -> Vec<Commit> {
+        let committed = Committed { offset, metadata: metadata.to_vec() };
+        vec![Commit { owned: self.assigned[&partition].owned.clone(), committed }]
+    }
+}
+
+fn numbers(range: std::ops::Range<u32>) -> Vec<Vec<u8>> {
+    range.map(|number| number.to_string().into_bytes()).collect()
+}
+
+/// Nothing before the begin; then the records in order, from where it was told; none without room.
+async fn check_records<F: Fixture>(fixture: &F) {
+    let mut told = Told::join(fixture, "conformance-records").await;
+    told.until("both partitions", |told| told.assigned.len() == 2).await;
+    told.listen(ALL).await;
+    assert!(told.records.is_empty(), "records before the begin");
+    let first = told.assigned[&0].clone();
+    assert_eq!((first.committed, first.end - first.start), (None, 10));
+    told.source.begin(&first.owned, first.start);
+    told.listen(Room { records: 0, bytes: 0 }).await;
+    assert!(told.records.is_empty(), "records without room");
+    told.until("ten records", |told| told.records.len() == 10).await;
+    assert_eq!(told.values(0), numbers(0..10));
+    told.records.clear();
+    told.source.begin(&first.owned, first.start + 7);
+    told.until("three records", |told| told.records.len() == 3).await;
+    assert_eq!(told.values(0), numbers(7..10));
+    assert!(told.records.windows(2).all(|pair| pair[0].offset < pair[1].offset));
+    told.source.close().await.expect("the engine works");
+}
+
+/// A paused partition returns nothing, and goes on where it stopped.
+async fn check_pauses<F: Fixture>(fixture: &F) {
+    let mut told = Told::join(fixture, "conformance-pauses").await;
+    told.begin_all().await;
+    told.until("all records", |told| told.records.len() == 20).await;
+    let partition = told.assigned[&0].owned.partition.clone();
+    told.source.pause(&partition);
+    fixture.send(0, "10").await;
+    fixture.send(1, "10").await;
+    told.until("the open partition", |told| told.values(1).len() == 11).await;
+    told.listen(ALL).await;
+    assert_eq!(told.values(0), numbers(0..10), "a paused partition returned records");
+    told.source.resume(&partition);
+    told.until("the resumed partition", |told| told.values(0).len() == 11).await;
+    assert_eq!(told.values(0), numbers(0..11));
+    told.source.close().await.expect("the engine works");
+}
+
+/// The next owner is told what was committed, with its metadata; its generation is higher.
+async fn check_commits<F: Fixture>(fixture: &F) {
+    const GROUP: &str = "conformance-commits";
+    let mut told = Told::join(fixture, GROUP).await;
+    told.begin_all().await;
+    let control = told.source.control();
+    let place = told.assigned[&0].start + 4;
+    let metadata = vec![b'a'; 4096];
+    control.commit(told.commit(0, place - 1, b"")).await.expect("an owner commits");
+    control.commit(told.commit(0, place, &metadata)).await.expect("an owner commits");
+    let before = told.assigned.clone();
+    told.source.close().await.expect("the engine works");
+    let mut next = Told::join(fixture, GROUP).await;
+    next.begin_all().await;
+    assert_eq!(next.assigned[&0].committed, Some(Committed { offset: place, metadata }));
+    assert_eq!(next.assigned[&1].committed, None);
+    for (partition, assignment) in &next.assigned {
+        assert!(assignment.owned.generation > before[partition].owned.generation);
+    }
+    next.source.close().await.expect("the engine works");
+}
+
+/// A newcomer gets a revoked partition after the release, and not before; then the old owner cannot commit.
+async fn check_hand_over<F: Fixture>(fixture: &F) {
+    const GROUP: &str = "conformance-hand-over";
+    let mut old = Told::join(fixture, GROUP).await;
+    old.begin_all().await;
+    let mut new = Told::join(fixture, GROUP).await;
+    for _ in 0..100 {
+        if !old.revoked.is_empty() {
+            break;
+        }
+        old.listen(ALL).await;
+        new.listen(ALL).await;
+    }
+    let [revoked] = &old.revoked[..] else { panic!("{:?} were revoked", old.revoked) };
+    let (revoked, number) = (revoked.clone(), revoked.partition.partition);
+    new.listen(ALL).await;
+    assert!(new.assigned.is_empty(), "two owners at once");
+    let control = old.source.control();
+    let place = old.assigned[&number].start + 2;
+    control.commit(old.commit(number, place, b"last")).await.expect("it owns it still");
+    control.release(vec![revoked.clone()]).await.expect("the engine works");
+    for _ in 0..100 {
+        if !new.assigned.is_empty() {
+            break;
+        }
+        new.listen(ALL).await;
+        old.listen(ALL).await;
+    }
+    let assignment = new.assigned.get(&number).expect("the newcomer has what was released");
+    let expected = Committed { offset: place, metadata: b"last".to_vec() };
+    assert_eq!(assignment.committed, Some(expected.clone()));
+    assert!(assignment.owned.generation > revoked.generation);
+    match control.commit(old.commit(number, place + 1, b"late")).await {
+        Err(CommitError::Fenced(fenced)) => assert_eq!(fenced, [revoked]),
+        other => panic!("a commit of the old owner: {other:?}"),
+    }
+    old.source.close().await.expect("the engine works");
+    new.source.close().await.expect("the engine works");
+    let mut last = Told::join(fixture, GROUP).await;
+    last.begin_all().await;
+    assert_eq!(last.assigned[&number].committed, Some(expected), "a late commit changed nothing");
+    last.source.close().await.expect("the engine works");
+}

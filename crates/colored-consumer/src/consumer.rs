@@ -1,0 +1,21 @@
+//! [`Consumer`], and the [`Builder`] that starts one.
+
+mod builder;
+mod claimed;
+mod commits;
+mod context;
+mod driver;
+mod failure;
+mod figures;
+mod lane;
+mod options;
+mod rebalance;
+mod run;
+mod state;
+mod work;
+
+pub use self::builder::{Builder, Consumer};
+pub use self::context::{Context, color_of};
+pub use self::failure::{Cause, ConsumerError, Failure};
+pub use self::figures::{FirstUnfinished, Metrics, PartitionMetrics};
+pub use self::options::{Broken, DeadLetter, Order, Reset};

@@ -1,0 +1,284 @@
+//! [`Builder`] and [`Consumer`].
+
+use super::context::Context;
+use super::driver::Driver;
+use super::failure::{Cause, ConsumerError, Failure};
+use super::figures::Metrics;
+use super::options::{Broken, DeadLetter, Order, Reset, Settings};
+use super::run::{Run, run};
+use super::state::{Launch, State};
+use super::work::{Batch, Each, Work};
+use crate::source::{Record, Source};
+use bytes::Bytes;
+use colored::task::CancellationToken;
+use colored::time::Duration;
+use colored::{Color, ColorCell, JoinHandle};
+use std::sync::Arc;
+
+/// A consumer that runs: a task that polls its source, and the tasks of its handlers.
+///
+/// A consumer that is dropped stops in the background, as by [`stop`](Consumer::stop).
+#[derive(Debug)]
+#[must_use = "a consumer that is dropped stops"]
+pub struct Consumer {
+    state: ColorCell<State>,
+    stop: CancellationToken,
+    driver: Option<JoinHandle<Result<(), ConsumerError>>>,
+}
+
+impl Consumer {
+    /// The settings of a consumer of this source.
+    pub fn builder<S: Source>(source: S) -> Builder<S> {
+        Builder { source, settings: Settings::default(), stop: CancellationToken::new() }
+    }
+
+    /// Stops: handles nothing more, waits up to [`drain`](Builder::drain) for the handlers that run, commits, and leaves
+    /// the group. Not cancel safe: a dropped call goes on in the background.
+    ///
+    /// # Errors
+    ///
+    /// Why the consumer had ended before, or could not leave.
+    pub async fn stop(self) -> Result<(), ConsumerError> {
+        self.stop.cancel();
+        self.wait().await
+    }
+
+    /// Waits until the consumer ends: by [`stop_on`](Builder::stop_on), or by an error. Not cancel safe: a dropped call
+    /// stops the consumer.
+    ///
+    /// # Errors
+    ///
+    /// Why it ended.
+    pub async fn wait(mut self) -> Result<(), ConsumerError> {
+        let driver = self.driver.take().expect("it is taken here only");
+        match driver.await {
+            Ok(result) => result,
+            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+            Err(_) => Err(ConsumerError::Shutdown),
+        }
+    }
+
+    /// Whether the consumer has ended.
+    #[must_use]
+    pub fn is_ended(&self) -> bool {
+        self.driver.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
+    /// What it has done, and what it does now. Costs a call of a cell, and time in proportion to the partitions and the
+    /// records in flight. Cancel safe.
+    pub async fn metrics(&self) -> Metrics {
+        self.state.call(|state| state.metrics()).await
+    }
+}
+
+impl Drop for Consumer {
+    fn drop(&mut self) {
+        self.stop.cancel();
+    }
+}
+
+/// The settings of a consumer, which [`start`](Builder::start) starts.
+#[derive(Debug)]
+#[must_use = "`start` starts the consumer"]
+pub struct Builder<S> {
+    source: S,
+    settings: Settings,
+    stop: CancellationToken,
+}
+
+impl<S: Source> Builder<S> {
+    /// Which records are handled in their order. Default: those of a key in a partition.
+    pub fn order(mut self, order: Order) -> Self {
+        self.settings.order = order;
+        self
+    }
+
+    /// The key of a record, for [`Order::Key`]. Default: the record's own.
+    pub fn key(mut self, key: impl Fn(&Record) -> Option<Bytes> + Send + Sync + 'static) -> Self {
+        self.settings.key_of = Some(Arc::new(key));
+        self
+    }
+
+    /// How many handlers run or wait at a time, without those that wait for a retry. Default: 256.
+    pub fn concurrency(mut self, handlers: usize) -> Self {
+        self.settings.concurrency = handlers;
+        self
+    }
+
+    /// How many records are read and not done, at most. Default: 20,000.
+    pub fn records(mut self, records: usize) -> Self {
+        self.settings.records = records;
+        self
+    }
+
+    /// The bytes of the records that are read and not done, by [`Record::size`]; one record may exceed them. Default: 64
+    /// MiB.
+    pub fn bytes(mut self, bytes: usize) -> Self {
+        self.settings.bytes = bytes;
+        self
+    }
+
+    /// How many records of a partition are read and not done, at most. Then the partition is paused. Default: 10,000.
+    pub fn partition_records(mut self, records: usize) -> Self {
+        self.settings.partition_records = records;
+        self
+    }
+
+    /// How far a partition is read beyond its first unfinished record, in offsets, at most. So many records may come again
+    /// if the map of a commit is lost. Default: 1,000,000.
+    pub fn distance(mut self, offsets: u64) -> Self {
+        self.settings.distance = offsets;
+        self
+    }
+
+    /// The time between two commits, while there is something to commit. Default: 500 ms.
+    pub fn commit_every(mut self, time: Duration) -> Self {
+        self.settings.commit_every = time;
+        self
+    }
+
+    /// A commit begins earlier when so many records are done. Default: 10,000.
+    pub fn commit_after(mut self, records: usize) -> Self {
+        self.settings.commit_after = records;
+        self
+    }
+
+    /// How long the handlers of a partition that is revoked, or of a consumer that stops, may go on. Then their futures
+    /// are dropped, and their records come again. It must be shorter than the session of the group's member. Default: 5 s.
+    pub fn drain(mut self, time: Duration) -> Self {
+        self.settings.drain = time;
+        self
+    }
+
+    /// How long a call of the handler may take. Then its future is dropped, and the call is tried again. Default: no limit.
+    pub fn deadline(mut self, time: Duration) -> Self {
+        self.settings.deadline = Some(time);
+        self
+    }
+
+    /// A handler that has not returned for so long is named on the standard error, with its key and offset. Default: 30 s.
+    pub fn slow(mut self, time: Duration) -> Self {
+        self.settings.slow = time;
+        self
+    }
+
+    /// The delay before the second attempt, which doubles up to the longest. Default: 100 ms and 30 s.
+    pub fn retry(mut self, first: Duration, longest: Duration) -> Self {
+        (self.settings.first_delay, self.settings.longest_delay) = (first, longest);
+        self
+    }
+
+    /// A record whose handler has failed so often goes to the dead letters, or stops the consumer if there are none.
+    /// Default: it is tried for ever.
+    pub fn attempts(mut self, attempts: u32) -> Self {
+        self.settings.attempts = Some(attempts);
+        self
+    }
+
+    /// Takes the records that are given up. It is called under the color of the record's key; the record is done when it
+    /// returns `Ok`. If it fails, it is called again after the delay of a retry.
+    pub fn dead_letters<F, Fut>(mut self, take: F) -> Self
+    where
+        F: Fn(DeadLetter) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<(), Cause>> + Send + 'static,
+    {
+        self.settings.dead_letters = Some(Arc::new(move |letter| Box::pin(take(letter))));
+        self
+    }
+
+    /// Where a partition begins if the group has no place in it that the log still has. Default: at the first record.
+    pub fn reset(mut self, reset: Reset) -> Self {
+        self.settings.reset = reset;
+        self
+    }
+
+    /// Whether a promise that a sentinel sees broken ends the consumer, which then returns
+    /// [`ConsumerError::Violation`]. For tests. Default: no, it is counted and reported.
+    pub fn strict(mut self, strict: bool) -> Self {
+        self.settings.strict = strict;
+        self
+    }
+
+    /// Stops the consumer when the token is cancelled.
+    pub fn stop_on(mut self, token: CancellationToken) -> Self {
+        self.stop = token;
+        self
+    }
+
+    #[doc(hidden)]
+    pub fn broken(mut self, broken: Broken) -> Self {
+        self.settings.broken = broken;
+        self
+    }
+
+    /// Starts the consumer, whose handler is called for each record. Records of a key are handled one after the other,
+    /// under the color of the key, and those of different keys in parallel. The future of a handler is dropped, under its
+    /// color, where its partition has gone and the drain is over.
+    ///
+    /// # Errors
+    ///
+    /// [`ConsumerError::Setting`], if the settings cannot be.
+    ///
+    /// # Panics
+    ///
+    /// Outside a runtime.
+    pub fn start<F, Fut>(self, handler: F) -> Result<Consumer, ConsumerError>
+    where
+        F: Fn(Record, Context) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<(), Failure>> + Send + 'static,
+    {
+        self.start_work(Each(handler))
+    }
+
+    /// Starts the consumer, whose handler is called for up to `most` records of a key at once: when there are so many, or
+    /// `time` after the first. What the handler returns counts for all of them.
+    ///
+    /// # Errors
+    ///
+    /// [`ConsumerError::Setting`], if the settings cannot be.
+    ///
+    /// # Panics
+    ///
+    /// Outside a runtime.
+    pub fn start_batches<F, Fut>(
+        mut self,
+        most: usize,
+        time: Duration,
+        handler: F,
+    ) -> Result<Consumer, ConsumerError>
+    where
+        F: Fn(Vec<Record>, Context) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<(), Failure>> + Send + 'static,
+    {
+        self.settings.batch = (most, time);
+        self.start_work(Batch(handler))
+    }
+
+    fn start_work<W: Work>(self, work: W) -> Result<Consumer, ConsumerError> {
+        let Builder { source, settings, stop } = self;
+        settings.check()?;
+        let settings = Arc::new(settings);
+        let launcher = Launcher { work: Arc::new(work), settings: Arc::clone(&settings) };
+        let color = Color::unique();
+        let state = ColorCell::new(color, State::new(settings, Box::new(launcher)));
+        let (cell, token) = (state.clone(), stop.clone());
+        let driver =
+            colored::spawn_colored(
+                color,
+                async move { Driver::new(source, cell, token).run().await },
+            );
+        Ok(Consumer { state, stop, driver: Some(driver) })
+    }
+}
+
+struct Launcher<W> {
+    work: Arc<W>,
+    settings: Arc<Settings>,
+}
+
+impl<W: Work> Launch for Launcher<W> {
+    fn launch(&self, state: &ColorCell<State>, told: Run) -> JoinHandle<()> {
+        let (work, settings) = (Arc::clone(&self.work), Arc::clone(&self.settings));
+        colored::spawn_colored(told.color, run(work, settings, state.clone(), told))
+    }
+}

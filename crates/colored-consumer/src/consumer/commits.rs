@@ -1,0 +1,75 @@
+//! What a consumer commits, and when.
+//!
+//! Invariants:
+//!
+//! * The offset and the map of a commit come from the tracker in one turn.
+//! * A commit counts only when the engine has confirmed it: until then the next one says the same again.
+
+use super::claimed::Claimed;
+use super::options::Broken;
+use super::state::State;
+use crate::source::{Commit, Committed, Owned};
+
+/// A commit that is under way.
+#[derive(Debug)]
+pub(crate) struct UnderWay {
+    id: u64,
+    version: u64,
+    offset: u64,
+}
+
+impl State {
+    /// Whether some claim has more to say than at its last commit.
+    pub(crate) fn has_news(&self) -> bool {
+        self.claims.values().any(Claimed::has_news)
+    }
+
+    /// The commits of these claims that have something to say.
+    pub(crate) fn take_commits(
+        &mut self,
+        wanted: impl Fn(u64, &Claimed) -> bool,
+    ) -> (Vec<Commit>, Vec<UnderWay>) {
+        self.done_since = 0;
+        let (mut commits, mut under_way) = (Vec::new(), Vec::new());
+        let broken = self.settings.broken;
+        for (id, claimed) in &self.claims {
+            if !claimed.has_news() || !wanted(*id, claimed) {
+                continue;
+            }
+            let (mut offset, mut metadata) = claimed.tracker.commit();
+            let is_contiguous = claimed.lowest_in_lanes().is_none_or(|lowest| offset <= lowest);
+            if !is_contiguous || offset < claimed.committed.1 {
+                let text =
+                    format!("a commit of {offset} passes an unfinished record, or goes back");
+                self.figures.violate(&text, Some(&claimed.owned.partition));
+            }
+            if broken == Broken::CommitOnReceipt {
+                (offset, metadata) = (claimed.tracker.end(), Vec::new());
+            }
+            let committed = Committed { offset, metadata };
+            commits.push(Commit { owned: claimed.owned.clone(), committed });
+            under_way.push(UnderWay { id: *id, version: claimed.version, offset });
+        }
+        (commits, under_way)
+    }
+
+    /// The engine has confirmed these commits, without those of others.
+    pub(crate) fn confirm(&mut self, under_way: Vec<UnderWay>, fenced: &[Owned]) {
+        self.figures.commits += 1;
+        for UnderWay { id, version, offset } in under_way {
+            let Some(claimed) = self.claims.get_mut(&id) else { continue };
+            if fenced.contains(&claimed.owned) {
+                // The engine is about to say that it is lost.
+                claimed.is_lost = true;
+            } else {
+                claimed.committed = (version, offset);
+            }
+        }
+    }
+}
+
+impl Claimed {
+    fn has_news(&self) -> bool {
+        !self.is_lost && self.version != self.committed.0
+    }
+}

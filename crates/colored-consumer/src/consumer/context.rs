@@ -1,0 +1,62 @@
+//! [`Context`]: what a handler knows beside its record.
+
+use crate::source::Owned;
+use bytes::Bytes;
+use colored::Color;
+use colored::task::CancellationToken;
+use std::sync::Arc;
+
+/// A partition in the hands of this consumer, as its handlers see it.
+#[derive(Debug)]
+pub(crate) struct Claim {
+    pub(crate) owned: Owned,
+    /// Cancelled when others are to have the partition, or have it.
+    pub(crate) revoked: CancellationToken,
+}
+
+/// What a handler knows beside its record.
+#[derive(Clone, Debug)]
+pub struct Context {
+    pub(crate) claim: Arc<Claim>,
+    pub(crate) color: Color,
+    pub(crate) attempt: u32,
+}
+
+impl Context {
+    /// The fencing token of the partition: later owners have higher numbers. A store that refuses effects with a lower
+    /// number than it has seen for the partition refuses those of a consumer that has lost it.
+    #[must_use]
+    pub fn generation(&self) -> u64 {
+        self.claim.owned.generation
+    }
+
+    /// 1 for the first attempt of this owner.
+    #[must_use]
+    pub fn attempt(&self) -> u32 {
+        self.attempt
+    }
+
+    /// The color under which the handler runs: [`color_of`] the key, unless records have no order.
+    #[must_use]
+    pub fn color(&self) -> Color {
+        self.color
+    }
+
+    /// Whether the partition is to go to others, or has gone. The handler may finish until the drain ends; then it is
+    /// dropped.
+    #[must_use]
+    pub fn is_revoked(&self) -> bool {
+        self.claim.revoked.is_cancelled()
+    }
+
+    /// Waits until the partition is to go to others. Cancel safe.
+    pub async fn revoked(&self) {
+        self.claim.revoked.cancelled().await;
+    }
+}
+
+/// The color of a key of a partition: for a [`ColorCell`](colored::ColorCell) with the state of the key.
+#[must_use]
+pub fn color_of(topic: &str, partition: u32, key: &Bytes) -> Color {
+    Color::of((topic, partition, key))
+}

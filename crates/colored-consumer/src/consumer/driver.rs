@@ -1,0 +1,317 @@
+//! The driver: one task, which polls the source, tells it what to pause, commits, and carries out what a rebalance asks.
+//!
+//! It never waits for a handler, so that the source is polled all the time, also during a drain. One commit or release is
+//! under way at a time, so that an older commit cannot come after a newer one.
+
+use super::failure::ConsumerError;
+use super::rebalance::Ending;
+use super::state::State;
+use crate::source::{CommitError, Control, Error, Event, Owned, Source, TopicPartition};
+use colored::ColorCell;
+use colored::sync::Notify;
+use colored::task::CancellationToken;
+use colored::time::{Duration, Instant, sleep, sleep_until};
+use std::future::pending;
+use std::pin::Pin;
+use std::sync::Arc;
+
+/// How long an engine is left alone after an error.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// So many errors in a row end the consumer.
+const MOST_ERRORS: u32 = 50;
+
+/// How often slow handlers are looked for.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// How often the last commit of a partition is tried.
+const LAST_COMMITS: u32 = 5;
+
+type Operation = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+pub(crate) struct Driver<S: Source> {
+    source: S,
+    control: S::Control,
+    cell: ColorCell<State>,
+    attention: Arc<Notify>,
+    stop: CancellationToken,
+    /// A commit, or the end of some claims.
+    operation: Option<Operation>,
+    next_commit: Instant,
+    commit_every: Duration,
+    next_look: Instant,
+    /// Partitions that come again, and begin when their last time has ended.
+    delayed: Vec<(Owned, u64)>,
+    errors: u32,
+    /// The engine is not polled before.
+    quiet_until: Option<Instant>,
+    is_stopping: bool,
+}
+
+impl<S: Source> Driver<S> {
+    pub(crate) fn new(source: S, cell: ColorCell<State>, stop: CancellationToken) -> Driver<S> {
+        let (attention, commit_every) =
+            cell.with(|state| (Arc::clone(&state.attention), state.settings.commit_every));
+        let (control, now) = (source.control(), Instant::now());
+        Driver {
+            source,
+            control,
+            cell,
+            attention,
+            stop,
+            operation: None,
+            next_commit: now + commit_every,
+            commit_every,
+            next_look: now + LOOK,
+            delayed: Vec::new(),
+            errors: 0,
+            quiet_until: None,
+            is_stopping: false,
+        }
+    }
+
+    pub(crate) async fn run(mut self) -> Result<(), ConsumerError> {
+        loop {
+            self.begin_stop();
+            self.begin_delayed();
+            self.set_pauses();
+            self.begin_operation();
+            if self.is_stopping && self.operation.is_none() && self.has_no_claims() {
+                break;
+            }
+            let room = self.cell.with(|state| {
+                let room = state.room();
+                state.is_full = room.records == 0;
+                room
+            });
+            let (due, quiet) = (self.next_due(), self.quiet_until);
+            let Driver { source, operation, stop, is_stopping, attention, .. } = &mut self;
+            let poll = async {
+                if let Some(until) = quiet {
+                    sleep_until(until).await;
+                }
+                source.poll(room).await
+            };
+            let event = colored::select! {
+                biased;
+                () = stop.cancelled(), if !*is_stopping => None,
+                () = finish(operation) => None,
+                () = sleep_until(due) => None,
+                () = attention.notified() => None,
+                event = poll => Some(event),
+            };
+            if let Some(event) = event {
+                self.take(event);
+            }
+        }
+        let closed = self.source.close().await;
+        let failure = self.cell.with(|state| state.failure.take());
+        failure.map_or_else(|| closed.map_err(ConsumerError::Source), Err)
+    }
+
+    fn has_no_claims(&self) -> bool {
+        self.cell.with(|state| state.claims.is_empty())
+    }
+
+    /// Looks whether the consumer is to stop, and drains everything if it is.
+    fn begin_stop(&mut self) {
+        let must_stop = self.cell.with(|state| {
+            if state.settings.strict
+                && let Some(text) = state.figures.first_violation().map(str::to_owned)
+            {
+                state.fail(ConsumerError::Violation(text));
+            }
+            state.failure.is_some()
+        });
+        self.is_stopping |= must_stop || self.stop.is_cancelled();
+        if self.is_stopping {
+            self.cell.with(|state| {
+                let has_active =
+                    state.claims.values().any(|claimed| !claimed.claim.revoked.is_cancelled());
+                if has_active {
+                    state.revoke(|_| true, Instant::now());
+                }
+            });
+        }
+    }
+
+    fn begin_delayed(&mut self) {
+        let Driver { delayed, cell, source, .. } = self;
+        delayed.retain(|(owned, offset)| {
+            let waits = cell.with(|state| state.has_earlier(owned));
+            if !waits {
+                source.begin(owned, *offset);
+            }
+            waits
+        });
+    }
+
+    /// Pauses and resumes what has reached its bound, or no longer has.
+    fn set_pauses(&mut self) {
+        let mut changes: Vec<(TopicPartition, bool)> = Vec::new();
+        self.cell.with(|state| {
+            for claimed in state.claims.values_mut() {
+                let wants = claimed.wants_pause(&state.settings);
+                if wants != claimed.is_paused {
+                    claimed.is_paused = wants;
+                    changes.push((claimed.owned.partition.clone(), wants));
+                }
+            }
+        });
+        for (partition, is_paused) in changes {
+            if is_paused {
+                self.source.pause(&partition);
+            } else {
+                self.source.resume(&partition);
+            }
+        }
+    }
+
+    /// Begins the end of drained claims, or a commit, unless one is under way.
+    fn begin_operation(&mut self) {
+        if self.operation.is_some() {
+            return;
+        }
+        let now = Instant::now();
+        let ending = self.cell.with(|state| state.take_ending(now));
+        if !ending.ids.is_empty() {
+            self.operation = Some(Box::pin(end(self.cell.clone(), self.control.clone(), ending)));
+            return;
+        }
+        let is_due = self.cell.with(|state| {
+            let is_many = state.done_since >= state.settings.commit_after;
+            (is_many || now >= self.next_commit) && state.has_news()
+        });
+        if is_due {
+            self.next_commit = now + self.commit_every;
+            let (cell, control) = (self.cell.clone(), self.control.clone());
+            self.operation = Some(Box::pin(async move {
+                if !commit(&cell, &control, |_| true).await {
+                    sleep(PAUSE).await;
+                }
+            }));
+        }
+    }
+
+    /// When there is something to do, if nothing happens.
+    fn next_due(&mut self) -> Instant {
+        let now = Instant::now();
+        if now >= self.next_look {
+            self.next_look = now + LOOK;
+            self.cell.with(|state| state.report_slow(now));
+        }
+        let (has_news, drain, has_records) =
+            self.cell.with(|state| (state.has_news(), state.next_drain(), state.records > 0));
+        let is_free = self.operation.is_none();
+        let mut due = now + Duration::from_secs(3600);
+        if has_records {
+            due = due.min(self.next_look);
+        }
+        if has_news && is_free {
+            due = due.min(self.next_commit);
+        }
+        drain.filter(|_| is_free).map_or(due, |drain| due.min(drain))
+    }
+
+    fn take(&mut self, event: Result<Event, Error>) {
+        let event = match event {
+            Ok(event) => event,
+            Err(error) => return self.take_error(error),
+        };
+        (self.errors, self.quiet_until) = (0, None);
+        match event {
+            Event::Assigned(assignments) => {
+                for assignment in assignments {
+                    let placed = self.cell.with(|state| state.assign(assignment));
+                    self.delayed.extend(placed);
+                }
+                if self.is_stopping {
+                    self.cell.with(|state| state.revoke(|_| true, Instant::now()));
+                }
+            }
+            Event::Records { owned, records, end } => {
+                self.cell.with(|state| state.accept(&self.cell, &owned, records, end));
+            }
+            Event::Revoked(revoked) => self.revoke(&revoked),
+            Event::Lost(lost) => {
+                self.delayed.retain(|(owned, _)| !lost.contains(owned));
+                self.cell.with(|state| state.lose(|owned| lost.contains(owned)));
+            }
+            Event::OutOfRange { owned, start, end } => {
+                if let Some(offset) = self.cell.with(|state| state.go_on(&owned, start, end)) {
+                    self.source.begin(&owned, offset);
+                }
+            }
+        }
+    }
+
+    fn revoke(&mut self, revoked: &[Owned]) {
+        self.delayed.retain(|(owned, _)| !revoked.contains(owned));
+        self.cell.with(|state| state.revoke(|owned| revoked.contains(owned), Instant::now()));
+    }
+
+    fn take_error(&mut self, error: Error) {
+        self.errors += 1;
+        self.quiet_until = Some(Instant::now() + PAUSE);
+        if self.errors >= MOST_ERRORS {
+            self.cell.with(|state| state.fail(ConsumerError::Source(error)));
+        } else if self.errors == 1 {
+            eprintln!("colored-consumer: the engine fails, and is tried again: {error}");
+        }
+    }
+}
+
+/// Waits for the end of the operation, if there is one.
+async fn finish(operation: &mut Option<Operation>) {
+    match operation {
+        Some(under_way) => under_way.await,
+        None => pending().await,
+    }
+    *operation = None;
+}
+
+/// Ends claims: waits until their handlers are gone, commits, releases.
+async fn end(cell: ColorCell<State>, control: impl Control, ending: Ending) {
+    let Ending { ids, released, aborted } = ending;
+    for handler in aborted {
+        // It was dropped, or has finished.
+        let _ = handler.await;
+    }
+    for _ in 0..LAST_COMMITS {
+        let ids = ids.clone();
+        if commit(&cell, &control, move |id| ids.contains(&id)).await {
+            break;
+        }
+        sleep(PAUSE).await;
+    }
+    if !released.is_empty()
+        && let Err(error) = control.release(released).await
+    {
+        eprintln!("colored-consumer: a release failed: {error}");
+    }
+    cell.call(move |state| ids.into_iter().for_each(|id| state.remove(id))).await;
+}
+
+/// Commits; returns whether nothing is left to be tried again.
+async fn commit(
+    cell: &ColorCell<State>,
+    control: &impl Control,
+    wanted: impl Fn(u64) -> bool + Send + 'static,
+) -> bool {
+    let taken = cell.call(move |state| state.take_commits(|id, _| wanted(id))).await;
+    let (commits, under_way) = taken;
+    if commits.is_empty() {
+        return true;
+    }
+    let fenced = match control.commit(commits).await {
+        Ok(()) => Vec::new(),
+        Err(CommitError::Fenced(fenced)) => fenced,
+        Err(CommitError::Failed(error)) => {
+            eprintln!("colored-consumer: a commit failed, and is tried again: {error}");
+            cell.call(|state| state.figures.failed_commits += 1).await;
+            return false;
+        }
+    };
+    cell.call(move |state| state.confirm(under_way, &fenced)).await;
+    true
+}

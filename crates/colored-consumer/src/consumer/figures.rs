@@ -1,0 +1,195 @@
+//! What a consumer counts, and the sentinels, whose counts stay 0.
+
+use super::claimed::Claimed;
+use super::lane::Phase;
+use super::state::State;
+use crate::source::{Owned, TopicPartition};
+use colored::time::{Duration, Instant};
+
+/// What a consumer has counted since its start.
+#[derive(Debug, Default)]
+pub(crate) struct Figures {
+    pub(crate) polled: u64,
+    pub(crate) done: u64,
+    pub(crate) skipped: u64,
+    pub(crate) stale: u64,
+    pub(crate) held: u64,
+    pub(crate) retries: u64,
+    pub(crate) dead_letters: u64,
+    pub(crate) runs: u64,
+    pub(crate) waited: Duration,
+    pub(crate) handled: Duration,
+    pub(crate) commits: u64,
+    pub(crate) failed_commits: u64,
+    pub(crate) foreign_metadata: u64,
+    pub(crate) aborted: u64,
+    violations: u64,
+    /// The text of the first violation.
+    first_violation: Option<String>,
+}
+
+impl Figures {
+    /// A sentinel: a record was handed to its handler in its turn, and is done once.
+    pub(crate) fn check_order(&mut self, holds: bool, owned: &Owned, offset: u64) {
+        if !holds {
+            let text = format!("offset {offset} of generation {}", owned.generation);
+            self.violate(&format!("out of order: {text}"), Some(&owned.partition));
+        }
+    }
+
+    /// A promise is broken: a count, and a line on the standard error.
+    pub(crate) fn violate(&mut self, what: &str, of: Option<&TopicPartition>) {
+        self.violations += 1;
+        let place = of.map_or_else(|| "a partition".to_owned(), ToString::to_string);
+        let text = format!("{place}: {what}");
+        eprintln!("colored-consumer: a promise is broken: {text}");
+        self.first_violation.get_or_insert(text);
+    }
+
+    pub(crate) fn has_violation(&self) -> bool {
+        self.violations > 0
+    }
+
+    pub(crate) fn first_violation(&self) -> Option<&str> {
+        self.first_violation.as_deref()
+    }
+}
+
+/// What a consumer has done, and what it does now.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Metrics {
+    /// Records that the engine returned.
+    pub polled: u64,
+    /// Records that are done, with the dead letters.
+    pub done: u64,
+    /// Records that were done before the partition came here: the map of the last commit said so.
+    pub skipped: u64,
+    /// Records that the engine returned twice, or for a partition that had gone.
+    pub stale: u64,
+    /// How often a record waited because the map of the commit might have become too large.
+    pub held: u64,
+    /// Calls of handlers that are to be repeated.
+    pub retries: u64,
+    /// Records that were given up.
+    pub dead_letters: u64,
+    /// Handlers that were dropped because their partition had gone.
+    pub aborted: u64,
+    /// Runs: tasks that handled some records of a key each.
+    pub runs: u64,
+    /// The time in which runs waited for their turn, in all.
+    pub waited: Duration,
+    /// The time in which handlers ran or waited, in all.
+    pub handled: Duration,
+    /// Commits that succeeded.
+    pub commits: u64,
+    /// Commits that failed, and were tried again.
+    pub failed_commits: u64,
+    /// Commits of others whose metadata was no map, and was ignored.
+    pub foreign_metadata: u64,
+    /// Promises that the sentinels saw broken. Alert if it is not 0.
+    pub violations: u64,
+    /// Records that were accepted and are not done.
+    pub in_flight: usize,
+    /// Their bytes.
+    pub in_flight_bytes: usize,
+    /// The partitions of this consumer.
+    pub partitions: Vec<PartitionMetrics>,
+}
+
+/// A partition of a consumer.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct PartitionMetrics {
+    /// The partition.
+    pub partition: TopicPartition,
+    /// The generation in which it is owned.
+    pub generation: u64,
+    /// Records between the first unfinished one and the end of the log, as last heard. Never negative.
+    pub lag: u64,
+    /// The offset of the last commit.
+    pub committed: u64,
+    /// Records that were accepted and are not done.
+    pub in_flight: usize,
+    /// Records that are done above the first one that is not.
+    pub done_above: usize,
+    /// Whether the partition is paused, because a bound is reached.
+    pub is_paused: bool,
+    /// What holds the commit back, if something does.
+    pub first: Option<FirstUnfinished>,
+}
+
+/// The record that holds the commit of a partition back.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct FirstUnfinished {
+    /// The key, for people.
+    pub key: String,
+    /// The offset.
+    pub offset: u64,
+    /// What it waits for.
+    pub waits_for: &'static str,
+    /// For how long.
+    pub time: Duration,
+    /// How often its handler has failed.
+    pub attempts: u32,
+}
+
+impl State {
+    pub(crate) fn metrics(&self) -> Metrics {
+        let of = &self.figures;
+        Metrics {
+            polled: of.polled,
+            done: of.done,
+            skipped: of.skipped,
+            stale: of.stale,
+            held: of.held,
+            retries: of.retries,
+            dead_letters: of.dead_letters,
+            aborted: of.aborted,
+            runs: of.runs,
+            waited: of.waited,
+            handled: of.handled,
+            commits: of.commits,
+            failed_commits: of.failed_commits,
+            foreign_metadata: of.foreign_metadata,
+            violations: of.violations,
+            in_flight: self.records,
+            in_flight_bytes: self.bytes,
+            partitions: self.claims.values().map(Claimed::metrics).collect(),
+        }
+    }
+}
+
+impl Claimed {
+    fn metrics(&self) -> PartitionMetrics {
+        PartitionMetrics {
+            partition: self.owned.partition.clone(),
+            generation: self.owned.generation,
+            lag: self.log_end.saturating_sub(self.tracker.low()),
+            committed: self.committed.1,
+            in_flight: self.records,
+            done_above: self.tracker.done_above(),
+            is_paused: self.is_paused,
+            first: self.first_unfinished(),
+        }
+    }
+
+    fn first_unfinished(&self) -> Option<FirstUnfinished> {
+        let lane = self.first_lane()?;
+        let waits_for = match lane.phase {
+            Phase::New | Phase::Ready => "a turn",
+            Phase::Filling => "a full batch",
+            Phase::Held => "room in the map",
+            Phase::Running => "its handler",
+            Phase::BackingOff => "its next attempt",
+        };
+        Some(FirstUnfinished {
+            key: lane.name(),
+            offset: lane.first()?,
+            waits_for,
+            time: Instant::now().saturating_duration_since(lane.since),
+            attempts: lane.attempts,
+        })
+    }
+}

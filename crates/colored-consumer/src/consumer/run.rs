@@ -1,0 +1,201 @@
+//! A run: a task under the color of a key, which handles records of the key one after the other.
+
+use super::context::{Claim, Context};
+use super::failure::Failure;
+use super::options::{DeadLetter, Settings};
+use super::state::State;
+use super::work::{Work, attempt};
+use crate::source::Record;
+use colored::time::{Duration, Instant};
+use colored::{Color, ColorCell};
+use std::sync::Arc;
+
+/// What a run is told.
+#[derive(Debug)]
+pub(crate) struct Run {
+    /// The claim's number in the state.
+    pub(crate) id: u64,
+    pub(crate) lane: usize,
+    pub(crate) claim: Arc<Claim>,
+    pub(crate) color: Color,
+    pub(crate) records: Vec<Record>,
+    /// How often the first record was tried.
+    pub(crate) attempts: u32,
+    /// The first records are given up.
+    pub(crate) dead: Option<Dead>,
+}
+
+/// Records that are given up, and are not with the dead letters yet.
+#[derive(Clone, Debug)]
+pub(crate) struct Dead {
+    pub(crate) cause: String,
+    pub(crate) count: usize,
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub(crate) enum End {
+    /// All records are done, or the partition is to go and the rest is for others.
+    Finished,
+    /// The first record that is not done is to be tried again.
+    Retry { delay: Duration, attempts: u32, dead: Option<Dead> },
+    /// The consumer is to stop.
+    Fatal(String),
+}
+
+/// What a run has done.
+#[derive(Debug)]
+pub(crate) struct Report {
+    /// Records that are done and were not reported yet.
+    pub(crate) done: usize,
+    /// Records that are not done.
+    pub(crate) rest: Vec<Record>,
+    pub(crate) end: End,
+    pub(crate) dead_letters: u64,
+    pub(crate) retries: u64,
+    pub(crate) time: Duration,
+}
+
+/// Handles the records of a run, and reports to the state.
+pub(crate) async fn run<W: Work>(
+    work: Arc<W>,
+    settings: Arc<Settings>,
+    state: ColorCell<State>,
+    run: Run,
+) {
+    let start = Instant::now();
+    let (id, lane) = (run.id, run.lane);
+    let mut runner = Runner {
+        work: &*work,
+        settings: &settings,
+        state: &state,
+        run,
+        done: 0,
+        reported: 0,
+        dead_letters: 0,
+        retries: 0,
+    };
+    let end = runner.handle_all().await;
+    let Runner { mut run, done, reported, dead_letters, retries, .. } = runner;
+    let rest = run.records.split_off(done);
+    let time = start.elapsed();
+    let report = Report { done: done - reported, rest, end, dead_letters, retries, time };
+    let cell = state.clone();
+    state.post(move |state| state.end_run(&cell, id, lane, report));
+}
+
+struct Runner<'a, W> {
+    work: &'a W,
+    settings: &'a Settings,
+    state: &'a ColorCell<State>,
+    run: Run,
+    done: usize,
+    /// How many of the done ones the state knows.
+    reported: usize,
+    dead_letters: u64,
+    retries: u64,
+}
+
+impl<W: Work> Runner<'_, W> {
+    async fn handle_all(&mut self) -> End {
+        if let Some(dead) = self.run.dead.take()
+            && let Err(end) = self.bury(dead).await
+        {
+            return end;
+        }
+        while self.done < self.run.records.len() {
+            if self.run.claim.revoked.is_cancelled() {
+                return End::Finished;
+            }
+            colored::task::consume_budget().await;
+            let count = if W::IS_BATCH { self.run.records.len() - self.done } else { 1 };
+            match self.call(count).await {
+                Ok(()) => {
+                    self.done += count;
+                    self.run.attempts = 0;
+                }
+                Err(failure) => {
+                    if let Err(end) = self.judge(failure, count).await {
+                        return end;
+                    }
+                }
+            }
+        }
+        End::Finished
+    }
+
+    async fn call(&mut self, count: usize) -> Result<(), Failure> {
+        let Run { id, lane, claim, color, records, attempts, .. } = &self.run;
+        let (claim, attempt_number) = (Arc::clone(claim), attempts.saturating_add(1));
+        let context = Context { claim, color: *color, attempt: attempt_number };
+        let records = &records[self.done..self.done + count];
+        let (done, reported, state) = (self.done, &mut self.reported, self.state);
+        // A record that waits must not hide that those before it are done.
+        let report = || {
+            let count = done - *reported;
+            if count > 0 {
+                *reported = done;
+                let (cell, id, lane) = (state.clone(), *id, *lane);
+                state.post(move |state| state.progress(&cell, id, lane, count));
+            }
+        };
+        attempt(self.work, records, context, self.settings.deadline, report).await
+    }
+
+    /// Decides what becomes of the next records; `Ok` if they are done with.
+    async fn judge(&mut self, failure: Failure, count: usize) -> Result<(), End> {
+        self.run.attempts = self.run.attempts.saturating_add(1);
+        let attempts = self.run.attempts;
+        let (cause, is_last) = match failure {
+            Failure::Fatal(cause) => return Err(End::Fatal(self.name(&cause))),
+            Failure::DeadLetter(cause) => (cause, true),
+            Failure::Retry(cause) => {
+                (cause, self.settings.attempts.is_some_and(|most| attempts >= most))
+            }
+        };
+        if !is_last {
+            self.retries += 1;
+            let delay = self.settings.delay(attempts);
+            return Err(End::Retry { delay, attempts, dead: None });
+        }
+        self.bury(Dead { cause: cause.to_string(), count }).await
+    }
+
+    /// Gives the next records to the dead letters.
+    async fn bury(&mut self, mut dead: Dead) -> Result<(), End> {
+        let Some(hook) = self.settings.dead_letters.clone() else {
+            let text = format!("{}, and there are no dead letters", self.name(&dead.cause));
+            return Err(End::Fatal(text));
+        };
+        let attempts = self.run.attempts;
+        while dead.count > 0 {
+            let record = self.run.records[self.done].clone();
+            let cause = dead.cause.clone();
+            if hook(DeadLetter { record, cause, attempts }).await.is_err() {
+                self.retries += 1;
+                // It stays given up, however often the hook fails.
+                let delay = self.settings.delay(attempts);
+                return Err(End::Retry { delay, attempts, dead: Some(dead) });
+            }
+            self.done += 1;
+            self.dead_letters += 1;
+            dead.count -= 1;
+        }
+        self.run.attempts = 0;
+        Ok(())
+    }
+
+    /// Names the next record, with what was said of it.
+    fn name(&self, cause: &(impl ToString + ?Sized)) -> String {
+        name(&self.run.records[self.done], &cause.to_string())
+    }
+}
+
+/// Names a record with a text.
+pub(crate) fn name(record: &Record, text: &str) -> String {
+    let key = record.key.as_ref().map_or_else(
+        || "without a key".to_owned(),
+        |key| format!("of key {:?}", String::from_utf8_lossy(key)),
+    );
+    format!("record {} of {}/{} {key}: {text}", record.offset, record.topic, record.partition)
+}

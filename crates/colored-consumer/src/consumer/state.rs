@@ -1,0 +1,366 @@
+//! The state of a consumer. It belongs to one color: the driver, the reports of the runs and the timers use it one after
+//! the other, so it needs no lock.
+//!
+//! Invariants:
+//!
+//! * A lane has one run at most, and a run has the first records of its lane: so the records of a key are handled in their
+//!   order, and none begins before the one before it is done.
+//! * `records` and `bytes` count exactly what was accepted and is neither done nor forgotten.
+//! * Every report carries the number of its claim. A claim leaves only when all its runs have ended, so a report of
+//!   another owner's time finds nothing.
+
+use super::claimed::{Claimed, Stage};
+use super::failure::ConsumerError;
+use super::figures::Figures;
+use super::lane::Phase;
+use super::options::Settings;
+use super::run::{End, Report, Run};
+use crate::progress::Accepted;
+use crate::source::{Owned, Record, Room};
+use colored::sync::Notify;
+use colored::time::{Duration, Instant, sleep};
+use colored::{ColorCell, JoinHandle};
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
+use std::sync::Arc;
+
+/// How many records a run has at most. A guess: the report of a run is shared by so many, and a key that runs holds its
+/// place for as long.
+const RUN: usize = 64;
+
+/// Starts runs.
+pub(crate) trait Launch: Send {
+    fn launch(&self, state: &ColorCell<State>, run: Run) -> JoinHandle<()>;
+}
+
+/// What belongs to the color of the consumer.
+pub(crate) struct State {
+    pub(crate) settings: Arc<Settings>,
+    launcher: Box<dyn Launch>,
+    pub(crate) claims: BTreeMap<u64, Claimed>,
+    next_id: u64,
+    /// Lanes that wait for their turn, with their claims.
+    ready: VecDeque<(u64, usize)>,
+    /// Runs under way, without those that back off.
+    runs: usize,
+    pub(crate) records: usize,
+    pub(crate) bytes: usize,
+    /// Whether the source was told that there is no room.
+    pub(crate) is_full: bool,
+    /// Records that are done since the last commit.
+    pub(crate) done_since: usize,
+    pub(crate) figures: Figures,
+    /// Wakes the driver.
+    pub(crate) attention: Arc<Notify>,
+    pub(crate) failure: Option<ConsumerError>,
+}
+
+impl fmt::Debug for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("State").field("claims", &self.claims).finish_non_exhaustive()
+    }
+}
+
+impl State {
+    pub(crate) fn new(settings: Arc<Settings>, launcher: Box<dyn Launch>) -> State {
+        State {
+            settings,
+            launcher,
+            claims: BTreeMap::new(),
+            next_id: 0,
+            ready: VecDeque::new(),
+            runs: 0,
+            records: 0,
+            bytes: 0,
+            is_full: false,
+            done_since: 0,
+            figures: Figures::default(),
+            attention: Arc::new(Notify::new()),
+            failure: None,
+        }
+    }
+
+    pub(crate) fn insert(&mut self, claimed: Claimed) -> u64 {
+        self.next_id += 1;
+        self.claims.insert(self.next_id, claimed);
+        self.next_id
+    }
+
+    /// The active claim of a partition.
+    pub(crate) fn active(&self, owned: &Owned) -> Option<u64> {
+        let mut active = self.claims.iter().filter(|(_, claimed)| claimed.stage == Stage::Active);
+        active.find(|(_, claimed)| claimed.owned == *owned).map(|(id, _)| *id)
+    }
+
+    /// How much the source may return.
+    pub(crate) fn room(&self) -> Room {
+        let settings = &self.settings;
+        let open = self.claims.values().filter(|claimed| !claimed.is_paused);
+        let by_partition = open.map(|claimed| claimed.room(settings)).min().unwrap_or(usize::MAX);
+        let left = settings.records.saturating_sub(self.records);
+        // A handful is not worth a read, unless everything else is done.
+        let few = (settings.records / 16).min(self.records);
+        let bytes = settings.bytes.saturating_sub(self.bytes);
+        let records = if left <= few || bytes == 0 { 0 } else { left.min(by_partition) };
+        Room { records, bytes }
+    }
+
+    /// Takes records that were read.
+    pub(crate) fn accept(
+        &mut self,
+        cell: &ColorCell<State>,
+        owned: &Owned,
+        records: Vec<Record>,
+        log_end: u64,
+    ) {
+        let Some(id) = self.active(owned) else {
+            self.figures.stale += records.len() as u64;
+            return;
+        };
+        let now = Instant::now();
+        self.figures.polled += records.len() as u64;
+        let claimed = self.claims.get_mut(&id).expect("it is active");
+        claimed.log_end = claimed.log_end.max(log_end);
+        let mut woken = Vec::new();
+        for record in records {
+            match claimed.tracker.accept(record.offset) {
+                Accepted::New => {}
+                Accepted::Done => {
+                    claimed.version += 1;
+                    self.figures.skipped += 1;
+                    continue;
+                }
+                Accepted::Stale => {
+                    self.figures.stale += 1;
+                    continue;
+                }
+            }
+            let size = record.size();
+            (claimed.records, claimed.bytes) = (claimed.records + 1, claimed.bytes + size);
+            (self.records, self.bytes) = (self.records + 1, self.bytes + size);
+            let at = claimed.lane_of(&record, &self.settings, now);
+            let lane = &mut claimed.lanes[at];
+            lane.pending.push_back(record);
+            let is_full = lane.pending.len() >= self.settings.batch.0;
+            if lane.phase == Phase::New || (lane.phase == Phase::Filling && is_full) {
+                woken.push(at);
+                if is_full {
+                    lane.stop_timer();
+                    lane.phase = Phase::Ready;
+                } else {
+                    lane.phase = Phase::Filling;
+                }
+            }
+        }
+        for at in woken {
+            self.schedule(cell, id, at);
+        }
+        self.pump(cell);
+    }
+
+    /// Puts a lane in line, or begins the time of its batch.
+    fn schedule(&mut self, cell: &ColorCell<State>, id: u64, at: usize) {
+        let time = self.settings.batch.1;
+        let lane = &mut self.claims.get_mut(&id).expect("it has the lane").lanes[at];
+        match lane.phase {
+            Phase::Ready => self.ready.push_back((id, at)),
+            Phase::Filling if lane.task.is_none() => {
+                lane.task = Some(wake_later(cell, id, at, Phase::Filling, time));
+            }
+            _ => {}
+        }
+    }
+
+    /// The time of a batch or of a retry is over.
+    fn wake(&mut self, cell: &ColorCell<State>, id: u64, at: usize, from: Phase) {
+        let Some(claimed) = self.claims.get_mut(&id) else { return };
+        if let Some(lane) = claimed.lanes.get_mut(at).filter(|lane| lane.phase == from) {
+            (lane.phase, lane.task) = (Phase::Ready, None);
+            self.ready.push_back((id, at));
+            self.pump(cell);
+        }
+    }
+
+    /// Starts runs, as many as may run at a time.
+    pub(crate) fn pump(&mut self, cell: &ColorCell<State>) {
+        while self.runs < self.settings.concurrency {
+            let Some((id, at)) = self.ready.pop_front() else { return };
+            self.start(cell, id, at);
+        }
+    }
+
+    fn start(&mut self, cell: &ColorCell<State>, id: u64, at: usize) {
+        let Some(claimed) = self.claims.get_mut(&id) else { return };
+        if claimed.stage != Stage::Active {
+            return;
+        }
+        let Some(lane) = claimed.lanes.get_mut(at).filter(|lane| lane.phase == Phase::Ready) else {
+            return;
+        };
+        let Some(first) = lane.pending.front().map(|record| record.offset) else { return };
+        if !claimed.tracker.may_start(first) {
+            lane.phase = Phase::Held;
+            claimed.held.insert(first, at);
+            self.figures.held += 1;
+            return;
+        }
+        let is_batch = self.settings.batch.0 > 1;
+        let most = if is_batch { self.settings.batch.0 } else { RUN };
+        let mut records = Vec::with_capacity(most.min(lane.pending.len()));
+        while let Some(record) = lane.pending.front().filter(|_| records.len() < most) {
+            if !records.is_empty() && !claimed.tracker.may_start(record.offset) {
+                break;
+            }
+            let offset = record.offset;
+            let is_its_turn = claimed.tracker.start(offset);
+            let is_in_order = lane.running.back().is_none_or(|(last, _)| *last < offset)
+                && lane.handed.is_none_or(|last| last < offset);
+            self.figures.check_order(is_its_turn && is_in_order, &claimed.owned, offset);
+            lane.running.push_back((offset, record.size()));
+            lane.handed = Some(offset);
+            records.extend(lane.pending.pop_front());
+        }
+        let now = Instant::now();
+        self.figures.waited += now.saturating_duration_since(lane.since);
+        (lane.phase, lane.since, lane.is_reported) = (Phase::Running, now, false);
+        let (attempts, dead, color) = (lane.attempts, lane.dead.take(), lane.color);
+        let claim = Arc::clone(&claimed.claim);
+        let run = Run { id, lane: at, claim, color, records, attempts, dead };
+        lane.task = Some(self.launcher.launch(cell, run));
+        claimed.runs += 1;
+        self.runs += 1;
+        self.figures.runs += 1;
+    }
+
+    /// The first records of a run are done, and the run goes on.
+    pub(crate) fn progress(&mut self, cell: &ColorCell<State>, id: u64, at: usize, count: usize) {
+        self.complete(id, at, count);
+        self.release_held(id);
+        self.pump(cell);
+        self.call_driver(id);
+    }
+
+    /// A run has ended.
+    pub(crate) fn end_run(&mut self, cell: &ColorCell<State>, id: u64, at: usize, report: Report) {
+        let Report { done, rest, end, dead_letters, retries, time } = report;
+        self.figures.dead_letters += dead_letters;
+        self.figures.retries += retries;
+        self.figures.handled += time;
+        self.complete(id, at, done);
+        let Some(claimed) = self.claims.get_mut(&id) else { return };
+        self.runs -= 1;
+        claimed.runs -= 1;
+        let is_active = claimed.stage == Stage::Active;
+        let lane = &mut claimed.lanes[at];
+        let now = Instant::now();
+        (lane.task, lane.since) = (None, now);
+        lane.running.clear();
+        if is_active {
+            if let Some(first) = rest.first() {
+                lane.handed = first.offset.checked_sub(1);
+            }
+            for record in rest.into_iter().rev() {
+                claimed.tracker.put_back(record.offset);
+                lane.pending.push_front(record);
+            }
+        } else {
+            let bytes: usize = rest.iter().map(Record::size).sum();
+            (claimed.records, claimed.bytes) =
+                (claimed.records - rest.len(), claimed.bytes - bytes);
+            (self.records, self.bytes) = (self.records - rest.len(), self.bytes - bytes);
+        }
+        match end {
+            End::Retry { delay, attempts, dead } if is_active => {
+                (lane.attempts, lane.dead) = (attempts, dead);
+                lane.phase = Phase::BackingOff;
+                lane.task = Some(wake_later(cell, id, at, Phase::BackingOff, delay));
+            }
+            End::Fatal(text) => self.fail(ConsumerError::Fatal(text)),
+            _ if lane.pending.is_empty() => claimed.remove_lane(at),
+            _ => {
+                (lane.phase, lane.attempts) = (Phase::Ready, 0);
+                self.ready.push_back((id, at));
+            }
+        }
+        self.release_held(id);
+        self.pump(cell);
+        self.call_driver(id);
+    }
+
+    /// The first records of a run are done.
+    fn complete(&mut self, id: u64, at: usize, count: usize) {
+        let Some(claimed) = self.claims.get_mut(&id) else {
+            // Every run ends before its claim leaves.
+            self.figures.violate("an effect after the partition had gone", None);
+            return;
+        };
+        let lane = &mut claimed.lanes[at];
+        for (offset, size) in lane.running.drain(..count) {
+            let was_started = claimed.tracker.complete(offset);
+            self.figures.check_order(was_started, &claimed.owned, offset);
+            (claimed.records, claimed.bytes) = (claimed.records - 1, claimed.bytes - size);
+            (self.records, self.bytes) = (self.records - 1, self.bytes - size);
+        }
+        claimed.version += count as u64;
+        self.done_since += count;
+        self.figures.done += count as u64;
+    }
+
+    /// Lets lanes start that were held, the lowest first: the record at the low-water mark may always.
+    fn release_held(&mut self, id: u64) {
+        let Some(claimed) = self.claims.get_mut(&id) else { return };
+        while let Some((&offset, &at)) = claimed.held.first_key_value() {
+            if !claimed.tracker.may_start(offset) {
+                return;
+            }
+            claimed.held.remove(&offset);
+            claimed.lanes[at].phase = Phase::Ready;
+            // It is the oldest.
+            self.ready.push_front((id, at));
+        }
+    }
+
+    /// Wakes the driver if there is something for it to do.
+    fn call_driver(&mut self, id: u64) {
+        let Some(claimed) = self.claims.get(&id) else { return };
+        let has_drained = claimed.stage != Stage::Active && claimed.runs == 0;
+        let may_resume = claimed.is_paused && !claimed.wants_pause(&self.settings);
+        let has_room = self.is_full && self.room().records > 0;
+        let is_due = self.done_since >= self.settings.commit_after;
+        let must_stop = self.failure.is_some() || self.figures.has_violation();
+        if has_drained || may_resume || has_room || is_due || must_stop {
+            self.attention.notify_one();
+        }
+    }
+
+    /// The consumer is to stop.
+    pub(crate) fn fail(&mut self, error: ConsumerError) {
+        self.failure.get_or_insert(error);
+        self.attention.notify_one();
+    }
+
+    /// Forgets a claim whose runs have ended.
+    pub(crate) fn remove(&mut self, id: u64) {
+        if let Some(claimed) = self.claims.remove(&id) {
+            self.runs -= claimed.runs;
+            self.records -= claimed.records;
+            self.bytes -= claimed.bytes;
+            self.attention.notify_one();
+        }
+    }
+}
+
+/// Wakes a lane after some time.
+fn wake_later(
+    cell: &ColorCell<State>,
+    id: u64,
+    at: usize,
+    from: Phase,
+    time: Duration,
+) -> JoinHandle<()> {
+    let state = cell.clone();
+    colored::spawn_colored(cell.color(), async move {
+        sleep(time).await;
+        state.with(|own| own.wake(&state, id, at, from));
+    })
+}

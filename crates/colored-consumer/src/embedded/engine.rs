@@ -1,0 +1,437 @@
+//! [`Engine`]: the directory with its topics and groups.
+
+use super::group::Group;
+use super::lock;
+use super::member::MemberOptions;
+use super::offsets::Offsets;
+use super::topics::{self, MOST_PARTITIONS, Topic, Topics, failed};
+use crate::log::{Keep, New, Partition, delete, now_in_millis};
+use crate::source::{Committed, Error, TopicPartition};
+use bytes::Bytes;
+use colored::sync::{Mutex, Notify};
+use colored::time::{Duration, Instant};
+use colored::{Color, ColorCell};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Weak};
+
+/// No record is larger, with its headers. As Kafka's largest with usual settings, and 16 times that.
+const MOST_BYTES: usize = 16 << 20;
+
+/// No record has more headers.
+const MOST_HEADERS: usize = 1_000;
+
+/// No name of a header is longer.
+const MOST_BYTES_OF_A_NAME: usize = 1_000;
+
+/// How an engine keeps its records.
+#[derive(Clone, Debug)]
+pub struct Options {
+    keep: Keep,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Options {
+    /// Segments of 64 MiB, all of which stay, and appends that wait for the device.
+    #[must_use]
+    pub fn new() -> Options {
+        let keep = Keep { segment_bytes: 64 << 20, bytes: None, millis: None, sync: true };
+        Options { keep }
+    }
+
+    /// A segment with so many bytes is complete, and the next one begins. Retention deletes whole segments.
+    #[must_use]
+    pub fn segment_bytes(mut self, bytes: u64) -> Self {
+        self.keep.segment_bytes = bytes;
+        self
+    }
+
+    /// The oldest segments of a partition are deleted while it has more than so many bytes.
+    #[must_use]
+    pub fn retain_bytes(mut self, bytes: u64) -> Self {
+        self.keep.bytes = Some(bytes);
+        self
+    }
+
+    /// Segments are deleted whose newest record is older.
+    #[must_use]
+    pub fn retain_for(mut self, time: Duration) -> Self {
+        self.keep.millis = Some(time.as_millis().try_into().unwrap_or(i64::MAX));
+        self
+    }
+
+    /// Whether appends and commits wait for the device. Without, a crash of the machine may lose what was confirmed; a
+    /// crash of the process does not. Default: yes.
+    #[must_use]
+    pub fn sync(mut self, sync: bool) -> Self {
+        self.keep.sync = sync;
+        self
+    }
+
+    /// Opens the engine in a directory, which it makes if needed. Not cancel safe: a dropped call may leave an empty
+    /// directory.
+    ///
+    /// # Errors
+    ///
+    /// If another engine has the directory, or the system refuses something.
+    ///
+    /// # Panics
+    ///
+    /// Outside a runtime.
+    pub async fn open(self, directory: impl AsRef<Path>) -> Result<Engine, Error> {
+        let directory = directory.as_ref();
+        let folder = directory.join("topics");
+        let made = colored::fs::create_dir_all(&folder).await;
+        made.map_err(|error| failed(&folder, error))?;
+        let lock = lock::lock(directory).map_err(|error| failed(directory, error))?;
+        let offsets = Offsets::open(&directory.join("groups"), self.keep.sync).await;
+        let offsets = offsets.map_err(|error| failed(directory, error))?;
+        let topics = topics::open_all(&folder, self.keep).await?;
+        Ok(Engine(Arc::new(Shared {
+            folder,
+            keep: self.keep,
+            changing: Mutex::new(()),
+            topics: ColorCell::new(Color::unique(), topics),
+            offsets,
+            groups: ColorCell::new(Color::unique(), BTreeMap::new()),
+            start: Instant::now(),
+            _lock: lock,
+        })))
+    }
+}
+
+/// A partitioned log in a directory, with its groups. Clones are the same engine; the last one gives the directory
+/// free.
+#[derive(Clone, Debug)]
+pub struct Engine(pub(crate) Arc<Shared>);
+
+/// What the clones of an engine share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    folder: PathBuf,
+    keep: Keep,
+    /// Held while a topic is made, grows or is deleted.
+    changing: Mutex<()>,
+    pub(crate) topics: ColorCell<Topics>,
+    pub(crate) offsets: Offsets,
+    pub(crate) groups: ColorCell<BTreeMap<String, Members>>,
+    start: Instant,
+    _lock: std::fs::File,
+}
+
+/// A group, and how to wake its members.
+#[derive(Debug)]
+pub(crate) struct Members {
+    pub(crate) group: Group,
+    pub(crate) wakes: BTreeMap<u64, Weak<Notify>>,
+}
+
+impl Members {
+    /// Wakes those that have something to hear.
+    pub(crate) fn wake(&mut self) {
+        self.wakes.retain(|_, wake| wake.strong_count() > 0);
+        for (id, wake) in &self.wakes {
+            if self.group.has_changes(*id) {
+                wake.upgrade().inspect(|wake| wake.notify_one());
+            }
+        }
+    }
+}
+
+impl Shared {
+    /// The time of the groups.
+    pub(crate) fn now(&self) -> Duration {
+        self.start.elapsed()
+    }
+
+    async fn topic(&self, name: &str) -> Result<Topic, Error> {
+        let wanted: Arc<str> = name.into();
+        let found = self.topics.call(move |topics| topics.get(&wanted).cloned()).await;
+        found.ok_or_else(|| unknown(name))
+    }
+
+    /// Tells all groups which topics there are.
+    async fn tell_groups(&self) {
+        let counts = self.topics.call(|topics| topics::counts(topics)).await;
+        let now = self.now();
+        let told = self.groups.call(move |groups| {
+            for members in groups.values_mut() {
+                members.group.set_topics(&counts, now);
+                members.wake();
+            }
+        });
+        told.await;
+    }
+}
+
+pub(crate) fn unknown(topic: &str) -> Error {
+    Error::new(format!("there is no topic {topic:?}: `Engine::create_topic` makes one"))
+}
+
+/// A record that is to be sent.
+#[derive(Clone, Debug, Default)]
+pub struct NewRecord {
+    /// Decides the partition. Records without a key go to all partitions in turn.
+    pub key: Option<Bytes>,
+    /// The value.
+    pub value: Bytes,
+    /// Names with values.
+    pub headers: Vec<(String, Bytes)>,
+}
+
+impl NewRecord {
+    /// A record with a key, and no headers.
+    pub fn new(key: impl Into<Bytes>, value: impl Into<Bytes>) -> NewRecord {
+        NewRecord { key: Some(key.into()), value: value.into(), headers: Vec::new() }
+    }
+}
+
+impl Engine {
+    /// Opens the engine in a directory, with the default [`Options`]. Not cancel safe: a dropped call may leave an empty
+    /// directory.
+    ///
+    /// # Errors
+    ///
+    /// If another engine has the directory, or the system refuses something.
+    ///
+    /// # Panics
+    ///
+    /// Outside a runtime.
+    pub async fn open(directory: impl AsRef<Path>) -> Result<Engine, Error> {
+        Options::new().open(directory).await
+    }
+
+    /// Makes a topic, or gives it more partitions. Keys go to other partitions then. Nothing happens if it has as many.
+    /// Not cancel safe: a dropped call may leave folders, which a later call uses.
+    ///
+    /// # Errors
+    ///
+    /// If the name cannot be a folder's, the topic has more partitions already, the number is not from 1 to 10,000, or
+    /// the system refuses something.
+    pub async fn create_topic(&self, name: &str, partitions: u32) -> Result<(), Error> {
+        topics::check_name(name)?;
+        if !(1..=MOST_PARTITIONS).contains(&partitions) {
+            let text = format!("{partitions} partitions: 1 to {MOST_PARTITIONS} are allowed");
+            return Err(Error::new(text));
+        }
+        let _guard = self.0.changing.lock().await;
+        if let Ok(topic) = self.0.topic(name).await {
+            let count = topic.partitions.len() as u32;
+            if count == partitions {
+                return Ok(());
+            }
+            if count > partitions {
+                let text =
+                    format!("topic {name:?} has {count} partitions, and cannot get {partitions}");
+                return Err(Error::new(text));
+            }
+            return self.grow_topic(topic, partitions).await;
+        }
+        let topic = topics::open(&self.0.folder, name, partitions, self.0.keep).await?;
+        self.add_topic(topic).await
+    }
+
+    async fn grow_topic(&self, topic: Topic, partitions: u32) -> Result<(), Error> {
+        let mut all = topic.partitions.to_vec();
+        for number in all.len() as u32..partitions {
+            let path = self.0.folder.join(&*topic.name).join(number.to_string());
+            let partition = Partition::open(&path, self.0.keep).await;
+            all.push(partition.map_err(|error| failed(&path, error))?);
+        }
+        self.add_topic(Topic { partitions: all.into(), ..topic }).await
+    }
+
+    async fn add_topic(&self, topic: Topic) -> Result<(), Error> {
+        topics::write_count(&self.0.folder, &topic).await?;
+        let add = move |topics: &mut Topics| drop(topics.insert(Arc::clone(&topic.name), topic));
+        self.0.topics.call(add).await;
+        self.0.tell_groups().await;
+        Ok(())
+    }
+
+    /// Deletes a topic with its records and its commits. Its owners lose its partitions. Not cancel safe: a dropped call may have deleted a part.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such topic, or the system refuses.
+    pub async fn delete_topic(&self, name: &str) -> Result<(), Error> {
+        let _guard = self.0.changing.lock().await;
+        let topic = self.0.topic(name).await?;
+        self.0.topics.call(move |topics| drop(topics.remove(&topic.name))).await;
+        self.0.tell_groups().await;
+        self.0.offsets.forget(name).await.map_err(Error::new)?;
+        topics::delete(&self.0.folder, name).await
+    }
+
+    /// Appends a record, and waits until it is on the device; returns its partition and its offset. Cancel safe, but a
+    /// dropped call may still append.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such topic, or the system refuses; the record is then not in the log, unless the error came from
+    /// `fdatasync`.
+    pub async fn send(&self, topic: &str, record: NewRecord) -> Result<(u32, u64), Error> {
+        let record = new(record)?;
+        let topic = self.0.topic(topic).await?;
+        let at = match &record.key {
+            Some(key) => topic.partition_of(key),
+            None => in_turn(topic.partitions.len()),
+        };
+        let offset = topic.partitions[at].append(vec![record]).await.map_err(Error::new)?;
+        Ok((at as u32, offset))
+    }
+
+    /// As [`send`](Self::send), to a partition that the caller chooses; returns the offset. Cancel safe, but a dropped call
+    /// may still append.
+    ///
+    /// # Errors
+    ///
+    /// As [`send`](Self::send), and if there is no such partition.
+    pub async fn send_to(
+        &self,
+        topic: &str,
+        partition: u32,
+        record: NewRecord,
+    ) -> Result<u64, Error> {
+        let record = new(record)?;
+        let topic = self.0.topic(topic).await?;
+        let Some(log) = topic.partitions.get(partition as usize) else {
+            let count = topic.partitions.len();
+            return Err(Error::new(format!(
+                "partition {partition} of {}: it has {count}",
+                topic.name
+            )));
+        };
+        log.append(vec![record]).await.map_err(Error::new)
+    }
+
+    /// Appends records, those of a key in this order, and waits until all are on the device. Cancel safe, but a dropped
+    /// call may still append some.
+    ///
+    /// # Errors
+    ///
+    /// As [`send`](Self::send). Some of the records may be in the log then.
+    pub async fn send_all(
+        &self,
+        topic: &str,
+        records: impl IntoIterator<Item = NewRecord>,
+    ) -> Result<(), Error> {
+        let topic = self.0.topic(topic).await?;
+        let mut rows: Vec<Vec<New>> = topic.partitions.iter().map(|_| Vec::new()).collect();
+        for (number, record) in records.into_iter().enumerate() {
+            let at = match &record.key {
+                Some(key) => topic.partition_of(key),
+                None => number % rows.len(),
+            };
+            rows[at].push(new(record)?);
+        }
+        let mut confirmations = Vec::new();
+        for (partition, row) in topic.partitions.iter().zip(rows) {
+            if !row.is_empty() {
+                let of = Arc::clone(partition);
+                let append = partition.state.call(move |state| state.append(&of, row));
+                confirmations.push(append.await);
+            }
+        }
+        for confirmation in confirmations {
+            let confirmed = confirmation.await;
+            confirmed.unwrap_or_else(|_| Err("shut down".to_owned())).map_err(Error::new)?;
+        }
+        Ok(())
+    }
+
+    /// A member of a group that reads these topics: set its options, and let it join.
+    pub fn member<T: Into<Arc<str>>>(
+        &self,
+        group: &str,
+        topics: impl IntoIterator<Item = T>,
+    ) -> MemberOptions {
+        let topics = topics.into_iter().map(Into::into).collect();
+        MemberOptions::new(Arc::clone(&self.0), group.to_owned(), topics)
+    }
+
+    /// How far a group is in a partition. Cancel safe.
+    pub async fn committed(&self, group: &str, partition: &TopicPartition) -> Option<Committed> {
+        self.0.offsets.committed(group, partition).await
+    }
+
+    /// Sets how far a group is in a partition, as an administrator does while the group has no members. Not cancel safe:
+    /// a dropped call may still set it.
+    ///
+    /// # Errors
+    ///
+    /// The system's.
+    pub async fn set_committed(
+        &self,
+        group: &str,
+        partition: TopicPartition,
+        committed: Committed,
+    ) -> Result<(), Error> {
+        self.0.offsets.set(group, partition, committed).await.map_err(Error::new)
+    }
+
+    /// The first offset that a partition has, and the offset after the last. Cancel safe.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such partition.
+    pub async fn range(&self, partition: &TopicPartition) -> Result<(u64, u64), Error> {
+        let of = partition.clone();
+        let found = self.0.topics.call(move |topics| topics::find(topics, &of)).await;
+        match found {
+            Some(log) => Ok(log.range().await),
+            None => Err(Error::new(format!("there is no partition {partition}"))),
+        }
+    }
+
+    /// How many bytes were cut off when the partitions were opened, in all: writes that were never confirmed. Cancel safe.
+    pub async fn cut_bytes(&self) -> u64 {
+        let sum = |topics: &mut Topics| {
+            let partitions = topics.values().flat_map(|topic| topic.partitions.iter());
+            partitions.map(|partition| partition.cut).sum()
+        };
+        self.0.topics.call(sum).await
+    }
+
+    /// Deletes the segments that the options no longer retain. It also happens at each append. Cancel safe: a dropped
+    /// call may leave files, which the next opening finds.
+    pub async fn delete_old(&self) {
+        let all = self.0.topics.call(|topics| topics.values().cloned().collect::<Vec<_>>()).await;
+        for partition in all.iter().flat_map(|topic| topic.partitions.iter()) {
+            let (keep, now) = (self.0.keep, now_in_millis());
+            let removed = partition.state.call(move |state| state.remove_old(keep, now)).await;
+            delete(&partition.directory, removed).await;
+        }
+    }
+}
+
+/// A record with the time, if the log can take it.
+fn new(record: NewRecord) -> Result<New, Error> {
+    let NewRecord { key, value, headers } = record;
+    let new = New { timestamp: now_in_millis(), key, value, headers };
+    let (size, names) = (new.size(), new.headers.iter().map(|(name, _)| name.len()));
+    if size > MOST_BYTES
+        || new.headers.len() > MOST_HEADERS
+        || names.max() > Some(MOST_BYTES_OF_A_NAME)
+    {
+        return Err(Error::new(format!(
+            "a record of {size} bytes with {} headers: at most {MOST_BYTES} bytes, {MOST_HEADERS} headers, and \
+             {MOST_BYTES_OF_A_NAME} bytes of a header's name are allowed",
+            new.headers.len()
+        )));
+    }
+    Ok(new)
+}
+
+/// A number below `count`, another one at each call.
+fn in_turn(count: usize) -> usize {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    // Ordering: only the numbers count.
+    NEXT.fetch_add(1, Ordering::Relaxed) % count
+}

@@ -1,0 +1,370 @@
+//! [`Member`]: a member of a group of the embedded engine.
+
+use super::engine::{Members, Shared, unknown};
+use super::group::{Change, Group, Joining, MemberId};
+use super::step::{self, Done, Prepared, Readable, Step};
+use super::topics;
+use crate::log::{Cursor, Partition};
+use crate::source::{
+    Commit, CommitError, Control, Error, Event, Owned, Room, Source, TopicPartition,
+};
+use colored::sync::Notify;
+use colored::time::Duration;
+use std::collections::{BTreeSet, VecDeque};
+use std::fmt;
+use std::sync::Arc;
+
+/// The time for which a member need not be heard. Kafka's clients have 45 s; here no network can be slow.
+const SESSION: Duration = Duration::from_secs(10);
+
+/// The options of a member that is to join a group.
+#[derive(Debug)]
+#[must_use = "a member joins by `join`"]
+pub struct MemberOptions {
+    shared: Arc<Shared>,
+    group: String,
+    joining: Joining,
+}
+
+impl MemberOptions {
+    pub(crate) fn new(shared: Arc<Shared>, group: String, topics: BTreeSet<Arc<str>>) -> Self {
+        Self { shared, group, joining: Joining { topics, instance: None, session: SESSION } }
+    }
+
+    /// A static member: when it leaves, its partitions wait for the next member of this name until its session ends, and
+    /// that member gets them at once. A member of the same name that is still there loses everything.
+    pub fn instance(mut self, name: impl Into<String>) -> Self {
+        self.joining.instance = Some(name.into());
+        self
+    }
+
+    /// A member that is not polled for so long is taken for dead. Default: 10 s.
+    pub fn session(mut self, time: Duration) -> Self {
+        self.joining.session = time;
+        self
+    }
+
+    /// Joins the group. Not cancel safe: a dropped call may leave a member behind until its session ends.
+    ///
+    /// # Errors
+    ///
+    /// If a topic does not exist, none is named, or the session is shorter than 10 ms.
+    pub async fn join(self) -> Result<Member, Error> {
+        let MemberOptions { shared, group, joining } = self;
+        if joining.session < Duration::from_millis(10) {
+            let text = format!("a session of {:?}: at least 10 ms are allowed", joining.session);
+            return Err(Error::new(text));
+        }
+        if joining.topics.is_empty() {
+            return Err(Error::new("a member that reads no topic: at least one must be named"));
+        }
+        let counts = shared.topics.call(|topics| topics::counts(topics)).await;
+        if let Some(topic) = joining.topics.iter().find(|topic| !counts.contains_key(*topic)) {
+            return Err(unknown(topic));
+        }
+        let generation = shared.offsets.generation(&group).await;
+        let (wake, now) = (Arc::new(Notify::new()), shared.now());
+        let (name, joins, weak) = (group.clone(), joining.clone(), Arc::downgrade(&wake));
+        let joined = shared.groups.call(move |groups| {
+            let members = groups.entry(name).or_insert_with(|| Members {
+                group: Group::new(generation),
+                wakes: Default::default(),
+            });
+            members.group.set_topics(&counts, now);
+            let id = members.group.join(joins, now);
+            members.wakes.insert(id, weak);
+            members.wake();
+            id
+        });
+        let id = joined.await;
+        Ok(Member {
+            control: EmbeddedControl { shared, group },
+            id,
+            joining,
+            wake,
+            readers: Vec::new(),
+            first: 0,
+            changes: VecDeque::new(),
+            events: VecDeque::new(),
+            step: None,
+            waits_for_room: false,
+            next: Next::Hear,
+        })
+    }
+}
+
+/// A member of a group of the embedded engine. A member that is dropped leaves its group.
+pub struct Member {
+    control: EmbeddedControl,
+    id: MemberId,
+    joining: Joining,
+    wake: Arc<Notify>,
+    readers: Vec<Reader>,
+    /// The reader that is first in the next read.
+    first: usize,
+    /// Not prepared yet.
+    changes: VecDeque<Change>,
+    events: VecDeque<Event>,
+    step: Option<Step>,
+    /// Whether the step only waits for room.
+    waits_for_room: bool,
+    next: Next,
+}
+
+impl fmt::Debug for Member {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Member").field("group", &self.control.group).field("id", &self.id).finish()
+    }
+}
+
+/// What a member does when nothing is to be told.
+#[derive(Clone, Copy, Debug)]
+enum Next {
+    Hear,
+    Read,
+    Wait,
+    /// Another member has the name of this static member.
+    Fail,
+}
+
+/// An owned partition.
+#[derive(Debug)]
+struct Reader {
+    owned: Owned,
+    log: Arc<Partition>,
+    /// None until the consumer begins, and after an offset out of range.
+    cursor: Option<Cursor>,
+    is_paused: bool,
+}
+
+impl Member {
+    fn reader(&mut self, owned: &Owned) -> Option<&mut Reader> {
+        self.readers.iter_mut().find(|reader| reader.owned == *owned)
+    }
+
+    fn next_step(&mut self, room: Room) -> Step {
+        let EmbeddedControl { shared, group } = self.control.clone();
+        if let Some(change) = self.changes.front() {
+            return Box::pin(step::prepare(shared, group, change.clone()));
+        }
+        match self.next {
+            Next::Hear => {
+                let (id, joining, wake) = (self.id, self.joining.clone(), Arc::clone(&self.wake));
+                Box::pin(step::hear(shared, group, id, joining, wake))
+            }
+            Next::Fail => Box::pin(step::refuse(self.joining.instance.clone())),
+            Next::Read if room.records > 0 => Box::pin(step::read(self.readable(), room)),
+            Next::Read | Next::Wait => {
+                self.waits_for_room = room.records == 0;
+                Box::pin(step::wait(Arc::clone(&self.wake), self.joining.session / 3))
+            }
+        }
+    }
+
+    /// The partitions that may be read, another one first each time.
+    fn readable(&mut self) -> Vec<Readable> {
+        self.first += 1;
+        let count = self.readers.len();
+        let order = (0..count).map(|at| &self.readers[(self.first + at) % count]);
+        let readable = order.filter(|reader| !reader.is_paused).filter_map(|reader| {
+            let Reader { owned, log, cursor, .. } = reader;
+            Some(Readable { owned: owned.clone(), log: Arc::clone(log), cursor: (*cursor)? })
+        });
+        readable.collect()
+    }
+
+    fn apply(&mut self, done: Done) {
+        match done {
+            Done::Heard(id, changes) => {
+                self.next = Next::Read;
+                if id != self.id {
+                    self.id = id;
+                    self.lose_all();
+                    self.next = Next::Hear;
+                }
+                self.changes.extend(changes);
+            }
+            Done::Prepared(prepared) => {
+                self.changes.pop_front();
+                self.apply_change(prepared);
+            }
+            Done::Read(owned, cursor, records, end) => {
+                self.next = Next::Hear;
+                let reader = self.reader(&owned).filter(|reader| !reader.is_paused);
+                // The consumer may have sent the reader elsewhere, or paused it: then it reads again.
+                let first = records.first().map(|record| record.offset);
+                if let Some(reader) = reader
+                    && reader.cursor.map(|cursor| cursor.offset) == first
+                {
+                    reader.cursor = Some(cursor);
+                    self.events.push_back(Event::Records { owned, records, end });
+                }
+            }
+            Done::OutOfRange(owned, start, end) => {
+                self.next = Next::Hear;
+                if let Some(reader) = self.reader(&owned) {
+                    reader.cursor = None;
+                    self.events.push_back(Event::OutOfRange { owned, start, end });
+                }
+            }
+            Done::Replaced => {
+                self.lose_all();
+                self.next = Next::Fail;
+            }
+            Done::Nothing => self.next = Next::Wait,
+            Done::Woken => self.next = Next::Hear,
+        }
+    }
+
+    fn apply_change(&mut self, prepared: Prepared) {
+        match prepared {
+            Prepared::Assigned(assignment, log) => {
+                log.subscribe(&self.wake);
+                let owned = assignment.owned.clone();
+                self.readers.push(Reader { owned, log, cursor: None, is_paused: false });
+                self.events.push_back(Event::Assigned(vec![assignment]));
+            }
+            Prepared::Revoked(owned) => {
+                self.readers.retain(|reader| reader.owned != owned);
+                self.events.push_back(Event::Revoked(vec![owned]));
+            }
+            Prepared::Lost(owned) => {
+                self.readers.retain(|reader| reader.owned != owned);
+                self.events.push_back(Event::Lost(vec![owned]));
+            }
+        }
+    }
+
+    /// The group has forgotten the member.
+    fn lose_all(&mut self) {
+        self.changes.clear();
+        let lost: Vec<_> = self.readers.drain(..).map(|reader| reader.owned).collect();
+        if !lost.is_empty() {
+            self.events.push_back(Event::Lost(lost));
+        }
+    }
+
+    /// What ends the membership.
+    fn leave(
+        &self,
+    ) -> impl FnOnce(&mut std::collections::BTreeMap<String, Members>) + Send + use<> {
+        let (group, id, now) = (self.control.group.clone(), self.id, self.control.shared.now());
+        move |groups| {
+            let members = groups.get_mut(&group).expect("a group stays");
+            members.group.leave(id, now);
+            members.wake();
+        }
+    }
+}
+
+impl Drop for Member {
+    fn drop(&mut self) {
+        self.control.shared.groups.post(self.leave());
+    }
+}
+
+impl Source for Member {
+    type Control = EmbeddedControl;
+
+    fn control(&self) -> EmbeddedControl {
+        self.control.clone()
+    }
+
+    async fn poll(&mut self, room: Room) -> Result<Event, Error> {
+        loop {
+            if let Some(event) = self.events.pop_front() {
+                return Ok(event);
+            }
+            if room.records > 0 && std::mem::take(&mut self.waits_for_room) {
+                (self.step, self.next) = (None, Next::Hear);
+            }
+            if self.step.is_none() {
+                self.step = Some(self.next_step(room));
+            }
+            let step = self.step.as_mut().expect("it was set");
+            let done = step.await;
+            (self.step, self.waits_for_room) = (None, false);
+            self.apply(done?);
+        }
+    }
+
+    fn begin(&mut self, owned: &Owned, offset: u64) {
+        if let Some(reader) = self.reader(owned) {
+            reader.cursor = Some(Cursor { offset, known: None });
+            self.wake.notify_one();
+        }
+    }
+
+    fn pause(&mut self, partition: &TopicPartition) {
+        for reader in self.readers.iter_mut().filter(|reader| reader.owned.partition == *partition)
+        {
+            reader.is_paused = true;
+        }
+    }
+
+    fn resume(&mut self, partition: &TopicPartition) {
+        for reader in self.readers.iter_mut().filter(|reader| reader.owned.partition == *partition)
+        {
+            reader.is_paused = false;
+        }
+        self.wake.notify_one();
+    }
+
+    async fn close(self) -> Result<(), Error> {
+        self.control.shared.groups.call(self.leave()).await;
+        Ok(())
+    }
+}
+
+/// Commits and releases for a [`Member`].
+#[derive(Clone, Debug)]
+pub struct EmbeddedControl {
+    shared: Arc<Shared>,
+    group: String,
+}
+
+impl Control for EmbeddedControl {
+    async fn commit(&self, commits: Vec<Commit>) -> Result<(), CommitError> {
+        let control = self.clone();
+        // A commit that has begun is written to its end, also if the caller is dropped.
+        let committing = colored::spawn_unique(async move { control.commit_owned(commits).await });
+        match committing.await {
+            Ok(Ok(fenced)) if fenced.is_empty() => Ok(()),
+            Ok(Ok(fenced)) => Err(CommitError::Fenced(fenced)),
+            Ok(Err(text)) => Err(CommitError::Failed(Error::new(text))),
+            Err(error) => Err(CommitError::Failed(Error::new(error.to_string()))),
+        }
+    }
+
+    async fn release(&self, owned: Vec<Owned>) -> Result<(), Error> {
+        let (group, now) = (self.group.clone(), self.shared.now());
+        let released = self.shared.groups.call(move |groups| {
+            let members = groups.get_mut(&group).expect("a group stays");
+            for Owned { partition, generation } in &owned {
+                members.group.release(partition, *generation, now);
+            }
+            members.wake();
+        });
+        released.await;
+        Ok(())
+    }
+}
+
+impl EmbeddedControl {
+    /// Returns what the committer no longer owns.
+    async fn commit_owned(&self, commits: Vec<Commit>) -> Result<Vec<Owned>, String> {
+        let group = self.group.clone();
+        let split = self.shared.groups.call(move |groups| {
+            let members = groups.get(&group).expect("a group stays");
+            let is_owned = |commit: &Commit| {
+                let Owned { partition, generation } = &commit.owned;
+                members.group.is_owned(partition, *generation)
+            };
+            commits.into_iter().partition::<Vec<_>, _>(is_owned)
+        });
+        let (commits, gone) = split.await;
+        let mut fenced = self.shared.offsets.commit(&self.group, commits).await?;
+        fenced.extend(gone.into_iter().map(|commit| commit.owned));
+        Ok(fenced)
+    }
+}

@@ -1,0 +1,297 @@
+//! How far each group is: a log like the others, of which the last record of a key counts.
+//!
+//! Invariants:
+//!
+//! * `begin` returns a commit only after it is on the device, and from then on no commit of an earlier owner of the
+//!   partition changes anything: one that is under way is waited for, a later one is refused.
+//! * The log is replaced by one record for each key when it is opened, and when it has become four times as long.
+
+use crate::log::{Cursor, Entry, Keep, New, Partition, Unread, now_in_millis};
+use crate::source::{Commit, Committed, Owned, TopicPartition};
+use bytes::{BufMut, Bytes};
+use colored::time::{Duration, sleep};
+use colored::{Color, ColorCell};
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The log is not replaced below this many records. A guess.
+const FEW: u64 = 10_000;
+
+/// A group, and a partition of it; `None` for the group's generation.
+type Key = (String, Option<TopicPartition>);
+
+/// The commits of all groups.
+#[derive(Debug)]
+pub(crate) struct Offsets {
+    log: Arc<Partition>,
+    state: ColorCell<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// With the offset in the log that says it.
+    known: BTreeMap<Key, (u64, Committed)>,
+    /// Records in the log since it was replaced.
+    records: u64,
+    /// The end of the log, if `known` has all that is in it.
+    applied: u64,
+    /// The generation of the owner of each partition. Others cannot commit.
+    owners: BTreeMap<Key, u64>,
+    /// How many commits of a partition are under way.
+    under_way: BTreeMap<Key, usize>,
+}
+
+impl Offsets {
+    pub(crate) async fn open(directory: &Path, sync: bool) -> io::Result<Offsets> {
+        // Only complete replacements may delete.
+        let keep = Keep { segment_bytes: u64::MAX, bytes: None, millis: None, sync };
+        let log = Partition::open(directory, keep).await?;
+        let mut state = State::default();
+        let mut cursor = Cursor { offset: log.range().await.0, known: None };
+        loop {
+            let entries = log.read(&mut cursor, 10_000, usize::MAX).await.map_err(failed)?;
+            if entries.is_empty() {
+                break;
+            }
+            for entry in entries {
+                state.insert(&entry);
+            }
+        }
+        state.applied = cursor.offset;
+        let offsets = Offsets { log, state: ColorCell::new(Color::unique(), state) };
+        offsets.replace().await.map_err(io::Error::other)?;
+        Ok(offsets)
+    }
+
+    /// How far a group is in a partition.
+    pub(crate) async fn committed(&self, group: &str, of: &TopicPartition) -> Option<Committed> {
+        let key = (group.to_owned(), Some(of.clone()));
+        self.state.call(move |state| state.committed(&key)).await
+    }
+
+    /// Makes this generation the owner of a partition, and returns how far the one before it was.
+    pub(crate) async fn begin(
+        &self,
+        group: &str,
+        of: &TopicPartition,
+        generation: u64,
+    ) -> Option<Committed> {
+        let key: Key = (group.to_owned(), Some(of.clone()));
+        loop {
+            let key = key.clone();
+            let begun = self.state.call(move |state| {
+                state.owners.insert(key.clone(), generation);
+                let is_quiet = !state.under_way.contains_key(&key);
+                is_quiet.then(|| state.committed(&key))
+            });
+            match begun.await {
+                Some(committed) => return committed,
+                // An earlier owner's commit is being written: some milliseconds, and rare.
+                None => sleep(Duration::from_millis(1)).await,
+            }
+        }
+    }
+
+    /// The generation that a group had at last.
+    pub(crate) async fn generation(&self, group: &str) -> u64 {
+        let key = (group.to_owned(), None);
+        let found = self.state.call(move |state| state.known.get(&key).map(|(_, of)| of.offset));
+        found.await.unwrap_or(0)
+    }
+
+    pub(crate) async fn store_generation(&self, group: &str, number: u64) -> Result<(), String> {
+        let value = Committed { offset: number, metadata: Vec::new() };
+        self.store(vec![((group.to_owned(), None), value)]).await
+    }
+
+    /// Commits for owners; returns those that are owners no more. To be polled to its end.
+    pub(crate) async fn commit(
+        &self,
+        group: &str,
+        commits: Vec<Commit>,
+    ) -> Result<Vec<Owned>, String> {
+        let group = group.to_owned();
+        let begun = self.state.call(move |state| state.begin_commits(&group, commits));
+        let (values, fenced) = begun.await;
+        let keys: Vec<_> = values.iter().map(|(key, _)| key.clone()).collect();
+        let stored = if values.is_empty() { Ok(()) } else { self.store(values).await };
+        self.state.call(move |state| state.end_commits(&keys)).await;
+        stored.map(|()| fenced)
+    }
+
+    /// Sets how far a group is, whoever owns the partition.
+    pub(crate) async fn set(
+        &self,
+        group: &str,
+        of: TopicPartition,
+        committed: Committed,
+    ) -> Result<(), String> {
+        self.store(vec![((group.to_owned(), Some(of)), committed)]).await
+    }
+
+    /// Forgets what all groups have committed of a topic that nobody owns any more.
+    pub(crate) async fn forget(&self, topic: &str) -> Result<(), String> {
+        let topic: Arc<str> = topic.into();
+        let keys = self.state.call(move |state| {
+            let is_of_topic =
+                |of: &Option<TopicPartition>| of.as_ref().is_some_and(|of| of.topic == topic);
+            state.known.keys().filter(|(_, of)| is_of_topic(of)).cloned().collect::<Vec<_>>()
+        });
+        let keys = keys.await;
+        for (group, of) in &keys {
+            if let Some(of) = of {
+                // A commit that is under way comes first, and no later one comes.
+                self.begin(group, of, u64::MAX).await;
+            }
+        }
+        if keys.is_empty() {
+            return Ok(());
+        }
+        let nothing = |key: &Key| New { value: Bytes::new(), ..encode(key, &Committed::default()) };
+        self.log.append(keys.iter().map(nothing).collect()).await?;
+        let forgotten = self.state.call(move |state| {
+            state.applied += keys.len() as u64;
+            keys.iter().for_each(|key| drop(state.known.remove(key)));
+        });
+        forgotten.await;
+        Ok(())
+    }
+
+    async fn store(&self, values: Vec<(Key, Committed)>) -> Result<(), String> {
+        let records = values.iter().map(|(key, value)| encode(key, value)).collect();
+        let first = self.log.append(records).await?;
+        let is_long = self.state.call(move |state| {
+            state.applied += values.len() as u64;
+            for (offset, (key, value)) in (first..).zip(values) {
+                state.set(offset, key, value);
+            }
+            state.records > FEW.max(4 * state.known.len() as u64)
+        });
+        if is_long.await { self.replace().await } else { Ok(()) }
+    }
+
+    /// Writes one record for each key, and forgets those before. If a commit is under way, a later call does it.
+    async fn replace(&self) -> Result<(), String> {
+        let taken = self.state.call(|state| {
+            let records = state.known.iter().map(|(key, (_, value))| encode(key, value));
+            (records.collect::<Vec<_>>(), state.applied)
+        });
+        let (records, applied) = taken.await;
+        let (log, count) = (Arc::clone(&self.log), records.len() as u64);
+        let replaced = self.log.state.call(move |state| {
+            // The records must not stand behind a commit that they do not know.
+            let knows_all = !state.is_writing && state.end == applied;
+            (knows_all && !records.is_empty()).then(|| state.replace(&log, records))
+        });
+        let Some(confirmation) = replaced.await else { return Ok(()) };
+        confirmation.await.unwrap_or_else(|_| Err("the runtime shuts down".to_owned()))?;
+        let count_again = self.state.call(move |state| {
+            state.applied += count;
+            state.records = count;
+        });
+        count_again.await;
+        Ok(())
+    }
+}
+
+impl State {
+    fn committed(&self, key: &Key) -> Option<Committed> {
+        self.known.get(key).map(|(_, committed)| committed.clone())
+    }
+
+    /// Splits commits into those of owners, which are under way from now on, and others.
+    fn begin_commits(
+        &mut self,
+        group: &str,
+        commits: Vec<Commit>,
+    ) -> (Vec<(Key, Committed)>, Vec<Owned>) {
+        let (mut values, mut fenced) = (Vec::new(), Vec::new());
+        for Commit { owned, committed } in commits {
+            let key: Key = (group.to_owned(), Some(owned.partition.clone()));
+            if self.owners.get(&key) == Some(&owned.generation) {
+                *self.under_way.entry(key.clone()).or_default() += 1;
+                values.push((key, committed));
+            } else {
+                fenced.push(owned);
+            }
+        }
+        (values, fenced)
+    }
+
+    fn end_commits(&mut self, keys: &[Key]) {
+        for key in keys {
+            let count = self.under_way.get_mut(key).expect("it is under way");
+            *count -= 1;
+            if *count == 0 {
+                self.under_way.remove(key);
+            }
+        }
+    }
+
+    fn insert(&mut self, entry: &Entry) {
+        // What cannot be read is another version's, and stays unread.
+        match decode(entry) {
+            Some((key, Some(value))) => self.set(entry.offset, key, value),
+            Some((key, None)) => drop(self.known.remove(&key)),
+            None => {}
+        }
+    }
+
+    /// Calls may return in another order than their records have.
+    fn set(&mut self, offset: u64, key: Key, value: Committed) {
+        self.records += 1;
+        let known = self.known.entry(key).or_default();
+        if offset >= known.0 {
+            *known = (offset, value);
+        }
+    }
+}
+
+fn failed(error: Unread) -> io::Error {
+    match error {
+        Unread::Failed(error) => error,
+        Unread::OutOfRange(start, end) => io::Error::other(format!("offsets {start} to {end}")),
+    }
+}
+
+fn encode((group, partition): &Key, value: &Committed) -> New {
+    let mut key = Vec::new();
+    key.put_u32(group.len() as u32);
+    key.put_slice(group.as_bytes());
+    if let Some(TopicPartition { topic, partition }) = partition {
+        key.put_u32(*partition);
+        key.put_slice(topic.as_bytes());
+    }
+    let mut bytes = value.offset.to_be_bytes().to_vec();
+    bytes.extend_from_slice(&value.metadata);
+    New {
+        timestamp: now_in_millis(),
+        key: Some(key.into()),
+        value: bytes.into(),
+        headers: Vec::new(),
+    }
+}
+
+/// A key, with what is committed; with nothing if it was forgotten.
+fn decode(entry: &Entry) -> Option<(Key, Option<Committed>)> {
+    let key: &Bytes = entry.key.as_ref()?;
+    let (length, rest) = key.split_first_chunk()?;
+    let (group, rest) = rest.split_at_checked(u32::from_be_bytes(*length) as usize)?;
+    let group = String::from_utf8(group.to_vec()).ok()?;
+    let partition = match rest.split_first_chunk() {
+        None if rest.is_empty() => None,
+        None => return None,
+        Some((partition, topic)) => Some(TopicPartition {
+            topic: std::str::from_utf8(topic).ok()?.into(),
+            partition: u32::from_be_bytes(*partition),
+        }),
+    };
+    if entry.value.is_empty() {
+        return Some(((group, partition), None));
+    }
+    let (offset, metadata) = entry.value.split_first_chunk()?;
+    let committed = Committed { offset: u64::from_be_bytes(*offset), metadata: metadata.to_vec() };
+    Some(((group, partition), Some(committed)))
+}

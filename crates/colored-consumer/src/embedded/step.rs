@@ -1,0 +1,154 @@
+//! What a member does next. A step is kept until it is done, so that a dropped poll loses nothing of it.
+
+use super::engine::Shared;
+use super::group::{Change, Joining, MemberId};
+use super::topics;
+use crate::log::{Cursor, Entry, Partition, Unread};
+use crate::source::{Assignment, Error, Owned, Record, Room, TopicPartition};
+use colored::sync::Notify;
+use colored::time::{Duration, timeout};
+use std::pin::Pin;
+use std::sync::Arc;
+
+/// A step under way.
+pub(crate) type Step = Pin<Box<dyn Future<Output = Result<Done, Error>> + Send>>;
+
+/// What a step has done.
+#[derive(Debug)]
+pub(crate) enum Done {
+    /// What the group says. The id is another one if the member had been taken for dead.
+    Heard(MemberId, Vec<Change>),
+    /// Another member has the name of this static member.
+    Replaced,
+    /// A change is ready to be told.
+    Prepared(Prepared),
+    /// Records of a partition, and where its reader is after them.
+    Read(Owned, Cursor, Vec<Record>, u64),
+    /// The log has not the wanted record.
+    OutOfRange(Owned, u64, u64),
+    /// No partition has a record.
+    Nothing,
+    /// Something may have happened.
+    Woken,
+}
+
+/// A change of the group, with what the member needs for it.
+#[derive(Debug)]
+pub(crate) enum Prepared {
+    Assigned(Assignment, Arc<Partition>),
+    Revoked(Owned),
+    Lost(Owned),
+}
+
+/// A partition that a member may read.
+#[derive(Debug)]
+pub(crate) struct Readable {
+    pub(crate) owned: Owned,
+    pub(crate) log: Arc<Partition>,
+    pub(crate) cursor: Cursor,
+}
+
+/// Hears from the group, and joins again if it has forgotten the member.
+pub(crate) async fn hear(
+    shared: Arc<Shared>,
+    group: String,
+    id: MemberId,
+    joining: Joining,
+    wake: Arc<Notify>,
+) -> Result<Done, Error> {
+    let now = shared.now();
+    let heard = shared.groups.call(move |groups| {
+        let members = groups.get_mut(&group).expect("a group stays");
+        let heard = members.group.poll(id, now);
+        if heard.is_none() && members.group.has_instance(&joining) {
+            return None;
+        }
+        let (id, changes) = heard.map_or_else(
+            || {
+                members.wakes.remove(&id);
+                let id = members.group.join(joining, now);
+                members.wakes.insert(id, Arc::downgrade(&wake));
+                (id, Vec::new())
+            },
+            |changes| (id, changes),
+        );
+        members.wake();
+        Some((id, changes))
+    });
+    Ok(heard.await.map_or(Done::Replaced, |(id, changes)| Done::Heard(id, changes)))
+}
+
+/// The error of a static member whose name another one has taken.
+pub(crate) async fn refuse(instance: Option<String>) -> Result<Done, Error> {
+    let name = instance.unwrap_or_default();
+    Err(Error::new(format!(
+        "another member has joined as {name:?}, and this one has lost everything"
+    )))
+}
+
+/// Looks up what belongs to a change.
+pub(crate) async fn prepare(
+    shared: Arc<Shared>,
+    group: String,
+    change: Change,
+) -> Result<Done, Error> {
+    let (partition, generation) = match change {
+        Change::Assigned(partition, generation) => (partition, generation),
+        Change::Revoked(partition, generation) => {
+            return Ok(Done::Prepared(Prepared::Revoked(Owned { partition, generation })));
+        }
+        Change::Lost(partition, generation) => {
+            return Ok(Done::Prepared(Prepared::Lost(Owned { partition, generation })));
+        }
+    };
+    let owned = Owned { partition: partition.clone(), generation };
+    let of = partition.clone();
+    let log = shared.topics.call(move |topics| topics::find(topics, &of)).await;
+    // The topic was deleted meanwhile, and the group is about to say so.
+    let Some(log) = log else { return Ok(Done::Prepared(Prepared::Lost(owned))) };
+    // A generation that nobody can have after a restart is on the device before anybody has it.
+    if shared.offsets.generation(&group).await < generation {
+        shared.offsets.store_generation(&group, generation).await.map_err(Error::new)?;
+    }
+    let committed = shared.offsets.begin(&group, &partition, generation).await;
+    let (start, end) = log.range().await;
+    Ok(Done::Prepared(Prepared::Assigned(Assignment { owned, committed, start, end }, log)))
+}
+
+/// Reads from the first of these partitions that has records.
+pub(crate) async fn read(readable: Vec<Readable>, room: Room) -> Result<Done, Error> {
+    for Readable { owned, log, mut cursor } in readable {
+        match log.read(&mut cursor, room.records, room.bytes).await {
+            Ok(entries) if entries.is_empty() => {}
+            Ok(entries) => {
+                let end = log.range().await.1;
+                let records = entries.into_iter().map(|entry| record(&owned.partition, entry));
+                return Ok(Done::Read(owned.clone(), cursor, records.collect(), end));
+            }
+            Err(Unread::OutOfRange(start, end)) => return Ok(Done::OutOfRange(owned, start, end)),
+            Err(Unread::Failed(error)) => return Err(Error::new(error.to_string())),
+        }
+    }
+    Ok(Done::Nothing)
+}
+
+/// Waits until something happens, or so long.
+pub(crate) async fn wait(wake: Arc<Notify>, time: Duration) -> Result<Done, Error> {
+    // In time or not, the member looks.
+    let _ = timeout(time, wake.notified()).await;
+    Ok(Done::Woken)
+}
+
+fn record(of: &TopicPartition, entry: Entry) -> Record {
+    let Entry { offset, timestamp, key, value, headers } = entry;
+    let TopicPartition { topic, partition } = of;
+    Record {
+        topic: Arc::clone(topic),
+        partition: *partition,
+        offset,
+        timestamp,
+        key,
+        value,
+        headers,
+    }
+}

@@ -1,0 +1,277 @@
+//! A partition: a row of segments, of which the last is written to.
+//!
+//! Invariants:
+//!
+//! * An append is confirmed only when its bytes are on the device (`fdatasync`), and is read only then. All appends
+//!   that wait share the next call.
+//! * The offsets of confirmed records have no gap.
+//! * A write that fails leaves the file as it was, and the appends of that write have failed. After an `fdatasync`
+//!   that failed nobody knows what the device has: the partition takes no more until it is opened again.
+
+use super::segment::{self, Segment};
+use super::write::{Unwritten, Written, write_all};
+use bytes::Bytes;
+use colored::fs::File;
+use colored::sync::{Notify, oneshot};
+use colored::{Color, ColorCell};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Weak};
+
+/// How a partition is kept.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Keep {
+    /// A segment that has so many bytes is complete, and the next begins.
+    pub(crate) segment_bytes: u64,
+    /// The oldest segments go while all together have more bytes.
+    pub(crate) bytes: Option<u64>,
+    /// Segments go whose newest record is older, in milliseconds.
+    pub(crate) millis: Option<i64>,
+    /// Whether appends wait for the device.
+    pub(crate) sync: bool,
+}
+
+/// A record that is not in a log yet.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct New {
+    pub(crate) timestamp: i64,
+    pub(crate) key: Option<Bytes>,
+    pub(crate) value: Bytes,
+    pub(crate) headers: Vec<(String, Bytes)>,
+}
+
+impl New {
+    /// The bytes in the log, without the numbers.
+    pub(crate) fn size(&self) -> usize {
+        let headers = self.headers.iter().map(|(name, value)| name.len() + value.len());
+        self.key.as_ref().map_or(0, Bytes::len) + self.value.len() + headers.sum::<usize>()
+    }
+}
+
+/// Waits until an append is on the device; its result is the offset of the first record.
+pub(crate) type Confirmation = oneshot::Receiver<Result<u64, String>>;
+
+/// A partition. Its state belongs to a color of its own.
+#[derive(Debug)]
+pub(crate) struct Partition {
+    pub(crate) directory: PathBuf,
+    pub(crate) keep: Keep,
+    pub(crate) state: ColorCell<State>,
+    /// The bytes that `open` cut off.
+    pub(crate) cut: u64,
+}
+
+/// What belongs to the color of the partition.
+#[derive(Debug)]
+pub(crate) struct State {
+    pub(crate) segments: Vec<Segment>,
+    /// The offset after the last confirmed record.
+    pub(crate) end: u64,
+    pub(crate) pending: Pending,
+    /// Whether a task writes.
+    pub(crate) is_writing: bool,
+    pub(crate) failure: Option<String>,
+    /// Whom a new record wakes.
+    subscribers: Vec<Weak<Notify>>,
+}
+
+/// Appends that are not being written yet.
+#[derive(Debug, Default)]
+pub(crate) struct Pending {
+    pub(crate) records: Vec<New>,
+    /// With the number of records of the row that come before.
+    pub(crate) waiting: Vec<(u64, oneshot::Sender<Result<u64, String>>)>,
+    /// Begin a new segment first, and delete all others afterwards.
+    pub(crate) replaces: bool,
+}
+
+/// Where the reader of a partition goes on.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Cursor {
+    pub(crate) offset: u64,
+    /// The segment with the place in it, if a read ended there.
+    pub(crate) known: Option<(u64, u64)>,
+}
+
+/// A part of a file that may be read.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub(crate) file: Arc<File>,
+    pub(crate) base: u64,
+    /// At or before the frame of the wanted record.
+    pub(crate) at: u64,
+    /// The end of the confirmed frames.
+    pub(crate) end: u64,
+    /// Whether the segment is the one that is written to.
+    pub(crate) is_last: bool,
+}
+
+/// Why records cannot be read.
+#[derive(Debug)]
+pub(crate) enum Unread {
+    /// The log has the offsets from the first number up to the second only.
+    OutOfRange(u64, u64),
+    Failed(io::Error),
+}
+
+impl Partition {
+    /// Opens the partition in a directory, which it makes if needed.
+    pub(crate) async fn open(directory: &Path, keep: Keep) -> io::Result<Arc<Partition>> {
+        colored::fs::create_dir_all(directory).await?;
+        let mut bases = segment::bases(directory).await?;
+        let last = bases.pop();
+        let mut segments = Vec::new();
+        for base in bases {
+            segments.push(Segment::open_complete(directory, base).await?);
+        }
+        let (end, cut) = match last {
+            None => {
+                segments.push(Segment::create(directory, 0, keep.sync).await?);
+                (0, 0)
+            }
+            Some(base) => {
+                let opened = Segment::open(directory, base).await?;
+                segments.push(opened.segment);
+                (opened.next, opened.cut)
+            }
+        };
+        let state = State {
+            segments,
+            end,
+            pending: Pending::default(),
+            is_writing: false,
+            failure: None,
+            subscribers: Vec::new(),
+        };
+        let state = ColorCell::new(Color::unique(), state);
+        Ok(Arc::new(Partition { directory: directory.to_owned(), keep, state, cut }))
+    }
+
+    /// Appends a row of records, in this order and with nothing in between. Cancel safe: a dropped call may still
+    /// append.
+    pub(crate) async fn append(self: &Arc<Self>, records: Vec<New>) -> Result<u64, String> {
+        let partition = Arc::clone(self);
+        let confirmation = self.state.call(move |state| state.append(&partition, records)).await;
+        confirmation.await.unwrap_or_else(|_| Err("the runtime shuts down".to_owned()))
+    }
+
+    /// The offset of the first record, and the offset after the last.
+    pub(crate) async fn range(&self) -> (u64, u64) {
+        self.state.call(|state| (state.start(), state.end)).await
+    }
+
+    /// Wakes `reader` at each new record, as long as it lives.
+    pub(crate) fn subscribe(&self, reader: &Arc<Notify>) {
+        let reader = Arc::downgrade(reader);
+        self.state.post(move |state| {
+            state.subscribers.retain(|other| other.strong_count() > 0);
+            state.subscribers.push(reader);
+        });
+    }
+}
+
+impl State {
+    pub(crate) fn start(&self) -> u64 {
+        self.segments.first().map_or(0, |segment| segment.base)
+    }
+
+    /// Puts records in line for the next write, and begins that if none is under way.
+    pub(crate) fn append(&mut self, partition: &Arc<Partition>, records: Vec<New>) -> Confirmation {
+        let (sender, confirmation) = oneshot::channel();
+        if let Some(failure) = &self.failure {
+            let _ = sender.send(Err(failure.clone()));
+            return confirmation;
+        }
+        self.pending.waiting.push((self.pending.records.len() as u64, sender));
+        self.pending.records.extend(records);
+        self.start_writing(partition);
+        confirmation
+    }
+
+    /// Puts records in line that replace all others: they begin a new segment, and the segments before it go.
+    pub(crate) fn replace(
+        &mut self,
+        partition: &Arc<Partition>,
+        records: Vec<New>,
+    ) -> Confirmation {
+        self.pending.replaces = true;
+        self.append(partition, records)
+    }
+
+    fn start_writing(&mut self, partition: &Arc<Partition>) {
+        if !std::mem::replace(&mut self.is_writing, true) {
+            let _detached = colored::spawn_unique(write_all(Arc::clone(partition)));
+        }
+    }
+
+    /// Takes what a write has done, and wakes who waits for it.
+    pub(crate) fn confirm(&mut self, written: Result<Written, Unwritten>, row: Pending) {
+        match written {
+            Ok(written) => {
+                let first = self.end;
+                self.end += row.records.len() as u64;
+                self.change_segments(first, written, row.replaces);
+                for (before, sender) in row.waiting {
+                    let _ = sender.send(Ok(first + before));
+                }
+                for reader in self.subscribers.iter().filter_map(Weak::upgrade) {
+                    reader.notify_one();
+                }
+            }
+            Err(Unwritten { text, is_unknown }) => {
+                for (_, sender) in row.waiting {
+                    let _ = sender.send(Err(text.clone()));
+                }
+                self.failure = is_unknown.then_some(text);
+            }
+        }
+    }
+
+    fn change_segments(&mut self, first: u64, written: Written, replaces: bool) {
+        self.segments.extend(written.begun);
+        if let Some(last) = self.segments.last_mut() {
+            last.extend(first, written.bytes, written.newest);
+        }
+        if replaces {
+            let last = self.segments.len() - 1;
+            self.segments.drain(..last);
+        }
+        self.segments.extend(written.next);
+    }
+
+    /// The place of an offset.
+    pub(crate) fn find(&self, cursor: Cursor) -> Result<Place, Unread> {
+        let (start, offset) = (self.start(), cursor.offset);
+        if offset < start || offset > self.end {
+            return Err(Unread::OutOfRange(start, self.end));
+        }
+        // The last segment may be empty, so that several begin at one offset only if it is the end.
+        let at = self.segments.partition_point(|segment| segment.base <= offset).saturating_sub(1);
+        let segment = &self.segments[at];
+        let known = cursor.known.filter(|(base, _)| *base == segment.base);
+        Ok(Place {
+            file: Arc::clone(&segment.file),
+            base: segment.base,
+            at: known.map_or_else(|| segment.place_before(offset), |(_, at)| at),
+            end: segment.len,
+            is_last: at + 1 == self.segments.len(),
+        })
+    }
+
+    /// Removes from the front what the rule keeps no longer; never the segment that is written to. Returns the names of
+    /// the files.
+    pub(crate) fn remove_old(&mut self, keep: Keep, now: i64) -> Vec<u64> {
+        let mut removed = Vec::new();
+        while self.segments.len() > 1 {
+            let all: u64 = self.segments.iter().map(|segment| segment.len).sum();
+            let oldest = &self.segments[0];
+            let is_much = keep.bytes.is_some_and(|most| all > most);
+            let is_old = keep.millis.is_some_and(|most| now.saturating_sub(oldest.newest) > most);
+            if !is_much && !is_old {
+                break;
+            }
+            removed.push(self.segments.remove(0).base);
+        }
+        removed
+    }
+}

@@ -1,0 +1,95 @@
+//! Reads records of a partition, in order.
+
+use super::entry::Entry;
+use super::frame::{self, Found, HEAD};
+use super::partition::{Cursor, Partition, Place, Unread};
+use super::segment;
+use std::io;
+
+/// How many bytes a read takes from the file. A guess: some hundred records of usual size.
+const READ_BYTES: usize = 256 << 10;
+
+/// What a record and a header count beside their bytes: as in `Record::size`.
+const RECORD_BYTES: usize = 128;
+const HEADER_BYTES: usize = 64;
+
+impl Partition {
+    /// The records from `cursor` on, at most so many and so many bytes, and at least one if there is one. Moves the
+    /// cursor behind them. Empty at the end of the log. Cancel safe: the cursor moves only when the call returns.
+    pub(crate) async fn read(
+        &self,
+        cursor: &mut Cursor,
+        records: usize,
+        bytes: usize,
+    ) -> Result<Vec<Entry>, Unread> {
+        let mut here = *cursor;
+        loop {
+            let place = self.state.call(move |state| state.find(here)).await?;
+            if place.at >= place.end {
+                if place.is_last {
+                    return Ok(Vec::new());
+                }
+                // The next segment begins at this offset.
+                return Err(Unread::Failed(self.fault(&place, place.at, "lacks records")));
+            }
+            let mut found = Vec::new();
+            here = self.read_place(&place, here, (records, bytes), &mut found).await?;
+            if !found.is_empty() {
+                *cursor = here;
+                return Ok(found);
+            }
+        }
+    }
+
+    /// Reads frames at a place, and keeps those from the cursor's offset on.
+    async fn read_place(
+        &self,
+        place: &Place,
+        cursor: Cursor,
+        (records, bytes): (usize, usize),
+        found: &mut Vec<Entry>,
+    ) -> Result<Cursor, Unread> {
+        let (mut here, mut at, mut taken) = (cursor.offset, place.at, 0);
+        let left = usize::try_from(place.end - at).unwrap_or(usize::MAX);
+        let mut chunk = vec![0; READ_BYTES.min(left)];
+        place.file.read_exact_at(&mut chunk, at).await.map_err(Unread::Failed)?;
+        let mut rest = &chunk[..];
+        while found.len() < records && taken < bytes {
+            match frame::read(rest) {
+                Found::Payload(payload) => {
+                    let entry = Entry::decode(payload).filter(|entry| entry.offset <= here);
+                    let Some(entry) = entry else {
+                        return Err(Unread::Failed(self.fault(place, at, "has a forged frame")));
+                    };
+                    if entry.offset == here {
+                        let size =
+                            payload.len() + RECORD_BYTES + HEADER_BYTES * entry.headers.len();
+                        (here, taken) = (here + 1, taken + size);
+                        found.push(entry);
+                    }
+                    at += (HEAD + payload.len()) as u64;
+                    rest = &rest[HEAD + payload.len()..];
+                }
+                Found::Short(length)
+                    if at == place.at && length > chunk.len() && length <= left =>
+                {
+                    chunk = vec![0; length];
+                    place.file.read_exact_at(&mut chunk, at).await.map_err(Unread::Failed)?;
+                    rest = &chunk[..];
+                }
+                Found::Short(_) if at > place.at && at < place.end => break,
+                _ if at == place.end => break,
+                _ => return Err(Unread::Failed(self.fault(place, at, "has a bad frame"))),
+            }
+        }
+        // A place behind the last frame is in the next segment if there is one.
+        let known = (at < place.end || place.is_last).then_some((place.base, at));
+        Ok(Cursor { offset: here, known })
+    }
+
+    fn fault(&self, place: &Place, at: u64, what: &str) -> io::Error {
+        let path = segment::path(&self.directory, place.base);
+        let text = format!("{} {what} at byte {at}", path.display());
+        io::Error::new(io::ErrorKind::InvalidData, text)
+    }
+}

@@ -1,0 +1,202 @@
+//! A segment: one file with a row of frames, whose records have offsets without a gap.
+//!
+//! Invariant: what `open` leaves in the file is a row of whole frames, and each record has the offset after the one
+//! before it. The first bad frame and all that follows are cut off. A write that was never confirmed ends like that:
+//! records are confirmed only when `fdatasync` has returned, and frames are written one after the other.
+
+use super::entry::{Entry, segment_head};
+use super::frame::{self, Found, HEAD};
+use colored::fs::{File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// How many bytes lie between two places of the index. A guess: a search reads half of it on average.
+const INDEX_BYTES: u64 = 64 << 10;
+
+/// How many bytes a scan reads at a time.
+const SCAN_BYTES: usize = 1 << 20;
+
+/// The bytes of the head of a segment.
+pub(crate) const SEGMENT_HEAD: u64 = (HEAD + 24) as u64;
+
+/// A file of records, and where some of them are.
+#[derive(Clone, Debug)]
+pub(crate) struct Segment {
+    /// The offset of the first record.
+    pub(crate) base: u64,
+    pub(crate) file: Arc<File>,
+    /// The bytes that are on the device.
+    pub(crate) len: u64,
+    /// The time of the newest record, in milliseconds since 1970.
+    pub(crate) newest: i64,
+    /// Offsets with their places, ascending and sparse. Empty for a segment that was complete when it was opened.
+    index: Vec<(u64, u64)>,
+}
+
+/// What a scan of a segment found.
+pub(crate) struct Opened {
+    pub(crate) segment: Segment,
+    /// The offset after the last record.
+    pub(crate) next: u64,
+    /// The bytes that were cut off.
+    pub(crate) cut: u64,
+}
+
+/// The name of the file whose first record has this offset.
+pub(crate) fn file_name(base: u64) -> String {
+    format!("{base:020}.log")
+}
+
+/// The offset in the name of a segment's file.
+pub(crate) fn base_of(name: &str) -> Option<u64> {
+    let digits = name.strip_suffix(".log").filter(|digits| digits.len() == 20)?;
+    digits.parse().ok()
+}
+
+impl Segment {
+    /// Makes an empty segment, on the device when this returns.
+    pub(crate) async fn create(directory: &Path, base: u64, sync: bool) -> io::Result<Segment> {
+        let path = directory.join(file_name(base));
+        // A segment without a record may be left by a roll that a crash interrupted.
+        let mut options = OpenOptions::new();
+        let file = options.read(true).write(true).create(true).truncate(true).open(path).await?;
+        let mut head = Vec::new();
+        frame::append(&mut head, |out| out.extend_from_slice(&segment_head(base)));
+        file.write_all_at(&head, 0).await?;
+        if sync {
+            file.sync_all().await?;
+            sync_directory(directory).await?;
+        }
+        let newest = i64::MIN;
+        Ok(Segment { base, file: Arc::new(file), len: SEGMENT_HEAD, newest, index: Vec::new() })
+    }
+
+    /// Opens the segment that is written to, and cuts off what is not a row of frames.
+    pub(crate) async fn open(directory: &Path, base: u64) -> io::Result<Opened> {
+        let file = open_file(&directory.join(file_name(base))).await?;
+        let size = file.metadata().await?.len();
+        let mut segment =
+            Segment { base, file: Arc::new(file), len: 0, newest: i64::MIN, index: Vec::new() };
+        let next = segment.scan(size).await?;
+        let cut = size - segment.len;
+        if cut > 0 {
+            segment.file.set_len(segment.len).await?;
+        }
+        if segment.len == 0 {
+            // A crash came before the head was on the device, and so before any record.
+            let segment = Segment::create(directory, base, true).await?;
+            return Ok(Opened { segment, next: base, cut });
+        }
+        if cut > 0 {
+            segment.file.sync_all().await?;
+        }
+        Ok(Opened { segment, next, cut })
+    }
+
+    /// Opens a segment that is complete. Its frames are checked when they are read.
+    pub(crate) async fn open_complete(directory: &Path, base: u64) -> io::Result<Segment> {
+        let file = open_file(&directory.join(file_name(base))).await?;
+        let metadata = file.metadata().await?;
+        let modified = metadata.modified().ok();
+        let since = modified.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
+        let newest = since.map_or(i64::MIN, |since| since.as_millis() as i64);
+        let len = metadata.len();
+        Ok(Segment { base, file: Arc::new(file), len, newest, index: Vec::new() })
+    }
+
+    /// Records that a row of frames has been written behind the others. `first` is the offset of its first record.
+    pub(crate) fn extend(&mut self, first: u64, bytes: u64, newest: i64) {
+        self.note(first, self.len);
+        self.len += bytes;
+        self.newest = self.newest.max(newest);
+    }
+
+    /// A place at or before the record with this offset.
+    pub(crate) fn place_before(&self, offset: u64) -> u64 {
+        let after = self.index.partition_point(|(indexed, _)| *indexed <= offset);
+        after.checked_sub(1).map_or(SEGMENT_HEAD, |at| self.index[at].1)
+    }
+
+    fn note(&mut self, offset: u64, place: u64) {
+        let last = self.index.last().map_or(0, |(_, last)| *last);
+        if place >= last + INDEX_BYTES {
+            self.index.push((offset, place));
+        }
+    }
+
+    /// Finds the end of the row of frames; returns the offset after the last record.
+    async fn scan(&mut self, size: u64) -> io::Result<u64> {
+        let mut next = self.base;
+        let mut wanted = SCAN_BYTES;
+        let mut bytes = Vec::new();
+        while self.len < size {
+            bytes.resize(wanted.min((size - self.len) as usize), 0);
+            self.file.read_exact_at(&mut bytes, self.len).await?;
+            let (mut at, mut missing) = (0, None);
+            loop {
+                match frame::read(&bytes[at..]) {
+                    Found::Payload(payload) => {
+                        if !self.accept(payload, &mut next) {
+                            return Ok(next);
+                        }
+                        at += HEAD + payload.len();
+                        self.len += (HEAD + payload.len()) as u64;
+                    }
+                    Found::Short(length) => missing = Some(length),
+                    Found::Bad => return Ok(next),
+                }
+                if missing.is_some() {
+                    break;
+                }
+            }
+            let missing = missing.unwrap_or_default();
+            if missing as u64 > size - self.len {
+                break;
+            }
+            wanted = SCAN_BYTES.max(missing);
+        }
+        Ok(next)
+    }
+
+    /// Whether the payload at the end is what must stand there.
+    fn accept(&mut self, payload: &[u8], next: &mut u64) -> bool {
+        if self.len == 0 {
+            return payload == segment_head(self.base);
+        }
+        match Entry::decode(payload) {
+            Some(entry) if entry.offset == *next => {
+                self.note(*next, self.len);
+                self.newest = self.newest.max(entry.timestamp);
+                *next += 1;
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+async fn open_file(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).open(path).await
+}
+
+/// Makes the names in a directory survive a crash of the machine.
+pub(crate) async fn sync_directory(directory: &Path) -> io::Result<()> {
+    if cfg!(unix) { File::open(directory).await?.sync_all().await } else { Ok(()) }
+}
+
+/// The segments in a directory, by the offsets of their first records, ascending.
+pub(crate) async fn bases(directory: &Path) -> io::Result<Vec<u64>> {
+    let mut bases = Vec::new();
+    let mut entries = colored::fs::read_dir(directory).await?;
+    while let Some(entry) = entries.next_entry().await? {
+        bases.extend(entry.file_name().to_str().and_then(base_of));
+    }
+    bases.sort_unstable();
+    Ok(bases)
+}
+
+/// The path of a segment, for messages.
+pub(crate) fn path(directory: &Path, base: u64) -> PathBuf {
+    directory.join(file_name(base))
+}

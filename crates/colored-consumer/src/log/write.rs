@@ -1,0 +1,126 @@
+//! The task that writes the appends of a partition: all that wait, by one write and one `fdatasync`.
+
+use super::entry::Entry;
+use super::frame;
+use super::partition::{Keep, New, Partition, Pending};
+use super::segment::{self, Segment};
+use colored::fs::File;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// What a write has done.
+#[derive(Debug, Default)]
+pub(crate) struct Written {
+    /// A segment that began before the row.
+    pub(crate) begun: Option<Segment>,
+    pub(crate) bytes: u64,
+    pub(crate) newest: i64,
+    /// A segment that begins after the row.
+    pub(crate) next: Option<Segment>,
+}
+
+/// Why a row was not written.
+#[derive(Debug)]
+pub(crate) struct Unwritten {
+    pub(crate) text: String,
+    /// Nobody knows what the device has.
+    pub(crate) is_unknown: bool,
+}
+
+/// Where a row goes.
+struct Target {
+    file: Arc<File>,
+    len: u64,
+    first: u64,
+}
+
+/// Writes until nothing waits.
+pub(crate) async fn write_all(partition: Arc<Partition>) {
+    loop {
+        let taken = partition.state.call(|state| {
+            if state.pending.waiting.is_empty() {
+                state.is_writing = false;
+                return None;
+            }
+            let last = state.segments.last()?;
+            let target = Target { file: Arc::clone(&last.file), len: last.len, first: state.end };
+            Some((std::mem::take(&mut state.pending), target))
+        });
+        let Some((mut row, target)) = taken.await else { return };
+        let written = write(&partition, &mut row, target).await;
+        let (keep, now, replaces) = (partition.keep, now_in_millis(), row.replaces);
+        let confirm = partition.state.call(move |state| {
+            let before: Vec<_> = state.segments.iter().map(|segment| segment.base).collect();
+            let is_written = written.is_ok();
+            state.confirm(written, row);
+            if replaces && is_written {
+                let stays = |base: &u64| state.segments.iter().any(|left| left.base == *base);
+                return before.into_iter().filter(|base| !stays(base)).collect();
+            }
+            state.remove_old(keep, now)
+        });
+        delete(&partition.directory, confirm.await).await;
+    }
+}
+
+/// Deletes the files of these segments. One that cannot be deleted stays, and is found again by the next opening.
+pub(crate) async fn delete(directory: &Path, bases: Vec<u64>) {
+    for base in bases {
+        let _ = colored::fs::remove_file(segment::path(directory, base)).await;
+    }
+}
+
+async fn write(
+    partition: &Partition,
+    row: &mut Pending,
+    mut target: Target,
+) -> Result<Written, Unwritten> {
+    let Keep { segment_bytes, sync, .. } = partition.keep;
+    let directory = &partition.directory;
+    let mut written = Written { newest: i64::MIN, ..Written::default() };
+    // An empty segment has this base already, and its name.
+    if row.replaces && target.len > segment::SEGMENT_HEAD {
+        let begun = Segment::create(directory, target.first, sync).await.map_err(known)?;
+        (target.file, target.len) = (Arc::clone(&begun.file), begun.len);
+        written.begun = Some(begun);
+    }
+    let bytes = encode(&mut row.records, target.first, &mut written.newest);
+    written.bytes = bytes.len() as u64;
+    if let Err(error) = target.file.write_all_at(&bytes, target.len).await {
+        // The next row begins at the same place: nothing of this one may follow it.
+        let is_unknown = target.file.set_len(target.len).await.is_err();
+        return Err(Unwritten { text: error.to_string(), is_unknown });
+    }
+    if sync && let Err(error) = target.file.sync_data().await {
+        return Err(Unwritten { text: error.to_string(), is_unknown: true });
+    }
+    if target.len + written.bytes >= segment_bytes {
+        let base = target.first + row.records.len() as u64;
+        // Without a new segment the old one grows on, and the next row tries again.
+        written.next = Segment::create(directory, base, sync).await.ok();
+    }
+    Ok(written)
+}
+
+fn known(error: io::Error) -> Unwritten {
+    Unwritten { text: error.to_string(), is_unknown: false }
+}
+
+/// The frames of a row. The keys and values are no longer needed after it.
+fn encode(records: &mut [New], first: u64, newest: &mut i64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for (offset, record) in (first..).zip(records) {
+        *newest = record.timestamp.max(*newest);
+        let New { timestamp, key, value, headers } = std::mem::take(record);
+        let entry = Entry { offset, timestamp, key, value, headers };
+        frame::append(&mut bytes, |out| entry.encode(out));
+    }
+    bytes
+}
+
+/// The time, in milliseconds since 1970.
+pub(crate) fn now_in_millis() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis() as i64)
+}

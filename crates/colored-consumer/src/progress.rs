@@ -1,0 +1,13 @@
+//! How far a partition is: what is done, and what a commit says of it. No clock, no task, no engine.
+//!
+//! | module | purpose |
+//! |---|---|
+//! | `base64` | the text of the metadata |
+//! | `metadata` | the map of what is done above the committed offset |
+//! | `tracker` | the records of a partition that are in flight |
+
+mod base64;
+pub(crate) mod metadata;
+mod tracker;
+
+pub(crate) use self::tracker::{Accepted, Tracker};

@@ -1,0 +1,254 @@
+//! The records of a partition that are in flight.
+//!
+//! Invariants:
+//!
+//! * A commit never passes an unfinished record: the committed offset is the one after the contiguous row of finished
+//!   records.
+//! * What is done above the committed offset is in the map of the commit. The map always fits: before a record starts,
+//!   the tracker counts the bytes of the largest map that could follow from it. Offset and map come from one call.
+//! * The record at the low-water mark may always start, so a full map never stops the partition.
+//!
+//! Offsets that the log does not have (compaction, the markers of transactions) belong to the next record that it has.
+
+use super::metadata::{MOST_BITS, MOST_LENGTH, MOST_RANGES, encode};
+use std::collections::VecDeque;
+use std::ops::Range;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Waiting,
+    Started,
+    Done,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    offset: u64,
+    state: State,
+}
+
+/// What becomes of a record that was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Accepted {
+    /// It is to be handled.
+    New,
+    /// It was done before the partition came here.
+    Done,
+    /// It has come already: it is below a record that has come.
+    Stale,
+}
+
+/// What is in flight, and what is done.
+#[derive(Debug)]
+pub(crate) struct Tracker {
+    /// Everything below is done.
+    low: u64,
+    /// In the order of their offsets. The first is not done.
+    slots: VecDeque<Slot>,
+    /// The offset after the last record that has come.
+    end: u64,
+    /// What the map of the commit called done, and has not come yet.
+    restored: VecDeque<Range<u64>>,
+    /// Rows of finished records above the first unfinished one.
+    rows: usize,
+    /// Records that have started and are not done.
+    started: usize,
+    /// The offset after the last record that has ever started, or was restored.
+    started_end: u64,
+    /// Finished records above the first unfinished one.
+    done: usize,
+}
+
+impl Tracker {
+    /// Begins at the committed offset, with the ranges of relative offsets that its map calls done. If they are more than
+    /// a map of ours has room for, the last ones are forgotten, and come again.
+    pub(crate) fn new(committed: u64, map: Vec<Range<u64>>) -> Tracker {
+        let is_small = map.last().is_none_or(|last| last.end <= MOST_BITS);
+        let most = if is_small { usize::MAX } else { MOST_RANGES };
+        let is_short = |range: &Range<u64>| range.end <= MOST_LENGTH;
+        let ranges = map.into_iter().take(most).take_while(is_short);
+        let restored: VecDeque<_> =
+            ranges.map(|range| committed + range.start..committed + range.end).collect();
+        let started_end = restored.back().map_or(committed, |last| last.end);
+        Tracker {
+            low: committed,
+            slots: VecDeque::new(),
+            end: committed,
+            restored,
+            rows: 0,
+            started: 0,
+            started_end,
+            done: 0,
+        }
+    }
+
+    /// The offset that a commit may say.
+    pub(crate) fn low(&self) -> u64 {
+        self.low
+    }
+
+    /// The offset after the last record that has come.
+    pub(crate) fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// How many records are done above the first that is not.
+    pub(crate) fn done_above(&self) -> usize {
+        self.done
+    }
+
+    /// The record that holds the committed offset back.
+    pub(crate) fn first_unfinished(&self) -> Option<u64> {
+        self.slots.front().map(|slot| slot.offset)
+    }
+
+    /// Takes a record that was read. Records come with ascending offsets.
+    pub(crate) fn accept(&mut self, offset: u64) -> Accepted {
+        if offset < self.end {
+            return Accepted::Stale;
+        }
+        self.end = offset + 1;
+        while self.restored.front().is_some_and(|range| range.end <= offset) {
+            self.restored.pop_front();
+        }
+        if self.restored.front().is_some_and(|range| range.start <= offset) {
+            self.append_done(offset);
+            return Accepted::Done;
+        }
+        self.slots.push_back(Slot { offset, state: State::Waiting });
+        Accepted::New
+    }
+
+    fn append_done(&mut self, offset: u64) {
+        match self.slots.back() {
+            None => return self.pass_restored(offset + 1),
+            Some(last) if last.state == State::Done => {}
+            Some(_) => self.rows += 1,
+        }
+        self.slots.push_back(Slot { offset, state: State::Done });
+        self.done += 1;
+    }
+
+    /// Whether the record may start: whether the map fits whatever is done first.
+    pub(crate) fn may_start(&self, offset: u64) -> bool {
+        if self.first_unfinished() == Some(offset) {
+            return true;
+        }
+        let end = self.started_end.max(offset + 1);
+        let first_is_started =
+            self.slots.front().is_some_and(|first| first.state == State::Started);
+        let may_be_rows = self.started - usize::from(first_is_started) + 1;
+        let is_few = self.rows + self.restored.len() + may_be_rows <= MOST_RANGES;
+        let distance = end - self.low;
+        distance <= MOST_BITS || (is_few && distance <= MOST_LENGTH)
+    }
+
+    /// The record starts. Returns whether that was its turn: it has come, and never started.
+    #[must_use]
+    pub(crate) fn start(&mut self, offset: u64) -> bool {
+        let Some(at) = self.find(offset) else { return false };
+        if self.slots[at].state != State::Waiting {
+            return false;
+        }
+        self.slots[at].state = State::Started;
+        self.started += 1;
+        self.started_end = self.started_end.max(offset + 1);
+        true
+    }
+
+    /// The record did not start after all, or is to start again.
+    pub(crate) fn put_back(&mut self, offset: u64) {
+        if let Some(at) = self.find(offset)
+            && self.slots[at].state == State::Started
+        {
+            self.slots[at].state = State::Waiting;
+            self.started -= 1;
+        }
+    }
+
+    /// The record is done. Returns whether it was under way.
+    #[must_use]
+    pub(crate) fn complete(&mut self, offset: u64) -> bool {
+        let Some(at) = self.find(offset) else { return false };
+        if self.slots[at].state != State::Started {
+            return false;
+        }
+        self.started -= 1;
+        self.slots[at].state = State::Done;
+        let is_done = |at: usize| self.slots.get(at).is_some_and(|slot| slot.state == State::Done);
+        let next_is_done = is_done(at + 1);
+        if at == 0 {
+            self.rows -= usize::from(next_is_done);
+            self.done += 1;
+            self.advance();
+            return true;
+        }
+        self.done += 1;
+        match (is_done(at - 1), next_is_done) {
+            (false, false) => self.rows += 1,
+            (true, true) => self.rows -= 1,
+            _ => {}
+        }
+        true
+    }
+
+    /// Moves the low-water mark over what is done.
+    fn advance(&mut self) {
+        while let Some(first) = self.slots.front().filter(|slot| slot.state == State::Done) {
+            self.low = first.offset + 1;
+            self.slots.pop_front();
+            self.done -= 1;
+        }
+        if self.slots.is_empty() {
+            self.pass_restored(self.low);
+        }
+    }
+
+    /// Everything below `low` is done: and so is what the old map says from there on.
+    fn pass_restored(&mut self, low: u64) {
+        let next = self.restored.front().filter(|range| range.start <= low);
+        self.low = next.map_or(low, |range| range.end).max(low).max(self.low);
+    }
+
+    fn find(&self, offset: u64) -> Option<usize> {
+        // Without gaps the place is known.
+        let first = self.slots.front()?.offset;
+        let guess = usize::try_from(offset.checked_sub(first)?).ok()?;
+        if self.slots.get(guess).is_some_and(|slot| slot.offset == offset) {
+            return Some(guess);
+        }
+        self.slots.binary_search_by_key(&offset, |slot| slot.offset).ok()
+    }
+
+    /// What a commit says now: the offset and its metadata.
+    pub(crate) fn commit(&self) -> (u64, Vec<u8>) {
+        (self.low, encode(&self.map()))
+    }
+
+    /// What is done above the committed offset, relative to it.
+    fn map(&self) -> Vec<Range<u64>> {
+        let mut map: Vec<Range<u64>> = Vec::with_capacity(self.rows + self.restored.len());
+        let mut add = |range: Range<u64>| match map.last_mut() {
+            Some(last) if last.end >= range.start => last.end = last.end.max(range.end),
+            _ => map.push(range),
+        };
+        let mut from = self.low;
+        for slot in &self.slots {
+            if slot.state == State::Done {
+                add(from - self.low..slot.offset + 1 - self.low);
+            }
+            from = slot.offset + 1;
+        }
+        for range in &self.restored {
+            let start = range.start.max(self.end).max(self.low);
+            if start < range.end {
+                add(start - self.low..range.end - self.low);
+            }
+        }
+        map
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::single_range_in_vec_init, reason = "the map has one range")]
+mod tests;

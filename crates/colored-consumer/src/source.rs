@@ -1,0 +1,237 @@
+//! What a consumer needs of an engine: [`Source`] and [`Control`].
+//!
+//! A source is a member of a group. It is told which partitions are its own ([`Event::Assigned`]), returns their
+//! records, and gives them up ([`Event::Revoked`]) or loses them ([`Event::Lost`]).
+//!
+//! What an engine promises, and [`conformance`](crate::conformance) checks:
+//!
+//! * The records of a partition come with ascending offsets, from the place on that [`Source::begin`] names, while the
+//!   partition is the member's own, and not while it is paused.
+//! * A partition has one owner. After [`Event::Revoked`] nobody else gets it before [`Control::release`], or before the
+//!   group takes the member for dead; then the member gets [`Event::Lost`].
+//! * The generation of a partition rises with each owner, also over restarts of the engine.
+//! * A commit of an owner that has lost the partition fails with [`CommitError::Fenced`] and changes nothing.
+//! * A commit that succeeded is what the next owner is told, with its metadata, byte by byte.
+
+use bytes::Bytes;
+use std::fmt;
+use std::sync::Arc;
+
+/// A partition of a topic.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TopicPartition {
+    /// The topic.
+    pub topic: Arc<str>,
+    /// From 0.
+    pub partition: u32,
+}
+
+impl fmt::Display for TopicPartition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.topic, self.partition)
+    }
+}
+
+/// A partition in the hands of one owner: the generation is the fencing token.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Owned {
+    /// The partition.
+    pub partition: TopicPartition,
+    /// Rises with each owner.
+    pub generation: u64,
+}
+
+/// A record of a log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// The topic.
+    pub topic: Arc<str>,
+    /// The partition of the topic.
+    pub partition: u32,
+    /// The place in the partition.
+    pub offset: u64,
+    /// Milliseconds since 1970.
+    pub timestamp: i64,
+    /// The key, if there is one.
+    pub key: Option<Bytes>,
+    /// The value.
+    pub value: Bytes,
+    /// Names with values, in the order of the producer.
+    pub headers: Vec<(String, Bytes)>,
+}
+
+impl Record {
+    /// The bytes that count against a bound: key, value and headers, and 128 for the record itself.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        let headers = self.headers.iter().map(|(name, value)| name.len() + value.len() + 64);
+        let key = self.key.as_ref().map_or(0, Bytes::len);
+        128 + key + self.value.len() + headers.sum::<usize>()
+    }
+}
+
+/// How far a group is in a partition.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Committed {
+    /// The next offset to be read.
+    pub offset: u64,
+    /// What the committer wrote beside it. It may be anybody's.
+    pub metadata: Vec<u8>,
+}
+
+/// A partition that a member gets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Assignment {
+    /// The partition and its generation.
+    pub owned: Owned,
+    /// How far the group is, if it has ever committed.
+    pub committed: Option<Committed>,
+    /// The first offset that the log has.
+    pub start: u64,
+    /// The offset after the last.
+    pub end: u64,
+}
+
+/// What a member is told.
+#[derive(Debug)]
+pub enum Event {
+    /// The member has more partitions. Nothing is read from them before [`Source::begin`].
+    Assigned(Vec<Assignment>),
+    /// Records of one partition.
+    Records {
+        /// The partition.
+        owned: Owned,
+        /// Ascending by offset.
+        records: Vec<Record>,
+        /// The offset after the last record of the log, as far as the engine knows.
+        end: u64,
+    },
+    /// Others are to have these partitions: finish, commit, then [`Control::release`].
+    Revoked(Vec<Owned>),
+    /// These partitions are gone: commits fail.
+    Lost(Vec<Owned>),
+    /// The log no longer has the next record of the partition, or does not have it yet. [`Source::begin`] goes on.
+    OutOfRange {
+        /// The partition.
+        owned: Owned,
+        /// The first offset that the log has.
+        start: u64,
+        /// The offset after the last.
+        end: u64,
+    },
+}
+
+/// How much a poll may return.
+#[derive(Clone, Copy, Debug)]
+pub struct Room {
+    /// Records.
+    pub records: usize,
+    /// Bytes by [`Record::size`]. One record may exceed them.
+    pub bytes: usize,
+}
+
+/// A commit of one partition.
+#[derive(Clone, Debug)]
+pub struct Commit {
+    /// The partition and the generation of its owner.
+    pub owned: Owned,
+    /// What is committed.
+    pub committed: Committed,
+}
+
+/// Why a commit failed. Nothing of it counts as done.
+#[derive(Debug)]
+pub enum CommitError {
+    /// The committer no longer owns these partitions; those of the others were committed.
+    Fenced(Vec<Owned>),
+    /// Try again.
+    Failed(Error),
+}
+
+/// What an engine says of a failure.
+#[derive(Debug)]
+pub struct Error {
+    text: String,
+}
+
+impl Error {
+    /// An error with this text.
+    pub fn new(text: impl Into<String>) -> Error {
+        Error { text: text.into() }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl fmt::Display for CommitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CommitError::Fenced(owned) => {
+                write!(f, "these partitions have another owner:")?;
+                owned.iter().try_for_each(|owned| write!(f, " {}", owned.partition))
+            }
+            CommitError::Failed(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for CommitError {}
+
+/// A member of a group, as an engine has it.
+pub trait Source: Send + 'static {
+    /// Commits and releases while the source is polled.
+    type Control: Control;
+
+    /// The other half of the member.
+    fn control(&self) -> Self::Control;
+
+    /// Waits for the next event. It must be called again and again, also while everything is paused: a member that is
+    /// not polled for the time-out of its session is taken for dead. With a room of no records it returns none.
+    /// Cancel safe.
+    ///
+    /// # Errors
+    ///
+    /// The engine's. The member may be polled again.
+    fn poll(&mut self, room: Room) -> impl Future<Output = Result<Event, Error>> + Send;
+
+    /// Reads an assigned partition from this offset on.
+    fn begin(&mut self, owned: &Owned, offset: u64);
+
+    /// Returns no records of the partition until it is resumed.
+    fn pause(&mut self, partition: &TopicPartition);
+
+    /// Returns records of the partition again, from the place where they stopped.
+    fn resume(&mut self, partition: &TopicPartition);
+
+    /// Leaves the group. What the member still owns goes to others at once. Not cancel safe: the member may then stay
+    /// until its session ends.
+    ///
+    /// # Errors
+    ///
+    /// The engine's.
+    fn close(self) -> impl Future<Output = Result<(), Error>> + Send;
+}
+
+/// The half of a member that may be used while it is polled.
+pub trait Control: Clone + Send + Sync + 'static {
+    /// Commits. When this returns `Ok`, the commit survives a crash, as far as the engine promises that. Not cancel safe: a
+    /// dropped call may still commit.
+    ///
+    /// # Errors
+    ///
+    /// See [`CommitError`].
+    fn commit(&self, commits: Vec<Commit>) -> impl Future<Output = Result<(), CommitError>> + Send;
+
+    /// Gives revoked partitions to others. Not cancel safe: a dropped call may still release.
+    ///
+    /// # Errors
+    ///
+    /// The engine's.
+    fn release(&self, owned: Vec<Owned>) -> impl Future<Output = Result<(), Error>> + Send;
+}

@@ -1,0 +1,107 @@
+//! What is read and not done stays within its bounds, while polling goes on.
+
+use crate::frozen::{Frail, Trouble};
+use crate::support::{Effects, Scratch, engine, millis, send, until};
+use colored::sync::Semaphore;
+use colored::time::sleep;
+use colored_consumer::Consumer;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// Nothing is handled: the consumer reads up to its bound, and stays a member for many times its session.
+#[colored::test]
+async fn intake_stops_at_the_bound_and_polling_goes_on() {
+    for (records, of_partition, bytes) in
+        [(100, 1000, 1 << 20), (1000, 50, 1 << 20), (1000, 1000, 20_000)]
+    {
+        let scratch = Scratch::new();
+        let engine = engine(&scratch, 2).await;
+        send(&engine, 40, 0, 50).await;
+        let (trouble, effects) = (Trouble::default(), Effects::default());
+        let (seen, gate) = (effects.clone(), Arc::new(Semaphore::new(0)));
+        let entered = Arc::clone(&gate);
+        let member = engine.member("g", ["t"]).session(millis(500)).join().await.unwrap();
+        let builder = Consumer::builder(Frail { member, trouble: trouble.clone() })
+            .strict(true)
+            .records(records)
+            .partition_records(of_partition)
+            .bytes(bytes);
+        let consumer = builder.start(move |record, context| {
+            let (seen, entered) = (seen.clone(), Arc::clone(&entered));
+            async move {
+                drop(entered.acquire().await.unwrap());
+                seen.add(&record, context.generation());
+                Ok(())
+            }
+        });
+        let consumer = consumer.unwrap();
+        // Ordering: a count of a test.
+        until("records", || trouble.polled.load(Ordering::Relaxed) >= 40).await;
+        sleep(millis(1_300)).await;
+        let metrics = consumer.metrics().await;
+        assert!(metrics.in_flight <= records.min(2 * of_partition), "{metrics:?}");
+        assert!(metrics.in_flight_bytes <= bytes + 1_000, "{metrics:?}");
+        assert_eq!(metrics.polled as usize, metrics.in_flight);
+        let generations: Vec<_> = metrics.partitions.iter().map(|of| of.generation).collect();
+        assert_eq!(generations, [1, 1], "it was never taken for dead");
+        gate.add_permits(10_000);
+        effects.wait_for(2_000).await;
+        let metrics = consumer.metrics().await;
+        assert!(metrics.partitions.iter().all(|of| !of.is_paused), "{metrics:?}");
+        assert_eq!(metrics.in_flight, 0);
+        consumer.stop().await.unwrap();
+        effects.assert_once_and_in_order(40, 50);
+    }
+}
+
+/// One stuck key pauses its partition at the distance; when it recovers, the partition goes on.
+#[colored::test]
+async fn a_partition_goes_on_when_its_stuck_key_recovers() {
+    let scratch = Scratch::new();
+    let engine = engine(&scratch, 1).await;
+    send(&engine, 10, 0, 100).await;
+    let (effects, gate) = (Effects::default(), Arc::new(Semaphore::new(0)));
+    let (seen, entered) = (effects.clone(), Arc::clone(&gate));
+    let member = engine.member("g", ["t"]).join().await.unwrap();
+    let builder = Consumer::builder(member).strict(true).distance(200);
+    let consumer = builder.start(move |record, context| {
+        let (seen, entered) = (seen.clone(), Arc::clone(&entered));
+        async move {
+            if record.offset == 7 {
+                drop(entered.acquire().await.unwrap());
+            }
+            seen.add(&record, context.generation());
+            Ok(())
+        }
+    });
+    let consumer = consumer.unwrap();
+    // What may be read up to the bound, without the key that is stuck.
+    effects.wait_for(150).await;
+    sleep(millis(50)).await;
+    let metrics = consumer.metrics().await;
+    assert!(metrics.polled <= 207 && metrics.partitions[0].is_paused, "{metrics:?}");
+    gate.add_permits(1);
+    effects.wait_for(1_000).await;
+    consumer.stop().await.unwrap();
+    effects.assert_once_and_in_order(10, 100);
+}
+
+/// A consumer that is dropped stops in the background, and leaves its group.
+#[colored::test]
+async fn a_dropped_consumer_leaves() {
+    let scratch = Scratch::new();
+    let engine = engine(&scratch, 1).await;
+    send(&engine, 1, 0, 10).await;
+    let effects = Effects::default();
+    for round in 1..=2 {
+        let seen = effects.clone();
+        let member = engine.member("g", ["t"]).join().await.unwrap();
+        let consumer = Consumer::builder(member).strict(true).start(move |record, context| {
+            seen.add(&record, context.generation());
+            std::future::ready(Ok(()))
+        });
+        effects.wait_for(10 * round).await;
+        drop(consumer.unwrap());
+        send(&engine, 1, 10, 20).await;
+    }
+}

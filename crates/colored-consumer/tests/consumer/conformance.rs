@@ -1,0 +1,26 @@
+//! The embedded engine keeps what every source promises.
+
+use crate::support::{Scratch, engine};
+use colored_consumer::conformance::{Fixture, check_all};
+use colored_consumer::embedded::{Engine, Member, NewRecord};
+
+struct Embedded(Engine);
+
+impl Fixture for Embedded {
+    type Source = Member;
+
+    async fn join(&self, group: &str) -> Member {
+        self.0.member(group, ["t"]).join().await.unwrap()
+    }
+
+    async fn send(&self, partition: u32, value: &str) {
+        let record = NewRecord { value: value.to_owned().into(), ..NewRecord::default() };
+        self.0.send_to("t", partition, record).await.unwrap();
+    }
+}
+
+#[colored::test]
+async fn the_embedded_engine_keeps_the_promises_of_a_source() {
+    let scratch = Scratch::new();
+    check_all(&Embedded(engine(&scratch, 2).await)).await;
+}

@@ -1,0 +1,227 @@
+//! The engine by itself: one owner of the directory, retention, and a process that is killed while it writes.
+
+use crate::support::{Effects, Scratch, engine, key, millis, number, partition, send};
+use colored_consumer::embedded::{Engine, NewRecord, Options};
+use colored_consumer::{Committed, Consumer, ConsumerError, Reset};
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+const DIRECTORY: &str = "COLORED_CONSUMER_TEST_DIRECTORY";
+
+#[colored::test]
+async fn one_engine_has_a_directory_at_a_time() {
+    let scratch = Scratch::new();
+    let first = engine(&scratch, 1).await;
+    let error = Engine::open(scratch.path()).await.unwrap_err().to_string();
+    assert!(error.contains("is locked"), "{error}");
+    drop(first);
+    let again = Engine::open(scratch.path()).await.unwrap();
+    assert_eq!(again.range(&partition(0)).await.unwrap(), (0, 0));
+}
+
+#[colored::test]
+async fn a_record_that_is_too_large_is_refused() {
+    let scratch = Scratch::new();
+    let engine = engine(&scratch, 1).await;
+    let error = engine.send("t", NewRecord::new("k", vec![0; 17 << 20])).await.unwrap_err();
+    assert!(error.to_string().contains("17825793 bytes"), "{error}");
+    let mut record = NewRecord::new("k", "v");
+    record.headers = vec![("n".repeat(2_000), "v".into())];
+    assert!(engine.send("t", record).await.is_err());
+    assert!(engine.send("unknown", NewRecord::new("k", "v")).await.is_err());
+}
+
+/// Commits with any metadata come back, the last one of many, and the log of the commits does not grow for ever.
+#[colored::test]
+async fn commits_survive_and_their_log_stays_small() {
+    let scratch = Scratch::new();
+    let engine = engine(&scratch, 1).await;
+    for number in 0..25_000_u64 {
+        let metadata = vec![number as u8; (number % 300) as usize];
+        let committed = Committed { offset: number, metadata };
+        engine.set_committed("g", partition(0), committed).await.unwrap();
+    }
+    drop(engine);
+    let bytes: u64 = std::fs::read_dir(scratch.path().join("groups"))
+        .unwrap()
+        .map(|file| file.unwrap().metadata().unwrap().len())
+        .sum();
+    assert!(bytes < 12_000 * 400, "{bytes}");
+    let engine = Engine::open(scratch.path()).await.unwrap();
+    let expected = Committed { offset: 24_999, metadata: vec![24_999_u64 as u8; 99] };
+    assert_eq!(engine.committed("g", &partition(0)).await, Some(expected));
+}
+
+/// Retention overtakes a consumer: it goes on where the log begins, or ends with an error, as it was told.
+#[colored::test]
+async fn a_consumer_behind_the_retention_goes_on_as_it_was_told() {
+    for reset in [Reset::Earliest, Reset::Latest, Reset::Fail] {
+        let scratch = Scratch::new();
+        let options = Options::new().sync(false).segment_bytes(2_000).retain_bytes(10_000);
+        let engine = options.open(scratch.path()).await.unwrap();
+        engine.create_topic("t", 1).await.unwrap();
+        for first in (0..1_000).step_by(10) {
+            send(&engine, 1, first, first + 10).await;
+        }
+        let old = Committed { offset: 5, metadata: Vec::new() };
+        engine.set_committed("g", partition(0), old).await.unwrap();
+        let start = engine.range(&partition(0)).await.unwrap().0;
+        assert!(start > 500, "{start}");
+        let effects = Effects::default();
+        let seen = effects.clone();
+        let member = engine.member("g", ["t"]).join().await.unwrap();
+        let builder = Consumer::builder(member).strict(true).reset(reset);
+        let consumer = builder.start(move |record, context| {
+            seen.add(&record, context.generation());
+            std::future::ready(Ok(()))
+        });
+        let consumer = consumer.unwrap();
+        let first = match reset {
+            Reset::Earliest => start,
+            Reset::Latest => 1_000,
+            Reset::Fail => {
+                let error = consumer.wait().await.unwrap_err();
+                assert!(matches!(error, ConsumerError::OutOfRange(_)), "{error}");
+                continue;
+            }
+        };
+        // What is sent after it has begun.
+        while consumer.metrics().await.partitions.is_empty() {
+            colored::time::sleep(millis(1)).await;
+        }
+        send(&engine, 1, 1_000, 1_010).await;
+        effects.wait_for(1_010 - first as usize).await;
+        assert_eq!(effects.by_key()["k0"], (first..1_010).collect::<Vec<_>>());
+        consumer.stop().await.unwrap();
+    }
+}
+
+/// Kills a process while it appends and commits: everything that was confirmed is there, in order, and nothing else is
+/// but a row of whole records.
+#[test]
+fn a_process_that_is_killed_loses_nothing_that_was_confirmed() {
+    let scratch = Scratch::new();
+    for round in 0..6_u64 {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "engine::append_until_killed", "--ignored", "--nocapture"])
+            .env(DIRECTORY, scratch.path())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut confirmed = BTreeMap::new();
+        let wanted = 40 + 37 * round as usize;
+        while confirmed.len() < wanted {
+            let line = lines.next().expect("the process goes on").unwrap();
+            if let Some(("confirmed", rest)) = line.split_once(' ') {
+                let numbers: Vec<u64> = rest.split(' ').map(|word| word.parse().unwrap()).collect();
+                confirmed.insert((numbers[0], numbers[1]), numbers[2]);
+            }
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        // What it said before it died.
+        for line in lines.map_while(Result::ok) {
+            let words: Vec<u64> = line.split(' ').filter_map(|word| word.parse().ok()).collect();
+            if let (true, [partition, offset, value]) = (line.starts_with("confirmed "), &words[..])
+            {
+                confirmed.insert((*partition, *offset), *value);
+            }
+        }
+        check_log(scratch.path(), &confirmed);
+    }
+}
+
+/// Reads the whole log, and compares it with what was confirmed.
+fn check_log(directory: &Path, confirmed: &BTreeMap<(u64, u64), u64>) {
+    let runtime = colored::Runtime::new().unwrap();
+    let (directory, confirmed) = (directory.to_owned(), confirmed.clone());
+    runtime.run(async move {
+        let engine = Engine::open(&directory).await.unwrap();
+        let mut total = 0;
+        for n in 0..3 {
+            let (start, end) = engine.range(&partition(n)).await.unwrap();
+            assert_eq!(start, 0);
+            total += end;
+            let committed = engine.committed("g", &partition(n)).await;
+            assert!(committed.is_none_or(|of| of.offset <= end));
+        }
+        let effects = Effects::default();
+        let seen = effects.clone();
+        let member = engine.member("check", ["t"]).join().await.unwrap();
+        let consumer = Consumer::builder(member).strict(true).start(move |record, context| {
+            seen.add(&record, context.generation());
+            std::future::ready(Ok(()))
+        });
+        effects.wait_for(total as usize).await;
+        consumer.unwrap().stop().await.unwrap();
+        let read: BTreeMap<_, _> = effects
+            .all()
+            .into_iter()
+            .map(|of| ((u64::from(of.partition), of.offset), of.number))
+            .collect();
+        for (place, number) in &confirmed {
+            assert_eq!(read.get(place), Some(number), "{place:?} was confirmed");
+        }
+        // The group begins anew in the next round.
+        for n in 0..3 {
+            engine.set_committed("check", partition(n), Committed::default()).await.unwrap();
+        }
+    });
+}
+
+#[test]
+#[ignore = "a process of another test"]
+fn append_until_killed() {
+    let directory = std::env::var_os(DIRECTORY).expect("the other test names it");
+    let runtime = colored::Runtime::new().unwrap();
+    runtime.run(async move {
+        let engine = Options::new().segment_bytes(4_000).open(directory).await.unwrap();
+        engine.create_topic("t", 3).await.unwrap();
+        let tasks: Vec<_> = (0..8_u64)
+            .map(|task| {
+                let engine = engine.clone();
+                colored::spawn_unique(async move {
+                    for number in 0.. {
+                        let value = task * 1_000_000 + number;
+                        let record = NewRecord::new(format!("k{value}"), value.to_string());
+                        let (to, offset) = engine.send("t", record).await.unwrap();
+                        println!("confirmed {to} {offset} {value}");
+                        let committed = Committed { offset, metadata: vec![7; 100] };
+                        engine.set_committed("g", partition(to), committed).await.unwrap();
+                    }
+                })
+            })
+            .collect();
+        for task in tasks {
+            task.await.unwrap();
+        }
+    });
+}
+
+#[colored::test]
+async fn records_have_their_headers_and_keys_and_times() {
+    let scratch = Scratch::new();
+    let engine = engine(&scratch, 4).await;
+    let mut record = NewRecord::new("k1", "7");
+    record.headers = vec![("trace".to_owned(), "abc".into()), (String::new(), "".into())];
+    let headers = record.headers.clone();
+    let (to, offset) = engine.send("t", record).await.unwrap();
+    let (again, next) = engine.send("t", NewRecord::new("k1", "8")).await.unwrap();
+    assert_eq!((to, offset + 1), (again, next), "a key has one partition");
+    let (sender, receiver) = colored::sync::oneshot::channel();
+    let sender = std::sync::Mutex::new(Some(sender));
+    let member = engine.member("g", ["t"]).join().await.unwrap();
+    let consumer = Consumer::builder(member).strict(true).start(move |record, _| {
+        if number(&record) == 7 {
+            sender.lock().unwrap().take().unwrap().send(record).unwrap();
+        }
+        std::future::ready(Ok(()))
+    });
+    let record = receiver.await.unwrap();
+    consumer.unwrap().stop().await.unwrap();
+    assert_eq!((key(&record).as_str(), &record.headers), ("k1", &headers));
+    assert!(record.timestamp > 1_600_000_000_000, "milliseconds since 1970");
+}

@@ -1,0 +1,89 @@
+//! Sources that do what a bad day does: a member that is not polled, and commits that fail.
+
+use colored::time::{Duration, sleep};
+use colored_consumer::embedded::{EmbeddedControl, Member};
+use colored_consumer::{
+    Commit, CommitError, Control, Error, Event, Owned, Room, Source, TopicPartition,
+};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// What is to go wrong.
+#[derive(Clone, Default)]
+pub(crate) struct Trouble {
+    /// The member is no longer polled, as of a process that was stopped.
+    pub(crate) is_frozen: Arc<AtomicBool>,
+    /// So many commits fail.
+    pub(crate) failing_commits: Arc<AtomicUsize>,
+    /// Commits that succeeded: the largest metadata.
+    pub(crate) largest_metadata: Arc<AtomicUsize>,
+    /// Records that were polled.
+    pub(crate) polled: Arc<AtomicUsize>,
+}
+
+pub(crate) struct Frail {
+    pub(crate) member: Member,
+    pub(crate) trouble: Trouble,
+}
+
+impl Source for Frail {
+    type Control = FrailControl;
+
+    fn control(&self) -> FrailControl {
+        FrailControl { control: self.member.control(), trouble: self.trouble.clone() }
+    }
+
+    async fn poll(&mut self, room: Room) -> Result<Event, Error> {
+        // Ordering: a switch of a test.
+        while self.trouble.is_frozen.load(Ordering::Relaxed) {
+            sleep(Duration::from_millis(5)).await;
+        }
+        let event = self.member.poll(room).await?;
+        if let Event::Records { records, .. } = &event {
+            assert!(records.len() <= room.records);
+            self.trouble.polled.fetch_add(records.len(), Ordering::Relaxed);
+        }
+        Ok(event)
+    }
+
+    fn begin(&mut self, owned: &Owned, offset: u64) {
+        self.member.begin(owned, offset);
+    }
+
+    fn pause(&mut self, partition: &TopicPartition) {
+        self.member.pause(partition);
+    }
+
+    fn resume(&mut self, partition: &TopicPartition) {
+        self.member.resume(partition);
+    }
+
+    async fn close(self) -> Result<(), Error> {
+        self.member.close().await
+    }
+}
+
+#[derive(Clone)]
+pub(crate) struct FrailControl {
+    control: EmbeddedControl,
+    trouble: Trouble,
+}
+
+impl Control for FrailControl {
+    async fn commit(&self, commits: Vec<Commit>) -> Result<(), CommitError> {
+        let trouble = &self.trouble;
+        // Ordering: counts of a test.
+        let left = trouble.failing_commits.load(Ordering::Relaxed);
+        if left > 0 {
+            trouble.failing_commits.store(left - 1, Ordering::Relaxed);
+            return Err(CommitError::Failed(Error::new("a bad day")));
+        }
+        let largest = commits.iter().map(|commit| commit.committed.metadata.len()).max();
+        trouble.largest_metadata.fetch_max(largest.unwrap_or(0), Ordering::Relaxed);
+        self.control.commit(commits).await
+    }
+
+    async fn release(&self, owned: Vec<Owned>) -> Result<(), Error> {
+        self.control.release(owned).await
+    }
+}

@@ -1,0 +1,12 @@
+//! Consumers on the embedded engine.
+
+mod bounds;
+mod broken;
+mod commits;
+mod conformance;
+mod engine;
+mod failures;
+mod frozen;
+mod group;
+mod order;
+mod support;

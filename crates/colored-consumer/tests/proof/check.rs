@@ -1,0 +1,137 @@
+//! What must hold over all effects.
+
+use std::collections::{HashMap, HashSet};
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ended {
+    Killed,
+    /// It was asked to, and ended in time.
+    Left,
+    /// As `Left`, and before it was stopped for longer than its sessions.
+    Slept,
+}
+
+/// What may be repeated after a kill: what four members had in flight, and what they had done since their last commits.
+/// A commit every 20 ms, and a busy machine that does not run for a second.
+const MOST_REPEATS: usize = 4 * 2_000;
+
+#[derive(Debug)]
+struct Effect {
+    key: String,
+    number: u64,
+    member: String,
+    generation: u64,
+    start: u128,
+    end: u128,
+    partition: usize,
+    offset: u64,
+}
+
+/// All effects, in the order of the file.
+pub(crate) struct Effects(Vec<Effect>);
+
+impl Effects {
+    pub(crate) fn read(lines: &[String]) -> Effects {
+        Effects(lines.iter().map(|line| parse(line)).collect())
+    }
+
+    pub(crate) fn has_key(&self, key: &str) -> bool {
+        self.0.iter().any(|effect| effect.key == key)
+    }
+
+    /// (1) Every number appears.
+    pub(crate) fn check_all_appear(&self, sent: &[(String, u64)]) {
+        let seen: HashSet<_> =
+            self.0.iter().map(|effect| (effect.key.as_str(), effect.number)).collect();
+        let is_lost = |(key, number): &&(String, u64)| !seen.contains(&(key.as_str(), *number));
+        let lost: Vec<_> = sent.iter().filter(is_lost).collect();
+        assert!(lost.is_empty(), "{} records are lost: {:?}", lost.len(), lost.first());
+    }
+
+    /// (2) Within a key and a generation numbers rise by one; a generation begins at or before the number after the last.
+    ///
+    /// What was done above the committed offset is skipped by a later generation, so there numbers may be left out that
+    /// have appeared before.
+    pub(crate) fn check_order(&self, sent: &[(String, u64)]) {
+        let keys: HashSet<_> = sent.iter().map(|(key, _)| key.as_str()).collect();
+        let mut seen: HashMap<&str, HashSet<u64>> = HashMap::new();
+        let mut last: HashMap<&str, (u64, u64)> = HashMap::new();
+        for effect in &self.0 {
+            let key = effect.key.as_str();
+            assert!(keys.contains(key), "{effect:?}");
+            let seen = seen.entry(key).or_default();
+            if let Some((generation, number)) = last.insert(key, (effect.generation, effect.number))
+            {
+                assert!(generation <= effect.generation, "an earlier generation: {effect:?}");
+                if generation == effect.generation {
+                    assert!(number < effect.number, "out of order: {effect:?}");
+                }
+            }
+            let is_skipped = |number: &u64| !seen.contains(number);
+            let skipped = (0..effect.number).rev().find(is_skipped);
+            assert_eq!(skipped, None, "before it had an effect: {effect:?}");
+            seen.insert(effect.number);
+        }
+    }
+
+    /// (3) No two members are in a key at the same time.
+    pub(crate) fn check_no_overlap(&self) {
+        let mut by_key: HashMap<&str, Vec<&Effect>> = HashMap::new();
+        for effect in &self.0 {
+            by_key.entry(&effect.key).or_default().push(effect);
+        }
+        for effects in by_key.values_mut() {
+            effects.sort_by_key(|effect| effect.start);
+            for pair in effects.windows(2) {
+                let is_apart = pair[0].end <= pair[1].start || pair[0].member == pair[1].member;
+                assert!(is_apart, "at the same time: {pair:?}");
+            }
+        }
+    }
+
+    /// (4, 5) What a process repeats of its predecessors: nothing after an end in time.
+    pub(crate) fn check_repeats(&self, start: usize, end: usize, ended: Ended) {
+        let end = end.min(self.0.len());
+        let place = |effect: &Effect| (effect.partition, effect.offset);
+        let own: HashSet<_> = self.0[start..end].iter().map(place).collect();
+        let repeated_inside = end - start - own.len();
+        // Hand-overs inside the process are planned, unless it slept.
+        let most = if ended == Ended::Slept { MOST_REPEATS } else { 0 };
+        assert!(repeated_inside <= most, "{repeated_inside} repeats in a process that {ended:?}");
+        let later: HashSet<_> = self.0[end..].iter().map(place).collect();
+        let repeats = own.intersection(&later).count();
+        // What a sleeper had done when it had lost its partitions comes again, perhaps only after its end.
+        let most = if ended == Ended::Left { 0 } else { MOST_REPEATS };
+        assert!(repeats <= most, "{repeats} repeats after a process that {ended:?}");
+    }
+
+    /// (6) What is below the committed offsets had an effect by then.
+    pub(crate) fn check_commits(&self, until: usize, committed: &[u64]) {
+        let place = |effect: &Effect| (effect.partition, effect.offset);
+        let done: HashSet<_> = self.0[..until].iter().map(place).collect();
+        for (partition, end) in committed.iter().enumerate() {
+            for offset in 0..*end {
+                let is_done = done.contains(&(partition, offset));
+                assert!(is_done, "{end} is committed in partition {partition}, without {offset}");
+            }
+        }
+    }
+}
+
+fn parse(line: &str) -> Effect {
+    let words: Vec<_> = line.split(' ').collect();
+    let [key, number, member, generation, start, end, partition, offset] = words[..] else {
+        panic!("{line:?} is no effect")
+    };
+    Effect {
+        key: key.to_owned(),
+        number: number.parse().unwrap(),
+        member: member.to_owned(),
+        generation: generation.parse().unwrap(),
+        start: start.parse().unwrap(),
+        end: end.parse().unwrap(),
+        partition: partition.parse().unwrap(),
+        offset: offset.parse().unwrap(),
+    }
+}

@@ -1,0 +1,224 @@
+//! A hand-over under hundreds of schedules, in a time of its own: a consumer loses its partition, planned or not, at any
+//! moment, while commits are slow and fail.
+
+use colored::sim::{Builder, random};
+use colored::sync::{Notify, mpsc};
+use colored::time::{Duration, sleep};
+use colored_consumer::{
+    Assignment, Commit, CommitError, Committed, Consumer, Control, Error, Event, Failure, Owned,
+    Record, Room, Source, TopicPartition,
+};
+use std::future::pending;
+use std::sync::{Arc, Mutex};
+
+const KEYS: u64 = 3;
+const RECORDS: u64 = 24;
+
+fn owned(generation: u64) -> Owned {
+    Owned { partition: TopicPartition { topic: "t".into(), partition: 0 }, generation }
+}
+
+fn record(offset: u64) -> Record {
+    Record {
+        topic: "t".into(),
+        partition: 0,
+        offset,
+        timestamp: 0,
+        key: Some(format!("k{}", offset % KEYS).into()),
+        value: "v".into(),
+        headers: Vec::new(),
+    }
+}
+
+/// One partition, its owner, and what its handlers have done.
+#[derive(Default)]
+struct Broker {
+    generation: u64,
+    committed: Option<Committed>,
+    effects: Vec<(u64, u64)>,
+    is_released: bool,
+    /// Commits that failed in a row.
+    failures: u32,
+}
+
+#[derive(Clone, Default)]
+struct Shared {
+    broker: Arc<Mutex<Broker>>,
+    changed: Arc<Notify>,
+}
+
+impl Shared {
+    /// Whether every record has an effect.
+    fn has_all(&self) -> bool {
+        let broker = self.broker.lock().unwrap();
+        let is_done = |offset| broker.effects.iter().any(|(_, done)| *done == offset);
+        (0..RECORDS).all(is_done)
+    }
+}
+
+/// A member that is told what the test says.
+struct Script {
+    events: mpsc::UnboundedReceiver<Event>,
+    shared: Shared,
+    reading: Option<(Owned, u64)>,
+    is_paused: bool,
+}
+
+impl Script {
+    fn take(&mut self, event: Event) -> Event {
+        if matches!(event, Event::Revoked(_) | Event::Lost(_)) {
+            self.reading = None;
+        }
+        event
+    }
+}
+
+impl Source for Script {
+    type Control = Shared;
+
+    fn control(&self) -> Shared {
+        self.shared.clone()
+    }
+
+    async fn poll(&mut self, room: Room) -> Result<Event, Error> {
+        if let Ok(event) = self.events.try_recv() {
+            return Ok(self.take(event));
+        }
+        if let Some((owned, next)) = self.reading.as_mut().filter(|_| !self.is_paused)
+            && room.records > 0
+            && *next < RECORDS
+        {
+            let count = (1 + random() % 3).min(RECORDS - *next).min(room.records as u64);
+            let records = (*next..*next + count).map(record).collect();
+            *next += count;
+            return Ok(Event::Records { owned: owned.clone(), records, end: RECORDS });
+        }
+        match self.events.recv().await {
+            Some(event) => Ok(self.take(event)),
+            None => pending().await,
+        }
+    }
+
+    fn begin(&mut self, owned: &Owned, offset: u64) {
+        self.reading = Some((owned.clone(), offset));
+    }
+
+    fn pause(&mut self, _: &TopicPartition) {
+        self.is_paused = true;
+    }
+
+    fn resume(&mut self, _: &TopicPartition) {
+        self.is_paused = false;
+    }
+
+    async fn close(self) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+impl Control for Shared {
+    async fn commit(&self, commits: Vec<Commit>) -> Result<(), CommitError> {
+        sleep(Duration::from_millis(random() % 4)).await;
+        let mut broker = self.broker.lock().unwrap();
+        // After five in a row a partition is released without its last commit.
+        if random().is_multiple_of(4) && broker.failures < 3 {
+            broker.failures += 1;
+            return Err(CommitError::Failed(Error::new("a bad day")));
+        }
+        broker.failures = 0;
+        for Commit { owned, committed } in commits {
+            if owned.generation != broker.generation {
+                return Err(CommitError::Fenced(vec![owned]));
+            }
+            let is_done = |offset| broker.effects.iter().any(|(_, done)| *done == offset);
+            assert!((0..committed.offset).all(is_done), "{} is committed", committed.offset);
+            broker.committed = Some(committed);
+        }
+        Ok(())
+    }
+
+    async fn release(&self, _: Vec<Owned>) -> Result<(), Error> {
+        self.broker.lock().unwrap().is_released = true;
+        self.changed.notify_one();
+        Ok(())
+    }
+}
+
+/// A consumer in this generation, and how to tell it something.
+fn start(shared: &Shared, generation: u64) -> (Consumer, mpsc::UnboundedSender<Event>) {
+    let (sender, events) = mpsc::unbounded_channel();
+    let committed = {
+        let mut broker = shared.broker.lock().unwrap();
+        broker.generation = generation;
+        broker.committed.clone()
+    };
+    let assignment = Assignment { owned: owned(generation), committed, start: 0, end: RECORDS };
+    sender.send(Event::Assigned(vec![assignment])).unwrap();
+    let script = Script { events, shared: shared.clone(), reading: None, is_paused: false };
+    let done = shared.clone();
+    let consumer = Consumer::builder(script)
+        .strict(true)
+        .concurrency(2)
+        .records(6)
+        .commit_every(Duration::from_millis(5))
+        .drain(Duration::from_secs(60))
+        .retry(Duration::from_millis(1), Duration::from_millis(8))
+        .start(move |record, context| {
+            let done = done.clone();
+            async move {
+                sleep(Duration::from_millis(random() % 8)).await;
+                if random().is_multiple_of(8) {
+                    return Err(Failure::retry("a bad day"));
+                }
+                done.broker.lock().unwrap().effects.push((context.generation(), record.offset));
+                done.changed.notify_one();
+                Ok(())
+            }
+        });
+    (consumer.unwrap(), sender)
+}
+
+async fn hand_over(is_planned: bool) {
+    let shared = Shared::default();
+    let (first, tell) = start(&shared, 1);
+    sleep(Duration::from_millis(random() % 60)).await;
+    if is_planned {
+        tell.send(Event::Revoked(vec![owned(1)])).unwrap();
+        while !shared.broker.lock().unwrap().is_released {
+            shared.changed.notified().await;
+        }
+    }
+    let (second, _tell) = start(&shared, 2);
+    if !is_planned {
+        // The news comes late.
+        sleep(Duration::from_millis(random() % 10)).await;
+        tell.send(Event::Lost(vec![owned(1)])).unwrap();
+    }
+    while !shared.has_all() {
+        shared.changed.notified().await;
+    }
+    second.stop().await.unwrap();
+    first.stop().await.unwrap();
+    let effects = shared.broker.lock().unwrap().effects.clone();
+    if is_planned {
+        assert_eq!(effects.len() as u64, RECORDS, "each once: {effects:?}");
+    }
+    for generation in [1, 2] {
+        for key in 0..KEYS {
+            let own =
+                effects.iter().filter(|(of, offset)| *of == generation && offset % KEYS == key);
+            let own: Vec<_> = own.map(|(_, offset)| *offset).collect();
+            assert!(own.is_sorted(), "key {key} of generation {generation}: {own:?}");
+        }
+    }
+}
+
+#[test]
+fn a_planned_hand_over_repeats_nothing_under_any_schedule() {
+    Builder::new().seeds(0..300).run(|| hand_over(true)).assert_passed();
+}
+
+#[test]
+fn a_lost_partition_loses_no_record_under_any_schedule() {
+    Builder::new().seeds(0..300).run(|| hand_over(false)).assert_passed();
+}
