@@ -147,6 +147,7 @@ impl TcpSocket {
         &self.socket
     }
 
+    #[allow(clippy::useless_conversion, reason = "with the feature `sim` it is another type")]
     pub(in crate::net) fn into_socket(self) -> Socket {
         self.socket.into()
     }
