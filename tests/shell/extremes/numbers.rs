@@ -110,6 +110,11 @@ pub(super) const ROWS: &[Row] = &[
     ("sim/builder.rs::until_plateau", u64::MAX, |of| {
         simulate(sim::Builder::new().seeds(0..2).until_plateau(of))
     }),
+    ("sim/builder.rs::exhaust", u64::MAX, |of| {
+        let found = sim::Builder::new().exhaust(of, || async {});
+        assert_eq!(found.is_complete(), of > 0);
+        Ok(())
+    }),
     ("sim/run.rs::happens", U32, |of| {
         assert!(!colored::sim::buggify!(small(of)), "nothing fails outside a simulation");
         sim::Builder::new()
