@@ -233,3 +233,10 @@ fn after_the_quiet_phase_has_begun_nothing_fails() {
         });
     report.assert_passed();
 }
+
+#[test]
+fn a_report_names_the_faults_and_packets() {
+    let failure = found(Builder::new().faults(Faults::network()).host("a", sums(false)), add_three);
+    let text = failure.to_string();
+    assert!(text.contains("<- fault: ") && text.contains("data of main arrives"), "{text}");
+}

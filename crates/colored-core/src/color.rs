@@ -3,6 +3,7 @@
 mod keys;
 mod names;
 
+use crate::serial;
 use crate::sync::thread_slot;
 use std::cell::Cell;
 use std::fmt;
@@ -171,15 +172,17 @@ impl Color {
     #[must_use]
     #[inline]
     pub fn unique() -> Self {
-        let key = NEXT.with(|next| {
-            let mut key = next.get();
-            if key % BLOCK == 0 && key < SIMULATED {
-                key = next_block() * BLOCK;
-            }
-            next.set(key + 1);
-            key
-        });
-        Self::from_parts(ColorKind::Unique, key)
+        let counted = || {
+            NEXT.with(|next| {
+                let mut key = next.get();
+                if key % BLOCK == 0 && key < SIMULATED {
+                    key = next_block() * BLOCK;
+                }
+                next.set(key + 1);
+                key
+            })
+        };
+        Self::from_parts(ColorKind::Unique, serial::next().unwrap_or_else(counted))
     }
 
     /// The number of the first unique color of a simulation.

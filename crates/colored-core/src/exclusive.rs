@@ -5,6 +5,7 @@
 //! state, so it ends wherever its future is dropped, also far from the task.
 
 use crate::budget;
+use crate::lane::order;
 use crate::lane::section::inside::{self, Inside};
 use crate::lane::section::{self, Holds};
 use crate::lane::{LanePtr, current};
@@ -184,6 +185,7 @@ fn enter(site: &'static Location<'static>, put_off: &mut Option<Holds>) -> Optio
             task.id()
         )
     }
+    order::refuse("a section");
     if !section::take(task, put_off) {
         return None;
     }

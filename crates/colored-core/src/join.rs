@@ -1,6 +1,8 @@
 //! [`JoinHandle`] and [`AbortHandle`]: waiting for a task, and aborting it.
 
+use crate::budget;
 use crate::lane::LanePtr;
+use crate::lane::order::{self, Awaited};
 use crate::task::{Abort, Cause, How, Id, Join, JoinError, TaskRef};
 use crate::wait::{Kind, Target, WaitSlot};
 use std::fmt;
@@ -52,6 +54,7 @@ impl<T> JoinHandle<T> {
     /// complete by then, nothing happens. Returns at once; await the handle to know when the future
     /// has been dropped. A blocking call is cancelled only if it has not begun.
     pub fn abort(&self) {
+        refuse_for_a_call(self.join.task());
         self.join.abort();
     }
 
@@ -63,7 +66,7 @@ impl<T> JoinHandle<T> {
     /// Whether the future has been dropped, and the output or the error is available.
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        self.join.is_finished()
+        order::is_over(|| self.join.is_finished())
     }
 
     /// The task's id.
@@ -78,7 +81,7 @@ impl<T> JoinHandle<T> {
     ///
     /// If the output has already been taken.
     pub fn try_take(&mut self) -> Option<Result<T, JoinError>> {
-        self.join.try_take()
+        if order::is_over(|| self.join.is_finished()) { self.join.try_take() } else { None }
     }
 }
 
@@ -87,7 +90,7 @@ impl<T> Future for JoinHandle<T> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let told = self.wait.begin_poll();
-        let polled = Pin::new(&mut self.join).poll(cx);
+        let polled = order::poll(order::How::Join, &mut self.join, cx);
         if polled.is_ready() {
             self.wait.end();
         } else if let Some(deadlock) = told {
@@ -96,6 +99,35 @@ impl<T> Future for JoinHandle<T> {
             self.record_wait();
         }
         polled
+    }
+}
+
+impl<T> Awaited for Join<T, LanePtr> {
+    type Output = Result<T, JoinError>;
+
+    #[inline]
+    fn poll_now(&mut self, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        Pin::new(self).poll(cx)
+    }
+
+    fn is_there(&self) -> bool {
+        self.is_finished()
+    }
+
+    fn wait_only(&mut self, cx: &mut Context<'_>) {
+        if budget::poll_proceed(cx).is_ready() {
+            budget::give_back();
+            if !self.register(cx.waker()) {
+                cx.waker().wake_by_ref();
+            }
+        }
+    }
+}
+
+/// No record has whether a blocking call had begun when it was aborted.
+fn refuse_for_a_call(task: TaskRef<LanePtr>) {
+    if task.lane() == LanePtr::nowhere() {
+        order::refuse("the abort of a blocking call");
     }
 }
 
@@ -132,13 +164,14 @@ pub struct AbortHandle(Abort<LanePtr>);
 impl AbortHandle {
     /// As [`JoinHandle::abort`].
     pub fn abort(&self) {
+        refuse_for_a_call(self.0.task());
         self.0.abort();
     }
 
     /// As [`JoinHandle::is_finished`].
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        self.0.is_finished()
+        order::is_over(|| self.0.is_finished())
     }
 
     /// The task's id.

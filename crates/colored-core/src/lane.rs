@@ -65,6 +65,11 @@ mod dispatch;
 pub(crate) mod held;
 pub(crate) mod locals;
 mod node;
+#[cfg(feature = "record")]
+pub(crate) mod order;
+#[cfg(not(feature = "record"))]
+#[path = "lane/order/absent.rs"]
+pub(crate) mod order;
 pub(crate) mod points;
 mod poll;
 pub(crate) mod priority;
@@ -94,6 +99,7 @@ pub use self::priority::Priority;
 use self::count::Count;
 use self::held::Held;
 use self::node::Then;
+use self::order::LaneOrder;
 use self::priority::PriorityWord;
 use crate::color::{Color, ColorKind};
 use crate::meter::Place;
@@ -128,6 +134,8 @@ pub(crate) struct Lane {
     number: u64,
     /// Made when the lane is recorded first.
     meter: Place,
+    /// The order of its turns, if that is recorded or replayed.
+    order: LaneOrder,
     /// At the head while a call runs inline.
     inline: Node,
 }
@@ -160,6 +168,7 @@ pub(crate) enum Tenure {
 impl Lane {
     /// A lane with one reference.
     pub(crate) fn new(color: Color, port: Arc<dyn Dispatch>, tenure: Tenure) -> Self {
+        let order = port.common().recording.of(color);
         Self {
             chain: Chain::new(),
             refs: Count::new(tenure == Tenure::Published),
@@ -180,6 +189,7 @@ impl Lane {
             priority: PriorityWord::new(),
             number: color.number(),
             meter: Place::default(),
+            order,
             inline: Node::new(Kind::Inline, 0),
         }
     }
@@ -187,6 +197,7 @@ impl Lane {
     /// Makes an unreferenced lane that was in no table, or has left it, into a fresh one.
     pub(crate) fn renew(&mut self, color: Color) {
         (self.kind, self.number) = (color.kind(), color.number());
+        self.order = self.port.common().recording.of(color);
         self.refs.renew();
         // Ordering: exclusive access.
         self.home.store(0, Ordering::Relaxed);

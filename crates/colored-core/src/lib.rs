@@ -239,6 +239,11 @@ mod probes;
 mod queue;
 mod rng;
 mod sched;
+#[cfg(feature = "record")]
+mod serial;
+#[cfg(not(feature = "record"))]
+#[path = "serial/absent.rs"]
+mod serial;
 mod sites;
 mod sketch;
 mod span;

@@ -12,6 +12,7 @@
 //! | [`report_overload`] | tells the shell that work was refused | the core | an admission |
 //! | [`restart_ids`], [`SimulatedIds`] | equal schedules of a simulation have equal task ids and unique colors | the core | the simulation |
 //! | `on_points`, `Point` | a simulation sees and interrupts what a thread does to other colors; with the feature `sim` | the core | the simulation |
+//! | [`Order`], [`refuse`], `order` | a run that is recorded or replayed | the core | the shell |
 //! | [`in_own_call`] | a call of the system inside a poll, which is no matter of the program | the core | attempts that files make on a worker |
 //! | [`sync`] | atomics and locks that the models see: `std`'s or loom's | the core | everything above that has models |
 //!
@@ -21,6 +22,7 @@
 //! [`Address`](crate::Address) and [`Scheduler`](crate::Scheduler) belong to the public interface of the core: a color
 //! of a scheduler, and its clock.
 
+pub use crate::lane::order::{Order, refuse};
 #[cfg(feature = "sim")]
 pub use crate::lane::points::{Moment, Point, on_points};
 pub use crate::sched::{Finish, Part, in_own_call, report_overload};
@@ -32,6 +34,16 @@ use crate::cell::{AccessError, Call, ColorCell};
 use crate::color::Color;
 use crate::task::Id;
 use std::panic::Location;
+
+/// What a record has, for the layers above that add to it.
+#[cfg(feature = "record")]
+pub mod order {
+    pub use crate::lane::order::{
+        Shell, Sink, answer, is_ordered, is_replay_here, note, number, recorded, source, told,
+        wait_until,
+    };
+    pub use colored_record::{Damage, File, Mark, Source, SourceKind, Value, head};
+}
 
 /// The types of `crate::sync` that the crates above use.
 pub mod sync {

@@ -9,8 +9,14 @@
 mod chain;
 #[cfg_attr(colored_loom, path = "queue/deque_model.rs")]
 mod deque;
+#[cfg(feature = "record")]
+mod tag;
+#[cfg(not(feature = "record"))]
+#[path = "queue/tag/absent.rs"]
+mod tag;
 
 pub(crate) use self::chain::{
     Admission, Chain, Kind, Node, Pushed, ReaderCount, Rotated, Tail, Unlinked,
 };
 pub(crate) use self::deque::{Deque, Injector, Stealer};
+pub(crate) use self::tag::Tag;

@@ -74,6 +74,7 @@ use self::snapshot::SnapshotRequests;
 use self::spare_lanes::SharedLanes;
 use self::task_counts::TaskCounts;
 use crate::lane::common::Common;
+use crate::lane::order::Order;
 use crate::lane::{LanePtr, LaneRef, ReadyLane};
 use crate::memory::SharedBlocks;
 use crate::queue::{Deque, Injector};
@@ -189,6 +190,21 @@ impl Scheduler {
         park: Box<dyn Park>,
         options: Options,
     ) -> (SchedulerHandle, Vec<Worker>) {
+        Self::with_order(workers, seed, park, options, Order::default())
+    }
+
+    /// As [`Scheduler::with_options`], recorded or replayed.
+    ///
+    /// # Panics
+    ///
+    /// As for `with_options`.
+    pub fn with_order(
+        workers: usize,
+        seed: u64,
+        park: Box<dyn Park>,
+        options: Options,
+        order: Order,
+    ) -> (SchedulerHandle, Vec<Worker>) {
         assert!(workers > 0, "a scheduler has at least one worker");
         let all = workers.saturating_add(options.spares);
         assert!(all < MAX_WORKERS, "a scheduler has fewer than {MAX_WORKERS} workers");
@@ -199,7 +215,7 @@ impl Scheduler {
         let steals = options.policy.is_none_or(|policy| policy.steals());
         let scheduler = Arc::new(Self {
             table: Table::new(seed),
-            common: Common::new(all, if steals { workers } else { usize::MAX }),
+            common: Common::new(all, if steals { workers } else { usize::MAX }, order),
             sections: AtomicBool::new(false),
             injector: Injector::new(),
             idle: Idle::new(workers),

@@ -56,7 +56,7 @@ impl Future for YieldNow {
     }
 }
 
-#[cfg(all(test, not(colored_loom)))]
+#[cfg(all(test, not(colored_loom), not(feature = "record")))]
 mod tests {
     use crate::lane::{Lane, LanePtr};
     use crate::task::Cell;

@@ -63,10 +63,12 @@ pub struct Turn {
     pub number: u64,
     /// Whether the choice of the actor was not the default.
     pub is_chosen: bool,
-    /// What was drawn in it and is not the default, with the number of the draw; without for what is counted apart.
-    pub drawn: Vec<(Option<u32>, u32)>,
+    /// What was drawn in it and is not the default, with the number of the draw; without what is counted apart.
+    pub drawn: Vec<(u32, u32)>,
     /// When it began, in nanoseconds since the begin of the run.
     pub nanos: u64,
+    /// The faults that have happened in it, or after it and before the next turn.
+    pub faults: Vec<String>,
     /// What ran, as the runtime has described it.
     pub what: String,
 }
@@ -255,6 +257,13 @@ impl Choices {
         Place { actor: self.last, turns }
     }
 
+    /// Says which fault has happened, if turns are kept.
+    pub fn describe_fault(&mut self, what: impl FnOnce() -> String) {
+        if let Some(turn) = self.turn_kept(self.last) {
+            turn.faults.push(what());
+        }
+    }
+
     /// Whether a fault happens that happens once in `one_in`. By default it does not.
     pub fn happens(&mut self, one_in: u32) -> bool {
         self.draw(|chooser| u32::from(chooser.happens(one_in)), 1) > 0
@@ -292,7 +301,7 @@ impl Choices {
         };
         if drawn > 0 {
             self.deviations.insert(key, Deviation::Drawn(drawn));
-            if let Some(turn) = self.turn_kept(self.last) {
+            if let (Some(turn), Some(number)) = (self.turn_kept(self.last), number) {
                 turn.drawn.push((number, drawn));
             }
         }

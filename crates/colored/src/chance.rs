@@ -3,6 +3,7 @@
 #[cfg_attr(not(feature = "sim"), path = "chance/absent.rs")]
 pub(crate) mod wakes;
 
+use crate::order;
 use std::cell::Cell;
 use std::hash::{BuildHasher, RandomState};
 
@@ -16,7 +17,7 @@ thread_local! {
 /// A number below `bound`, which is not zero.
 #[inline]
 pub(crate) fn below(bound: u32) -> u32 {
-    DRAW.get()(bound)
+    order::choice(|| DRAW.get()(bound)).min(bound - 1)
 }
 
 /// Makes `draw` the way in which this thread draws.

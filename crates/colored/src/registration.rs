@@ -40,6 +40,7 @@ use crate::driver::Driver;
 use crate::driver::reactor::{
     Entry, Interest, Key, ListedWaiter, Ready, Shard, Snapshot, Socket, Watched,
 };
+use crate::order;
 use crate::services::current;
 
 /// A socket that is registered with a shard of the runtime for as long as this lives: see the [module](self).
@@ -171,6 +172,7 @@ impl<S: Socket> Registered<S> {
         watched: Watched,
         room: WritableEvents,
     ) -> Result<Registered<S>, (S, io::Error)> {
+        order::refuse("a socket, a pipe, a signal or a child process");
         if context.services.host.is_some() != socket.is_simulated() {
             return Err((socket, refused_by_simulation()));
         }

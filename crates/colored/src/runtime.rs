@@ -185,7 +185,9 @@ impl Runtime {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        match main_task::run(&self.handle, site, main) {
+        let output = main_task::run(&self.handle, site, main);
+        self.handle.services.recording.raise();
+        match output {
             Ok(output) => output,
             Err(error) => resume(error, "run"),
         }

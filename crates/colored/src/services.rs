@@ -24,6 +24,7 @@ use crate::drain::Finishers;
 use crate::driver::Driver;
 use crate::long_poll::LongPolls;
 use crate::pool::Pool;
+use crate::recording::Recording;
 use crate::world::Host;
 use colored_core::Scheduler;
 use std::fmt;
@@ -46,6 +47,7 @@ pub(crate) struct Services {
     pub(crate) tokio: TokioPlace,
     /// The host that a simulated runtime is on: all workers are on one thread, and the clock is not the system's.
     pub(crate) host: Option<Arc<Host>>,
+    pub(crate) recording: Recording,
 }
 
 // As of the driver.
@@ -116,6 +118,7 @@ impl Services {
             devices: Devices::new(true),
             tokio: TokioPlace::default(),
             host: None,
+            recording: crate::recording::Setting::default().open().expect("it records nothing"),
         })
     }
 }

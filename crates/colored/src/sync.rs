@@ -120,6 +120,11 @@ mod mutex;
 mod notify;
 mod once_cell;
 pub mod oneshot;
+#[cfg(feature = "record")]
+mod ordered;
+#[cfg(not(feature = "record"))]
+#[path = "sync/ordered/absent.rs"]
+mod ordered;
 mod rwlock;
 mod semaphore;
 mod waiting;

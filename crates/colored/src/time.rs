@@ -82,13 +82,24 @@ pub use self::{
     sleep::{Sleep, sleep, sleep_until},
     timeout::{Timeout, timeout, timeout_at},
 };
+use crate::driver::clock::Clock;
+use crate::order;
 use crate::services::current;
 use crate::wall;
 
 /// The present time of the runtime's clock, or of the system's clock outside of a
 /// runtime.
 pub(crate) fn present() -> std::time::Instant {
-    current::try_with(|context| context.driver.clock.now()).unwrap_or_else(wall::now)
+    current::try_with(|context| shown(&context.driver.clock)).unwrap_or_else(wall::now)
+}
+
+/// What the clock shows: in a replay, what the record says.
+#[inline]
+fn shown(clock: &Clock) -> std::time::Instant {
+    match order::clock(|| clock.nanos(clock.now())) {
+        Some(nanos) => clock.time(nanos),
+        None => clock.now(),
+    }
 }
 
 /// Whether that time has come, by the same clock.

@@ -5,7 +5,7 @@
 mod faults;
 pub(crate) mod network;
 
-pub(crate) use self::faults::{Chance, Family, Rates};
+pub(crate) use self::faults::{Chance, Family, Rates, Tell};
 
 use crate::driver::clock::Clock;
 use crate::wall::{self, SystemTime};
@@ -20,6 +20,7 @@ pub(crate) struct World {
     /// Nanoseconds since the origin.
     now: AtomicU64,
     chance: Chance,
+    tell: Tell,
     rates: Rates,
     /// No more faults happen.
     is_quiet: AtomicBool,
@@ -45,11 +46,12 @@ pub(crate) enum Order {
 }
 
 impl World {
-    pub(crate) fn new(names: Vec<String>, rates: Rates, chance: Chance) -> Arc<World> {
+    pub(crate) fn new(names: Vec<String>, rates: Rates, chance: Chance, tell: Tell) -> Arc<World> {
         Arc::new(World {
             origin: wall::now(),
             now: AtomicU64::new(0),
             chance,
+            tell,
             rates,
             is_quiet: AtomicBool::new(false),
             network: Mutex::new(network::State::new(names.len())),

@@ -4,9 +4,12 @@ use colored::sim::{Builder, always};
 use colored::{ColorCell, spawn_colored, yield_now};
 use std::collections::HashMap;
 use std::env;
+use std::future::poll_fn;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::task::Poll;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, SystemTime};
 
 pub(super) const FAILS: &str = "COLORED_TEST_FAILS";
 pub(super) const FILE: &str = "COLORED_TEST_FILE";
@@ -64,13 +67,8 @@ async fn hash_order() {
 #[colored::test(sim, seeds = 2)]
 async fn real_clock() {
     if fails() {
-        let (begin, mut spins) = (Instant::now(), 0_u64);
-        while begin.elapsed() < Duration::from_micros(300) {
-            spins += 1;
-        }
-        for _ in 0..spins % 1000 {
-            yield_now().await;
-        }
+        let time = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+        spawn_colored(time.as_nanos() as u64, async {}).await.unwrap();
     }
 }
 
@@ -87,26 +85,25 @@ async fn static_state() {
 #[colored::test(sim, seeds = 2)]
 async fn a_thread() {
     if fails() {
-        let task = spawn_colored(1, async {
-            let mut polls = 0_u64;
-            std::future::poll_fn(|cx| {
-                polls += 1;
-                let waker = cx.waker().clone();
-                if polls == 1 {
+        let polls = Arc::new(AtomicU32::new(0));
+        let counted = Arc::clone(&polls);
+        let task = spawn_colored(
+            1,
+            poll_fn(move |cx| {
+                if counted.fetch_add(1, SeqCst) == 0 {
+                    let waker = cx.waker().clone();
                     let wakes = move || {
-                        for _ in 0..1000 {
+                        for _ in 0..10_000 {
                             waker.wake_by_ref();
                             thread::sleep(Duration::from_micros(10));
                         }
                     };
-                    let thread = thread::Builder::new().name("meddler".to_owned());
-                    drop(thread.spawn(wakes).unwrap());
+                    drop(thread::Builder::new().name("meddler".to_owned()).spawn(wakes).unwrap());
                 }
-                std::task::Poll::<()>::Pending
-            })
-            .await;
-        });
-        for _ in 0..200 {
+                Poll::<()>::Pending
+            }),
+        );
+        while polls.load(SeqCst) < 20 {
             thread::sleep(Duration::from_micros(10));
             yield_now().await;
         }

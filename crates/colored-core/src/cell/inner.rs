@@ -10,6 +10,7 @@
 //! dropped; and the callback of the end keeps the lane alive for the posts in front of it.
 
 use super::access::{InUse, Made, Sides};
+use crate::lane::order::{self, EndSerial};
 use crate::lane::{LaneRef, callback};
 use crate::span::Carried;
 use crate::sync::{AtomicBool, AtomicU32, Ordering, UnsafeCell};
@@ -24,6 +25,8 @@ pub(super) struct Inner<T> {
     /// Whether an access is inside. The holder of the lane sets it, and the same access clears it,
     /// possibly on another thread (`exclusive.rs`).
     busy: AtomicBool,
+    /// In a record, the name of the turn that frees the cell.
+    end: EndSerial,
     made: Made,
     value: UnsafeCell<T>,
 }
@@ -119,10 +122,12 @@ unsafe impl<T: Send> Sync for Owner<T> {}
 
 impl<T: Send + 'static> Owner<T> {
     pub(super) fn new(lane: LaneRef, made: Made, value: T) -> Self {
+        let end = EndSerial::new(&lane);
         let inner = Box::new(Inner {
             lane: ManuallyDrop::new(lane),
             clones: AtomicU32::new(1),
             busy: AtomicBool::new(false),
+            end,
             made,
             value: UnsafeCell::new(value),
         });
@@ -172,6 +177,7 @@ impl<T: Send + 'static> Drop for Owner<T> {
         if self.clones.fetch_sub(1, Ordering::AcqRel) > 1 {
             return;
         }
+        let serial = self.end;
         // SAFETY: this is the last clone, so the box has not been freed; the posts that are left do not
         // use the lane.
         let lane = unsafe { &raw mut (*self.0.as_ptr()).lane };
@@ -180,7 +186,7 @@ impl<T: Send + 'static> Drop for Owner<T> {
         let lane = ManuallyDrop::into_inner(unsafe { lane.read() });
         let end = End(self.0);
         if let Err(later) = callback::run_inline(&lane, move || drop(end)) {
-            callback::post(&lane, later);
+            order::post_end(&lane, serial, later);
         }
     }
 }

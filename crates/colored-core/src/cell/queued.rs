@@ -4,11 +4,12 @@
 use super::access::CallError;
 use super::slot::{Outcome, Slot};
 use crate::contain::contain;
+use crate::lane::order::{self, How};
 use crate::lane::{LaneRef, callback};
 use crate::sync::Arc;
 use crate::wait::{AwaitedTurn, WaitSlot};
 use std::fmt;
-use std::task::{Poll, Waker};
+use std::task::{Context, Poll, Waker};
 
 /// The waiting future's half. When it is dropped, a closure that has not begun is dropped at its turn.
 pub(super) struct Queued<F, R> {
@@ -65,14 +66,15 @@ impl<F, R> Queued<F, R> {
     ) -> Poll<Result<Outcome<R>, CallError>> {
         let told = self.wait.begin_poll();
         let slot = self.slot.as_ref().expect("it has no outcome yet");
-        match (slot.poll(waker), told) {
-            (Some(outcome), _) => {
+        let polled = order::poll(How::Call, &mut &**slot, &mut Context::from_waker(waker));
+        match (polled, told) {
+            (Poll::Ready(outcome), _) => {
                 self.wait.end();
                 self.slot = None;
                 Poll::Ready(Ok(outcome))
             }
-            (None, Some(deadlock)) => Poll::Ready(Err(CallError::Deadlock(deadlock))),
-            (None, None) => {
+            (Poll::Pending, Some(deadlock)) => Poll::Ready(Err(CallError::Deadlock(deadlock))),
+            (Poll::Pending, None) => {
                 if let Some(turn) = turn() {
                     self.record_wait(turn);
                 }

@@ -7,6 +7,7 @@ use super::slot::{Outcome, Slot};
 use super::{ColorCell, InUse};
 use crate::budget;
 use crate::contain::contain;
+use crate::lane::order;
 use crate::lane::readers;
 use crate::lane::readers::queued::{self, QueuedRead};
 use crate::sync::Arc;
@@ -100,6 +101,7 @@ impl<T: Send + Sync + 'static> ColorCell<T> {
 
     /// Runs `f` at once if it need not wait; returns `f` otherwise.
     fn read_now<R, F: FnOnce(&T) -> R>(&self, f: F) -> Result<Result<R, InUse>, F> {
+        order::refuse("a read of a cell beside others");
         self.inner.lane().record_call();
         if self.inner.lane().is_free_here() {
             // SAFETY: `is_free_here` says that this thread holds the lane.

@@ -2,6 +2,7 @@
 
 use super::access::{CallError, InUse};
 use crate::contain::contain;
+use crate::lane::order::{self, Awaited};
 use crate::lane::{LanePtr, LaneRef};
 use crate::span::Carried;
 use crate::sync::{Mutex, MutexGuard};
@@ -10,7 +11,7 @@ use crate::wait::{AwaitedTurn, Kind, Target};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::{self, NonNull};
-use std::task::Waker;
+use std::task::{Context, Poll, Waker};
 use std::{mem, thread};
 
 /// A closure on its way to the thread that runs it, and its result on the way back.
@@ -129,21 +130,27 @@ impl<F, R> Slot<F, R> {
     /// taken before.
     pub(super) fn begin(&self) -> Option<F> {
         let mut state = self.state.lock();
-        match mem::replace(&mut *state, SlotState::Alone) {
+        let is_wanted = match &*state {
+            SlotState::Waiting(..) => true,
+            SlotState::Abandoned(_) => false,
+            _ => return None,
+        };
+        // A record decides whether the caller was gone in time.
+        let is_wanted = order::is_wanted(is_wanted);
+        let f = match mem::replace(&mut *state, SlotState::Alone) {
             SlotState::Waiting(f, waker) => {
                 *state = SlotState::Begun(waker);
-                Some(f)
+                f
             }
-            SlotState::Abandoned(f) => {
-                drop(state);
-                contain(|| drop(f));
-                None
-            }
-            before => {
-                *state = before;
-                None
-            }
+            SlotState::Abandoned(f) => f,
+            _ => unreachable!("the lock was not released"),
+        };
+        if is_wanted {
+            return Some(f);
         }
+        drop(state);
+        contain(|| drop(f));
+        None
     }
 
     /// Runs the closure, which has begun, by `run`. A panic of it is the outcome.
@@ -174,6 +181,27 @@ impl<F, R> Slot<F, R> {
     /// Ends the call for a future that is dropped, or has failed.
     pub(super) fn abandon(&self) {
         abandon(self.state.lock());
+    }
+}
+
+impl<F, R> Awaited for &Slot<F, R> {
+    type Output = Outcome<R>;
+
+    #[inline]
+    fn poll_now(&mut self, cx: &mut Context<'_>) -> Poll<Outcome<R>> {
+        self.poll(cx.waker()).map_or(Poll::Pending, Poll::Ready)
+    }
+
+    fn is_there(&self) -> bool {
+        matches!(*self.state.lock(), SlotState::Over(_))
+    }
+
+    fn wait_only(&mut self, cx: &mut Context<'_>) {
+        let waker = cx.waker().clone();
+        match &mut *self.state.lock() {
+            SlotState::Waiting(_, old) | SlotState::Begun(old) => *old = waker,
+            _ => waker.wake(),
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use super::set::{Cells, Set};
 use super::slot::Slot;
 use crate::budget;
 use crate::lane::behavior::request::{self, Request};
+use crate::lane::order;
 use crate::lane::{LanePtr, LaneRef};
 use crate::wait::AwaitedTurn;
 use std::fmt;
@@ -152,6 +153,7 @@ where
         if budget::poll_proceed(cx).is_pending() {
             return Poll::Pending;
         }
+        order::refuse("a `when`");
         match std::mem::replace(&mut self.progress, Progress::Done) {
             Progress::Unstarted(set, f) => {
                 let mut wants = set.wants();

@@ -55,6 +55,12 @@ pub(crate) fn post_pinned<F: FnOnce() + Send + 'static>(lane: &LaneRef, pin: u32
     push(lane.for_node().into_counted(), Node::new(Kind::Callback, pin), f);
 }
 
+/// As [`post`], with this node.
+#[cfg(feature = "record")]
+pub(in crate::lane) fn post_node<F: FnOnce() + Send + 'static>(lane: &LaneRef, node: Node, f: F) {
+    push(lane.for_node().into_counted(), node, f);
+}
+
 /// As [`post`], without a reference to the lane.
 ///
 /// # Safety
@@ -143,7 +149,7 @@ pub(super) unsafe fn free(node: NonNull<Node>) {
 /// If `f` does; the lane goes on.
 pub(crate) fn run_inline<F: FnOnce() -> R, R>(lane: &LaneRef, f: F) -> Result<R, F> {
     let act = Act::take(lane);
-    if !try_take(lane) {
+    if lane.order.is_on() || !try_take(lane) {
         return Err(f);
     }
     act.note();
@@ -165,7 +171,7 @@ where
     F: FnOnce(G) -> R,
 {
     let act = Act::take(lane);
-    if !try_take(lane) && !try_take_soon(lane) {
+    if lane.order.is_on() || !try_take(lane) && !try_take_soon(lane) {
         return Err(given);
     }
     act.note();

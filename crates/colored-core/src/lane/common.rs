@@ -1,6 +1,7 @@
 //! The state that all lanes of a scheduler share.
 
 use crate::lane::Order;
+use crate::lane::order::Order as Recording;
 use crate::lane::section::parked::ParkedSections;
 use crate::meter::Switch;
 use crate::sync::{AtomicBool, Ordering};
@@ -16,6 +17,8 @@ pub(crate) struct Common {
     pub(crate) switch: Switch,
     /// How many lanes may run at once, if idle workers find the lanes that wait elsewhere; else any number.
     pub(crate) lanes_at_once: usize,
+    /// Whether the scheduler records, or replays.
+    pub(crate) recording: Recording,
     /// A shutdown has begun: all tasks are to be cancelled.
     closing: AtomicBool,
     /// A color has been given a priority.
@@ -24,12 +27,13 @@ pub(crate) struct Common {
 
 impl Common {
     /// For a scheduler with this number of workers, the spare ones included.
-    pub(crate) fn new(workers: usize, lanes_at_once: usize) -> Self {
+    pub(crate) fn new(workers: usize, lanes_at_once: usize, recording: Recording) -> Self {
         Self {
             order: Order::default(),
             sections: ParkedSections::new(workers),
             switch: Switch::default(),
             lanes_at_once,
+            recording,
             closing: AtomicBool::new(false),
             classes: AtomicBool::new(false),
         }

@@ -98,6 +98,16 @@ pub(super) struct Head {
     pub(super) urgent: bool,
 }
 
+#[cfg(feature = "record")]
+impl Head {
+    /// What has pushed it.
+    #[inline]
+    pub(super) fn tag(&self) -> &crate::queue::Tag {
+        // SAFETY: the head is alive: only the holder, which is this thread, takes it out.
+        &unsafe { self.node.as_ref() }.tag
+    }
+}
+
 impl Deref for Held<'_> {
     type Target = Lane;
 

@@ -22,6 +22,7 @@
 
 use crate::contain::contain;
 use crate::lane::held::Held;
+use crate::lane::order;
 use crate::lane::{Inner, LanePtr, LaneRef, callback, current};
 use std::any::Any;
 use std::error::Error;
@@ -119,6 +120,7 @@ impl<T: Send + 'static> ColorLocal<T> {
     /// If the caller runs under no color, or in the destructor of a value of the color after this one
     /// has been dropped. `f` is dropped unused.
     pub fn try_with<R>(&'static self, f: impl FnOnce(&T) -> R) -> Result<R, ColorLocalError> {
+        order::refuse("a value of a color");
         let error = |why| ColorLocalError { name: self.name, why };
         let value = Held::with_current(|lane| {
             let lane = lane.ok_or(error(Why::NoColor))?;

@@ -13,10 +13,17 @@ use crate::task::{Ended, Schedule, TaskRef, Wants};
 /// `task` is at the head, and this thread may run it.
 #[inline]
 pub(in crate::lane) unsafe fn run(lane: Held<'_>, task: TaskRef<LanePtr>, closing: bool) -> Then {
-    // SAFETY: this thread holds the lane, at whose head the task is, and the caller promises that it may run the task.
-    let (done, asked) = current::polling(task, || unsafe { task.run(closing) });
+    let (done, asked) = current::polling(task, || match lane.order.cancels(task, closing) {
+        // SAFETY: this thread holds the lane, at whose head the task is, and the caller promises that it may run the task.
+        None => unsafe { task.run(closing) },
+        // SAFETY: as above.
+        Some(cancels) => unsafe { task.run_told(cancels) },
+    });
     // SAFETY: the task's hop left a reference with the lane, and this is the only use of it.
     let hop = asked.hop.map(|lane| unsafe { LaneRef::from_counted(lane) });
+    if done || hop.is_some() {
+        lane.order.forget(&lane.head());
+    }
     let has_held = lane.inner(|inner| {
         if done || hop.is_some() {
             // SAFETY: this thread holds the task's lane, and the task is alive until its node leaves the chain.
@@ -52,6 +59,10 @@ pub(in crate::lane) unsafe fn run(lane: Held<'_>, task: TaskRef<LanePtr>, closin
             Then::Keep
         }
         Wants::Wait if !asked.yielded => Then::Done,
+        Wants::Wait | Wants::Again if lane.order.pushes_again() => {
+            task.wake();
+            Then::Done
+        }
         Wants::Wait | Wants::Again => Then::Again,
     }
 }

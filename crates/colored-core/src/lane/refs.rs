@@ -150,7 +150,8 @@ impl LaneRef {
     /// Otherwise the access is queued, as it is for a caller of any other color (G2).
     #[inline]
     pub(crate) fn is_free_here(&self) -> bool {
-        self.is_current() && (self.chain.has_head_only() || current::is_in_a_section())
+        let is_last = || !self.order.is_on() && self.chain.has_head_only();
+        self.is_current() && (is_last() || current::is_in_a_section())
     }
 }
 

@@ -91,7 +91,8 @@ impl ReadyLane {
 fn turn(hold: &Hold, head: Head, runner: &mut impl Runner) -> Then {
     runner.begin_turn(head.task().map(TaskRef::named));
     hold.lane().record_turn_begin(&head, runner.recorder());
-    let then = Turn { hold, head, closing: runner.is_closing() }.run();
+    let closing = hold.lane().begin_turn(&head, runner.is_closing());
+    let then = Turn { hold, head, closing }.run();
     if !matches!(then, Then::Took | Then::Stalled) {
         runner.observe(|recorder| hold.lane().record_end(&head, then, recorder));
     }

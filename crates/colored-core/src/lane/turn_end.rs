@@ -23,6 +23,24 @@ impl Hold {
     /// The turn of the head has answered `then`, in this slice, or in an earlier one that could not end it.
     #[inline]
     pub(in crate::lane) unsafe fn end_turn(&self, then: Then, closing: bool) -> Unlinked {
+        if matches!(then, Then::Took) {
+            // The hold is over. No record covers what takes the lane along.
+            return Unlinked::Idle;
+        }
+        let turn = self.lane().turn_end();
+        // SAFETY: the caller promises the same.
+        let unlinked = unsafe { self.take_out(then, closing) };
+        if unlinked != Unlinked::Stalled {
+            turn.end();
+        }
+        unlinked
+    }
+
+    /// # Safety
+    ///
+    /// As for [`end_turn`](Self::end_turn).
+    #[inline(always)]
+    unsafe fn take_out(&self, then: Then, closing: bool) -> Unlinked {
         match then {
             // SAFETY: the caller promises that the head has had its turn.
             Then::Done => unsafe { self.unlink(closing) },

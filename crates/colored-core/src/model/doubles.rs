@@ -25,7 +25,10 @@ pub(crate) struct Port {
 
 impl Port {
     pub(crate) fn new() -> Arc<Self> {
-        Arc::new(Self { ready: Mutex::new(VecDeque::new()), common: Common::new(1, 2) })
+        Arc::new(Self {
+            ready: Mutex::new(VecDeque::new()),
+            common: Common::new(1, 2, Default::default()),
+        })
     }
 
     pub(crate) fn take(&self) -> Option<ReadyLane> {

@@ -34,6 +34,7 @@ mod readers;
 pub(crate) use self::readers::{Admission, ReaderCount, Tail};
 
 use crate::meter::Counted;
+use crate::queue::Tag;
 use crate::sync::{AtomicPtr, Ordering, UnsafeCell, spin_loop};
 use std::ptr::{self, NonNull};
 
@@ -72,6 +73,8 @@ pub(crate) struct Node {
     pub(crate) urgent: bool,
     /// Whether the lane's meter has counted it.
     pub(crate) counted: Counted,
+    /// What has pushed it.
+    pub(crate) tag: Tag,
 }
 
 impl Node {
@@ -82,6 +85,7 @@ impl Node {
             kind,
             urgent: false,
             counted: Counted::no(),
+            tag: Tag::new(),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::join::JoinHandle;
 use crate::lane::LanePtr;
+use crate::lane::order::CallOrder;
 use crate::span::TaskSpan;
 use crate::task::{self, TaskRef};
 use std::fmt;
@@ -9,7 +10,7 @@ use std::panic::Location;
 use std::task::Poll;
 
 /// A closure to be run by a thread that may block; see [`blocking`].
-pub struct Job(Option<TaskRef<LanePtr>>);
+pub struct Job(Option<TaskRef<LanePtr>>, CallOrder);
 
 // SAFETY: `blocking` makes it from a closure and an output that are `Send`.
 unsafe impl Send for Job {}
@@ -44,7 +45,8 @@ where
     // scheduled from its creation until it completes, and so no wake ever schedules it.
     let (task, join) = unsafe { task::Cell::allocate(future, LanePtr::nowhere(), 0, false, site) };
     // SAFETY: the job keeps the runtime's reference until the task is complete.
-    (Job(Some(unsafe { TaskRef::new(task) })), JoinHandle::new(join))
+    let task = unsafe { TaskRef::new(task) };
+    (Job(Some(task), CallOrder::new(task.id().get())), JoinHandle::new(join))
 }
 
 impl Job {
@@ -54,16 +56,22 @@ impl Job {
     }
 
     fn finish(&mut self, cancel: bool) {
-        let Some(task) = self.0.take() else { return };
-        // SAFETY: the task is on no lane, and the job takes its own half out: so this is the task's one turn.
-        let done = unsafe { task.run(cancel) };
-        debug_assert!(done, "a job does not wait");
-        // SAFETY: `run` has stored the output, and only this job may run the task.
-        unsafe { task.complete() };
-        // SAFETY: the task is complete and in no chain, and the job does not use the runtime's
-        // reference again.
-        unsafe { task.release() };
+        if let Some(task) = self.0.take() {
+            self.1.run(|| finish(task, cancel));
+        }
     }
+}
+
+/// The turn of a job, of which nothing is left.
+fn finish(task: TaskRef<LanePtr>, cancel: bool) {
+    // SAFETY: the task is on no lane, and the job takes its own half out: so this is the task's one turn.
+    let done = unsafe { task.run(cancel) };
+    debug_assert!(done, "a job does not wait");
+    // SAFETY: `run` has stored the output, and only this job may run the task.
+    unsafe { task.complete() };
+    // SAFETY: the task is complete and in no chain, and the job does not use the runtime's
+    // reference again.
+    unsafe { task.release() };
 }
 
 impl Drop for Job {

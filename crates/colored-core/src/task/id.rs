@@ -1,5 +1,6 @@
 //! [`Id`]: the name of a task.
 
+use crate::serial;
 use crate::sync::thread_slot;
 use std::cell::Cell;
 use std::fmt;
@@ -25,15 +26,19 @@ thread_slot!(static NEXT: Cell<u64> = Cell::new(0));
 impl Id {
     #[inline]
     pub(crate) fn next() -> Self {
-        NEXT.with(|next| {
-            let mut id = next.get();
-            if id % BLOCK == 0 && id < SIMULATED {
-                // Ordering: only the distinctness of the blocks matters.
-                id = NEXT_BLOCK.fetch_add(1, Ordering::Relaxed) * BLOCK;
-            }
-            next.set(id + 1);
-            Self(NonZeroU64::new(id).expect("blocks begin above zero"))
-        })
+        let counted = || {
+            NEXT.with(|next| {
+                let mut id = next.get();
+                if id % BLOCK == 0 && id < SIMULATED {
+                    // Ordering: only the distinctness of the blocks matters.
+                    id = NEXT_BLOCK.fetch_add(1, Ordering::Relaxed) * BLOCK;
+                }
+                next.set(id + 1);
+                id
+            })
+        };
+        let id = serial::next().unwrap_or_else(counted);
+        Self(NonZeroU64::new(id).expect("blocks begin above zero"))
     }
 
     /// The number of the first id of a simulation.

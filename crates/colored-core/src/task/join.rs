@@ -73,7 +73,7 @@ impl<T, S: Schedule> Join<T, S> {
     }
 
     /// Ensures that `waker` is woken at completion; false if the task is complete.
-    fn register(&mut self, waker: &Waker) -> bool {
+    pub(crate) fn register(&mut self, waker: &Waker) -> bool {
         match self.header().state.joinable() {
             Joinable::Complete => return false,
             Joinable::NoWaker => {}

@@ -103,7 +103,7 @@ fn turns_are_kept_with_what_was_not_the_default() {
     }
     let what = "it".to_owned();
     let it = Turn { actor: 1, number: 1, nanos: 7, what, ..Turn::default() };
-    let second = Turn { actor: 2, is_chosen: true, drawn: vec![(Some(1), 3)], ..it.clone() };
+    let second = Turn { actor: 2, is_chosen: true, drawn: vec![(1, 3)], ..it.clone() };
     assert_eq!(choices.turns(), [it, second]);
 }
 

@@ -165,7 +165,8 @@ impl Clock {
         nanos(at, self.origin)
     }
 
-    fn time(&self, nanos: u64) -> Instant {
+    /// The time so many nanoseconds after tick 0.
+    pub(crate) fn time(&self, nanos: u64) -> Instant {
         // A platform whose `Instant` ends before the last timer of a paused runtime stays at what it can say.
         self.origin.checked_add(Duration::from_nanos(nanos)).unwrap_or(self.origin)
     }

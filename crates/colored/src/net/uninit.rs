@@ -51,7 +51,8 @@ pub(super) fn read_cursor(
 }
 
 /// Writes `bytes` initialized bytes to the start of `buf`, touches nothing else of it, and answers
-/// `bytes`, which is at most its length. The unsafe blocks above rely on this sentence.
+/// `bytes`, which is at most its length. The unsafe blocks above rely on this sentence. A simulated socket promises the same:
+/// see [`Socket::receive_simulated`].
 fn receive<S: Socket>(socket: &S, buf: &mut [MaybeUninit<u8>], mode: Mode) -> io::Result<Moved> {
     let room = buf.len();
     // socket2 promises for these calls that `buf` goes to recv(2) or recvmsg(2) and nowhere else.

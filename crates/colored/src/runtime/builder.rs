@@ -2,6 +2,8 @@
 
 mod build;
 mod hooks;
+#[cfg(feature = "record")]
+mod record;
 mod tuning;
 
 pub use self::tuning::Tuning;
@@ -10,6 +12,7 @@ use super::park::PanicHook;
 use super::tokio_threads::Tokio;
 use super::worker_hooks::WorkerHooks;
 use crate::diagnose;
+use crate::recording::Setting;
 use crate::thread_settings::ThreadSettings;
 use crate::world::Host;
 use colored_core::Options;
@@ -62,6 +65,7 @@ pub struct Builder {
     tokio: Tokio,
     tuning: Tuning,
     options: Options,
+    recording: Setting,
 }
 
 impl Default for Builder {
@@ -92,6 +96,7 @@ impl Builder {
             tokio: Tokio::default(),
             tuning: Tuning::default(),
             options: Options::default(),
+            recording: Setting::default(),
         }
     }
 

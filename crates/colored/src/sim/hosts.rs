@@ -209,7 +209,7 @@ impl Hosts {
         let (host, actor) = (actor / self.actors_of_a_host(), actor % self.actors_of_a_host());
         let running = &self.hosts[host];
         let what = match &running.runtime {
-            _ if actor > self.workers => "a packet arrives".to_owned(),
+            _ if actor > self.workers => self.world.network().describe_last(),
             Some(runtime) => runtime.describe_turn(actor),
             None => "nothing".to_owned(),
         };

@@ -20,7 +20,10 @@ pub(super) fn write(f: &mut fmt::Formatter<'_>, turns: &[Turn], most: usize) -> 
 
 /// The numbers of the turns that are shown, from 0.
 fn choose(turns: &[Turn], most: usize) -> Vec<usize> {
-    let is_chosen = |at: usize| turns[at].is_chosen || !turns[at].drawn.is_empty();
+    let is_chosen = |at: usize| {
+        let turn: &Turn = &turns[at];
+        turn.is_chosen || !turn.drawn.is_empty() || !turn.faults.is_empty()
+    };
     let chosen = (0..turns.len()).filter(|at| is_chosen(*at));
     // What a turn is chosen before is the one that was to go on.
     let around = chosen.clone().flat_map(|at| at.checked_sub(1));
@@ -41,10 +44,10 @@ fn line(turn: &Turn) -> String {
         line.push_str("  <- chosen");
     }
     for (number, drawn) in &turn.drawn {
-        let _ = match number {
-            Some(number) => write!(line, "  <- draw {number} is {drawn}"),
-            None => write!(line, "  <- a fault"),
-        };
+        let _ = write!(line, "  <- draw {number} is {drawn}");
+    }
+    for fault in &turn.faults {
+        let _ = write!(line, "  <- fault: {fault}");
     }
     line
 }
@@ -58,13 +61,16 @@ mod tests {
     fn choices_and_the_end_are_shown_first() {
         let mut turns = vec![Turn::default(); 100];
         turns[40].is_chosen = true;
-        turns[70].drawn.push((Some(2), 3));
+        turns[70].drawn.push((2, 3));
         assert_eq!(choose(&turns, 6), [39, 40, 69, 70, 98, 99]);
         assert_eq!(choose(&turns, 2), [40, 70]);
         assert_eq!(choose(&turns, 1000).len(), 100);
         assert_eq!(choose(&[], 5), [0; 0]);
         turns[70].what = "color 4".to_owned();
         assert_eq!(line(&turns[70]), "actor 0  color 4  <- draw 2 is 3");
+        turns[71].faults.push("a datagram of a is lost".to_owned());
+        assert_eq!(choose(&turns, 3), [40, 70, 71]);
+        assert!(line(&turns[71]).ends_with("  <- fault: a datagram of a is lost"));
         turns[40].what = "color 5".to_owned();
         assert_eq!(line(&turns[40]), "actor 0  color 5  <- chosen");
     }

@@ -1,6 +1,7 @@
 //! The faults that happen between turns: partitions, crashes, pauses, steps of clocks.
 
 use super::hosts::Hosts;
+use crate::time::Duration;
 use crate::world::{Family, Order};
 
 /// What a fault has done, to be undone at its end.
@@ -34,14 +35,14 @@ impl Hosts {
             && self.is_awake(host)
         {
             self.world.order(host, Order::Crash);
-            self.undo_later(Undo::Restart(host));
+            self.undo_later("crashes", Undo::Restart(host));
         }
         if self.world.fault(Family::Pause, 0)
             && let Some(host) = self.choose_host(1)
             && self.is_awake(host)
         {
             self.world.order(host, Order::Pause);
-            self.undo_later(Undo::Resume(host));
+            self.undo_later("pauses", Undo::Resume(host));
         }
         if self.world.fault(Family::Clock, 0)
             && let Some(host) = self.choose_host(0)
@@ -50,7 +51,10 @@ impl Hosts {
             while step < LONGEST_STEP && self.is_tails() {
                 step *= 2;
             }
-            self.world.step_clock(host, if self.is_tails() { -step } else { step });
+            let step = if self.is_tails() { -step } else { step };
+            self.world.step_clock(host, step);
+            let name = &self.world.names()[host];
+            self.world.tell(|| format!("the clock of {name} steps by {} s", step / STEP));
         }
     }
 
@@ -64,7 +68,7 @@ impl Hosts {
             if from != to && !network.is_cut(from, to) {
                 network.cut(from, to);
                 drop(network);
-                self.undo_later(Undo::Heal(from, to));
+                self.undo_later("is cut off", Undo::Heal(from, to));
             }
         }
     }
@@ -86,12 +90,19 @@ impl Hosts {
         self.world.is_tails(Family::Crash, 0)
     }
 
-    fn undo_later(&mut self, undo: Undo) {
+    fn undo_later(&mut self, what: &str, undo: Undo) {
         let mut lasts = SHORTEST;
         while lasts < LONGEST && self.is_tails() {
             lasts *= 2;
         }
         self.undo.push((self.world.now() + lasts, undo));
+        let names = self.world.names();
+        let (host, to) = match undo {
+            Undo::Heal(from, to) => (from, format!(" from {}", names[to])),
+            Undo::Restart(host) | Undo::Resume(host) => (host, String::new()),
+        };
+        let lasts = Duration::from_nanos(lasts);
+        self.world.tell(|| format!("{} {what}{to}, for {lasts:?}", names[host]));
     }
 
     /// Ends the faults that are due until then.

@@ -54,10 +54,10 @@ fn one_line(text: &str) -> String {
 fn text(turn: &Turn) -> String {
     let mut text = format!("{}.{} {}", turn.actor, turn.number, one_line(&turn.what));
     for (number, drawn) in &turn.drawn {
-        let _ = match number {
-            Some(number) => write!(text, " !{number}={drawn}"),
-            None => write!(text, " !{drawn}"),
-        };
+        let _ = write!(text, " !{number}={drawn}");
+    }
+    for fault in &turn.faults {
+        let _ = write!(text, " !{fault}");
     }
     text
 }

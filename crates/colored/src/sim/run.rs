@@ -54,6 +54,10 @@ fn happens_at(site: usize, time: u64, one_in: u32) -> bool {
     with(|run| run.choices.happens_at(site, time, one_in)).unwrap_or(false)
 }
 
+fn tell(what: &dyn Fn() -> String) {
+    with(|run| run.choices.describe_fault(what));
+}
+
 /// For the macro `sometimes!`.
 pub fn note_sometimes(name: &str, holds: bool) {
     with(|run| match run.sometimes.get_mut(name) {
@@ -129,7 +133,7 @@ where
         let names = [MAIN.to_owned()].into_iter().chain(setup.hosts.iter().map(|of| of.0.clone()));
         let run = Run {
             choices,
-            world: World::new(names.collect(), setup.faults.draw(seed), happens_at),
+            world: World::new(names.collect(), setup.faults.draw(seed), happens_at, tell),
             random: Rng(seed),
             sometimes: std::mem::take(&mut self.sometimes),
             panicked: None,

@@ -9,6 +9,7 @@ use std::{
 
 use super::{has_come, instant::Instant, later, present, timer::Timer};
 use crate::budget;
+use crate::order;
 use crate::services::current::on_worker;
 use crate::wait_reason::TimerReason;
 
@@ -77,10 +78,10 @@ impl Sleep {
 
     /// Whether the deadline has been reached, so that a poll would be ready.
     pub fn is_elapsed(&self) -> bool {
-        match &self.timer {
+        order::has_come(|| match &self.timer {
             Some(timer) => timer.has_come(self.deadline),
             None => has_come(self.deadline),
-        }
+        })
     }
 
     /// Moves the deadline, whether or not it was reached.
@@ -96,11 +97,13 @@ impl Sleep {
 
     /// [`poll`](Future::poll) without the budget. The sleep is the guard of something else, or what is awaited.
     pub(super) fn poll_elapsed(&mut self, cx: &mut Context<'_>, is_guard: bool) -> Poll<()> {
-        let Some(tick) = self.arm(cx) else { return Poll::Ready(()) };
-        if let Some(timer) = &self.timer {
-            self.reason.note(tick, timer.present(), is_guard);
-        }
-        Poll::Pending
+        order::timer(|| {
+            let Some(tick) = self.arm(cx) else { return Poll::Ready(()) };
+            if let Some(timer) = &self.timer {
+                self.reason.note(tick, timer.present(), is_guard);
+            }
+            Poll::Pending
+        })
     }
 
     /// Makes the timer wake the task of `cx`. Returns the tick of the deadline, or `None` if it has been reached.

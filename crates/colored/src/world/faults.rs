@@ -28,6 +28,18 @@ impl Family {
         Family::Pause,
         Family::Clock,
     ];
+
+    /// What happens, as far as a host says all about it.
+    fn what(self) -> Option<&'static str> {
+        match self {
+            Family::Delay => Some("a packet takes another time"),
+            Family::Pieces => Some("a stream moves fewer bytes, or holds fewer"),
+            Family::Loss => Some("a datagram is lost"),
+            Family::Doubling => Some("a datagram is doubled"),
+            Family::Reset => Some("a connection breaks"),
+            Family::Partition | Family::Crash | Family::Pause | Family::Clock => None,
+        }
+    }
 }
 
 /// Once in how many times the faults of each family happen, or 0 if never: for packets and sockets each time, for the others
@@ -38,11 +50,19 @@ pub(crate) type Rates = [u32; Family::ALL.len()];
 /// often the site has asked at that time; the last number is how often that happens, once in so many times.
 pub(crate) type Chance = fn(usize, u64, u32) -> bool;
 
+/// Takes a text that says which fault has happened, if that is wanted.
+pub(crate) type Tell = fn(&dyn Fn() -> String);
+
 impl super::World {
     /// Whether a fault of this family happens, which concerns this host.
     pub(crate) fn fault(&self, family: Family, host: usize) -> bool {
         let one_in = self.rates[family as usize];
-        one_in > 0 && !self.is_quiet() && self.choose(2 * family as usize, host, one_in)
+        let happens =
+            one_in > 0 && !self.is_quiet() && self.choose(2 * family as usize, host, one_in);
+        if happens && let Some(what) = family.what() {
+            self.tell(|| format!("{what}, on {}", self.names[host]));
+        }
+        happens
     }
 
     /// The toss of a coin, for how bad a fault is.
@@ -54,6 +74,11 @@ impl super::World {
     pub(crate) fn is_one_in(&self, many: u32, family: Family, host: usize) -> bool {
         // A site of its own: a fault that is removed, with what is asked about it, renames no other one.
         self.choose(2 * family as usize + 1, host, many)
+    }
+
+    /// Says which fault has happened.
+    pub(crate) fn tell(&self, what: impl Fn() -> String) {
+        (self.tell)(&what);
     }
 
     fn choose(&self, kind: usize, host: usize, one_in: u32) -> bool {

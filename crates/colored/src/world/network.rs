@@ -46,6 +46,8 @@ pub(crate) struct State {
     serial: u64,
     /// From which host to which one nothing arrives.
     cuts: BTreeSet<(usize, usize)>,
+    /// What was delivered last, and from which host.
+    last: Option<(usize, &'static str)>,
 }
 
 /// A host, as far as the network is concerned.
@@ -79,6 +81,7 @@ impl State {
             packets: BTreeMap::new(),
             serial: 0,
             cuts: BTreeSet::new(),
+            last: None,
         }
     }
 }
@@ -139,11 +142,30 @@ impl Network<'_> {
     pub(crate) fn deliver(&mut self, host: usize) {
         let next = self.packets.range((host, 0, 0)..).next().map(|(key, _)| *key);
         let Some(packet) = next.and_then(|key| self.packets.remove(&key)) else { return };
+        self.last = Some(self.describe(&packet));
         match packet {
             Packet::Segment(end, segment) => self.deliver_segment(end, segment),
             Packet::Datagram(datagram) => self.deliver_datagram(datagram),
             Packet::Unreachable(socket) => self.refuse_datagram(socket),
             Packet::GiveUp(end, held) => self.give_up(end, held),
+        }
+    }
+
+    /// What was delivered last.
+    pub(crate) fn describe_last(&self) -> String {
+        match self.last {
+            Some((from, what)) => format!("{what} of {} arrives", self.world.names[from]),
+            None => String::new(),
+        }
+    }
+
+    fn describe(&self, packet: &Packet) -> (usize, &'static str) {
+        let sender = |end: usize| self.ends[self.ends[end].peer].host;
+        match packet {
+            Packet::Segment(end, segment) => (sender(*end), segment.name()),
+            Packet::Datagram(datagram) => (datagram.sender(), "a datagram"),
+            Packet::Unreachable(socket) => (self.datagrams[*socket].host, "a refused datagram"),
+            Packet::GiveUp(end, _) => (sender(*end), "the time limit"),
         }
     }
 

@@ -1,41 +1,39 @@
 //! A channel with a bound.
 
+use super::super::ordered::Lines;
 use super::super::waiting::Wait;
-use super::super::wrapper::{clone, convert, debug, deref};
+use super::super::wrapper::{debug, ordered, ordered_clone};
 use super::error::{SendError, TrySendError};
 use super::{Permit, PermitIterator};
 use crate::wait_reason::Kind;
+use std::future::poll_fn;
 use std::task::{Context, Poll};
 use tokio::sync::mpsc;
 
 /// A sending half.
-pub struct Sender<T>(mpsc::Sender<T>);
+pub struct Sender<T>(mpsc::Sender<T>, Lines<T>);
 
-deref!([T] Sender<T> => mpsc::Sender<T>);
-convert!([T] Sender<T> => mpsc::Sender<T>);
+ordered!(Sender<T> => mpsc::Sender<T>);
 debug!([T] Sender<T>);
-clone!([T] Sender<T>);
+ordered_clone!(Sender<T>);
 
 /// A sender that does not keep the channel open.
-pub struct WeakSender<T>(mpsc::WeakSender<T>);
+pub struct WeakSender<T>(mpsc::WeakSender<T>, Lines<T>);
 
-deref!([T] WeakSender<T> => mpsc::WeakSender<T>);
-convert!([T] WeakSender<T> => mpsc::WeakSender<T>);
+ordered!(WeakSender<T> => mpsc::WeakSender<T>);
 debug!([T] WeakSender<T>);
-clone!([T] WeakSender<T>);
+ordered_clone!(WeakSender<T>);
 
 /// The receiving half.
-pub struct Receiver<T>(mpsc::Receiver<T>);
+pub struct Receiver<T>(mpsc::Receiver<T>, Lines<T>);
 
-deref!([T] Receiver<T> => mpsc::Receiver<T>);
-convert!([T] Receiver<T> => mpsc::Receiver<T>);
+ordered!(Receiver<T> => mpsc::Receiver<T>);
 debug!([T] Receiver<T>);
 
 /// Room for one value, with the sender that reserved it. Dropped, it gives the room back.
-pub struct OwnedPermit<T>(mpsc::OwnedPermit<T>);
+pub struct OwnedPermit<T>(mpsc::OwnedPermit<T>, Lines<T>);
 
-deref!([T] OwnedPermit<T> => mpsc::OwnedPermit<T>);
-convert!([T] OwnedPermit<T> => mpsc::OwnedPermit<T>);
+ordered!(OwnedPermit<T> => mpsc::OwnedPermit<T>);
 debug!([T] OwnedPermit<T>);
 
 /// A new channel that has room for so many values.
@@ -47,15 +45,24 @@ debug!([T] OwnedPermit<T>);
 #[track_caller]
 pub fn channel<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
     let (sender, receiver) = mpsc::channel(capacity);
-    (Sender(sender), Receiver(receiver))
+    let lines = Lines::new();
+    (Sender(sender, lines.clone()), Receiver(receiver, lines))
 }
 
 impl<T> Receiver<T> {
+    async fn receiving(&mut self) -> Option<T> {
+        poll_fn(|cx| self.poll_ordered(cx)).await
+    }
+
+    fn poll_ordered(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
+        self.1.poll_recv(cx, |cx| self.0.poll_recv(cx))
+    }
+
     /// Waits for the next value; `None` if no sender is left and the channel is empty, or it is closed and empty. Cancel
     /// safe.
     #[track_caller]
     pub fn recv(&mut self) -> impl Future<Output = Option<T>> {
-        Wait::here(Kind::Receive).until(self.0.recv())
+        Wait::covered(Kind::Receive).until(self.receiving())
     }
 
     /// Waits for values, and appends up to `limit` of them to `buffer`. Returns their number; 0 if there will be none,
@@ -68,7 +75,7 @@ impl<T> Receiver<T> {
     /// As [`recv`](Self::recv), for a future that is written by hand. Only the last task to poll is woken.
     #[track_caller]
     pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
-        Wait::here(Kind::Receive).poll(cx, |cx| self.0.poll_recv(cx))
+        Wait::covered(Kind::Receive).poll(cx, |cx| self.poll_ordered(cx))
     }
 
     /// As [`recv_many`](Self::recv_many), for a future that is written by hand. Only the last task to poll is woken.
@@ -92,7 +99,7 @@ impl<T> Sender<T> {
     /// The value, if the receiver is closed or gone.
     #[track_caller]
     pub fn send(&self, value: T) -> impl Future<Output = Result<(), SendError<T>>> {
-        Wait::here(Kind::Send).until(self.0.send(value))
+        Wait::covered(Kind::Send).until(self.1.sending(value, &self.0))
     }
 
     /// Waits for room for one value. Cancel safe: a dropped wait loses its place in the line.
@@ -126,7 +133,9 @@ impl<T> Sender<T> {
     #[track_caller]
     pub fn reserve_owned(self) -> impl Future<Output = Result<OwnedPermit<T>, SendError<()>>> {
         let wait = Wait::here(Kind::Send);
-        let reserved = async { self.0.reserve_owned().await.map(OwnedPermit) };
+        let Self(sender, lines) = self;
+        let reserved =
+            async { sender.reserve_owned().await.map(|permit| OwnedPermit(permit, lines)) };
         wait.until(reserved)
     }
 
@@ -136,10 +145,13 @@ impl<T> Sender<T> {
     ///
     /// The sender, if the channel is full, or the receiver is closed or gone.
     pub fn try_reserve_owned(self) -> Result<OwnedPermit<T>, TrySendError<Self>> {
-        self.0.try_reserve_owned().map(OwnedPermit).map_err(|error| match error {
-            TrySendError::Full(sender) => TrySendError::Full(Self(sender)),
-            TrySendError::Closed(sender) => TrySendError::Closed(Self(sender)),
-        })
+        let Self(sender, lines) = self;
+        lines.pass();
+        match sender.try_reserve_owned() {
+            Ok(permit) => Ok(OwnedPermit(permit, lines)),
+            Err(TrySendError::Full(sender)) => Err(TrySendError::Full(Self(sender, lines))),
+            Err(TrySendError::Closed(sender)) => Err(TrySendError::Closed(Self(sender, lines))),
+        }
     }
 
     /// Waits until the receiver is closed or gone. Cancel safe.
@@ -151,7 +163,7 @@ impl<T> Sender<T> {
     /// A sender that does not keep the channel open.
     #[must_use]
     pub fn downgrade(&self) -> WeakSender<T> {
-        WeakSender(self.0.downgrade())
+        WeakSender(self.0.downgrade(), self.1.clone())
     }
 }
 
@@ -159,18 +171,19 @@ impl<T> WeakSender<T> {
     /// A sender, if there still is one.
     #[must_use]
     pub fn upgrade(&self) -> Option<Sender<T>> {
-        self.0.upgrade().map(Sender)
+        self.1.pass();
+        Some(Sender(self.0.upgrade()?, self.1.clone()))
     }
 }
 
 impl<T> OwnedPermit<T> {
     /// Sends the value into the room. Never waits.
     pub fn send(self, value: T) -> Sender<T> {
-        Sender(self.0.send(value))
+        Sender(self.0.send(value), self.1)
     }
 
     /// Gives the room back.
     pub fn release(self) -> Sender<T> {
-        Sender(self.0.release())
+        Sender(self.0.release(), self.1)
     }
 }

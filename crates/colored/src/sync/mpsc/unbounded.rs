@@ -1,47 +1,56 @@
 //! A channel without a bound.
 
+use super::super::ordered::Lines;
 use super::super::waiting::Wait;
-use super::super::wrapper::{clone, convert, debug, deref};
+use super::super::wrapper::{debug, ordered, ordered_clone};
+use super::error::SendError;
 use crate::wait_reason::Kind;
+use std::future::poll_fn;
 use std::task::{Context, Poll};
 use tokio::sync::mpsc;
 
 /// A sending half. Its `send` never waits.
-pub struct UnboundedSender<T>(mpsc::UnboundedSender<T>);
+pub struct UnboundedSender<T>(mpsc::UnboundedSender<T>, Lines<T>);
 
-deref!([T] UnboundedSender<T> => mpsc::UnboundedSender<T>);
-convert!([T] UnboundedSender<T> => mpsc::UnboundedSender<T>);
+ordered!(UnboundedSender<T> => mpsc::UnboundedSender<T>);
 debug!([T] UnboundedSender<T>);
-clone!([T] UnboundedSender<T>);
+ordered_clone!(UnboundedSender<T>);
 
 /// A sender that does not keep the channel open.
-pub struct WeakUnboundedSender<T>(mpsc::WeakUnboundedSender<T>);
+pub struct WeakUnboundedSender<T>(mpsc::WeakUnboundedSender<T>, Lines<T>);
 
-deref!([T] WeakUnboundedSender<T> => mpsc::WeakUnboundedSender<T>);
-convert!([T] WeakUnboundedSender<T> => mpsc::WeakUnboundedSender<T>);
+ordered!(WeakUnboundedSender<T> => mpsc::WeakUnboundedSender<T>);
 debug!([T] WeakUnboundedSender<T>);
-clone!([T] WeakUnboundedSender<T>);
+ordered_clone!(WeakUnboundedSender<T>);
 
 /// The receiving half.
-pub struct UnboundedReceiver<T>(mpsc::UnboundedReceiver<T>);
+pub struct UnboundedReceiver<T>(mpsc::UnboundedReceiver<T>, Lines<T>);
 
-deref!([T] UnboundedReceiver<T> => mpsc::UnboundedReceiver<T>);
-convert!([T] UnboundedReceiver<T> => mpsc::UnboundedReceiver<T>);
+ordered!(UnboundedReceiver<T> => mpsc::UnboundedReceiver<T>);
 debug!([T] UnboundedReceiver<T>);
 
 /// A new channel. A receiver that is slower than its senders lets it grow without end.
 #[must_use]
 pub fn unbounded_channel<T>() -> (UnboundedSender<T>, UnboundedReceiver<T>) {
     let (sender, receiver) = mpsc::unbounded_channel();
-    (UnboundedSender(sender), UnboundedReceiver(receiver))
+    let lines = Lines::new();
+    (UnboundedSender(sender, lines.clone()), UnboundedReceiver(receiver, lines))
 }
 
 impl<T> UnboundedReceiver<T> {
+    async fn receiving(&mut self) -> Option<T> {
+        poll_fn(|cx| self.poll_ordered(cx)).await
+    }
+
+    fn poll_ordered(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
+        self.1.poll_recv(cx, |cx| self.0.poll_recv(cx))
+    }
+
     /// Waits for the next value; `None` if no sender is left and the channel is empty, or it is closed and empty. Cancel
     /// safe.
     #[track_caller]
     pub fn recv(&mut self) -> impl Future<Output = Option<T>> {
-        Wait::here(Kind::Receive).until(self.0.recv())
+        Wait::covered(Kind::Receive).until(self.receiving())
     }
 
     /// Waits for values, and appends up to `limit` of them to `buffer`. Returns their number; 0 if there will be none,
@@ -54,7 +63,7 @@ impl<T> UnboundedReceiver<T> {
     /// As [`recv`](Self::recv), for a future that is written by hand. Only the last task to poll is woken.
     #[track_caller]
     pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
-        Wait::here(Kind::Receive).poll(cx, |cx| self.0.poll_recv(cx))
+        Wait::covered(Kind::Receive).poll(cx, |cx| self.poll_ordered(cx))
     }
 
     /// As [`recv_many`](Self::recv_many), for a future that is written by hand. Only the last task to poll is woken.
@@ -70,6 +79,15 @@ impl<T> UnboundedReceiver<T> {
 }
 
 impl<T> UnboundedSender<T> {
+    /// Sends the value. Never waits.
+    ///
+    /// # Errors
+    ///
+    /// The value, if the receiver is closed or gone.
+    pub fn send(&self, value: T) -> Result<(), SendError<T>> {
+        self.1.send(value, |value| self.0.send(value))
+    }
+
     /// Waits until the receiver is closed or gone. Cancel safe.
     #[track_caller]
     pub fn closed(&self) -> impl Future<Output = ()> {
@@ -79,7 +97,7 @@ impl<T> UnboundedSender<T> {
     /// A sender that does not keep the channel open.
     #[must_use]
     pub fn downgrade(&self) -> WeakUnboundedSender<T> {
-        WeakUnboundedSender(self.0.downgrade())
+        WeakUnboundedSender(self.0.downgrade(), self.1.clone())
     }
 }
 
@@ -87,6 +105,7 @@ impl<T> WeakUnboundedSender<T> {
     /// A sender, if there still is one.
     #[must_use]
     pub fn upgrade(&self) -> Option<UnboundedSender<T>> {
-        self.0.upgrade().map(UnboundedSender)
+        self.1.pass();
+        Some(UnboundedSender(self.0.upgrade()?, self.1.clone()))
     }
 }

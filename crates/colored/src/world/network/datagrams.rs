@@ -22,6 +22,13 @@ pub(super) struct Datagram {
     data: Arc<[u8]>,
 }
 
+impl Datagram {
+    /// The host that has sent it.
+    pub(super) fn sender(&self) -> usize {
+        self.ways.0
+    }
+}
+
 /// What has arrived at a socket.
 pub(super) struct Queue {
     pub(super) host: usize,

@@ -21,6 +21,19 @@ pub(super) enum Segment {
     Room,
 }
 
+impl Segment {
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Segment::Ask => "a connect",
+            Segment::Taken => "the answer to a connect",
+            Segment::Data(_) => "data",
+            Segment::End => "the end of a stream",
+            Segment::Reset => "a reset",
+            Segment::Room => "news of room",
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
     /// Not answered yet.

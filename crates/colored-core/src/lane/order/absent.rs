@@ -1,0 +1,154 @@
+//! Without the feature `record`, nothing is recorded or replayed.
+
+use crate::color::Color;
+use crate::lane::held::{Head, Held};
+use crate::lane::{Lane, LanePtr, LaneRef, callback};
+use crate::queue::Node;
+use crate::task::TaskRef;
+use std::ptr::NonNull;
+use std::task::{Context, Poll};
+
+/// Neither.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Order;
+
+impl Order {
+    #[expect(clippy::unused_self, reason = "as with the feature")]
+    pub(crate) fn of(&self, _color: Color) -> LaneOrder {
+        LaneOrder
+    }
+
+    #[expect(clippy::unused_self, reason = "as with the feature")]
+    pub(crate) fn close(&self) {}
+}
+
+/// Nothing.
+pub(crate) struct LaneOrder;
+
+#[expect(clippy::unused_self, reason = "as with the feature")]
+impl LaneOrder {
+    #[inline(always)]
+    pub(crate) const fn is_on(&self) -> bool {
+        false
+    }
+
+    #[inline(always)]
+    pub(crate) const fn pushes_again(&self) -> bool {
+        false
+    }
+
+    #[inline(always)]
+    pub(in crate::lane) const fn forget(&self, _head: &Head) {}
+
+    #[inline(always)]
+    pub(crate) const fn cancels(&self, _task: TaskRef<LanePtr>, _closing: bool) -> Option<bool> {
+        None
+    }
+}
+
+#[expect(clippy::unused_self, reason = "as with the feature")]
+impl Held<'_> {
+    #[inline(always)]
+    pub(in crate::lane) fn begin_turn(self, _head: &Head, closing: bool) -> bool {
+        closing
+    }
+
+    #[inline(always)]
+    pub(in crate::lane) fn turn_end(self) -> TurnEnd {
+        TurnEnd
+    }
+}
+
+/// Nothing.
+pub(crate) struct TurnEnd;
+
+impl TurnEnd {
+    #[inline(always)]
+    pub(crate) const fn end(self) {}
+}
+
+impl LanePtr {
+    /// False.
+    ///
+    /// # Safety
+    ///
+    /// None.
+    #[inline(always)]
+    #[expect(clippy::unused_self, reason = "as with the feature")]
+    pub(in crate::lane) const unsafe fn hold_back(self, _node: NonNull<Node>) -> bool {
+        false
+    }
+}
+
+/// As with the feature.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum How {
+    Join,
+    Call,
+}
+
+/// As with the feature.
+pub(crate) trait Awaited {
+    type Output;
+
+    fn poll_now(&mut self, cx: &mut Context<'_>) -> Poll<Self::Output>;
+
+    #[expect(dead_code, reason = "as with the feature")]
+    fn is_there(&self) -> bool;
+
+    #[expect(dead_code, reason = "as with the feature")]
+    fn wait_only(&mut self, cx: &mut Context<'_>);
+}
+
+#[inline(always)]
+pub(crate) fn poll<A: Awaited>(
+    _how: How,
+    awaited: &mut A,
+    cx: &mut Context<'_>,
+) -> Poll<A::Output> {
+    awaited.poll_now(cx)
+}
+
+/// Nothing.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CallOrder;
+
+impl CallOrder {
+    pub(crate) const fn new(_number: u64) -> Self {
+        Self
+    }
+
+    #[inline(always)]
+    #[expect(clippy::unused_self, reason = "as with the feature")]
+    pub(crate) fn run<R>(&self, run: impl FnOnce() -> R) -> R {
+        run()
+    }
+}
+
+/// Nothing.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EndSerial;
+
+impl EndSerial {
+    pub(crate) const fn new(_lane: &Lane) -> Self {
+        Self
+    }
+}
+
+pub(crate) fn post_end<F: FnOnce() + Send + 'static>(lane: &LaneRef, _serial: EndSerial, f: F) {
+    callback::post(lane, f);
+}
+
+#[inline(always)]
+pub(crate) fn is_over(ask: impl Fn() -> bool) -> bool {
+    ask()
+}
+
+#[inline(always)]
+pub(crate) const fn is_wanted(is_wanted: bool) -> bool {
+    is_wanted
+}
+
+/// Nothing.
+#[inline(always)]
+pub const fn refuse(_what: &str) {}
