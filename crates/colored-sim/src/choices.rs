@@ -230,13 +230,6 @@ impl Choices {
         chosen
     }
 
-    /// Says which fault has happened, if turns are kept.
-    pub fn describe_fault(&mut self, what: impl FnOnce() -> String) {
-        if let Some(turn) = self.turns_kept.as_mut().and_then(|turns| turns.last_mut()) {
-            turn.faults.push(what());
-        }
-    }
-
     fn go_on_with(&mut self, chosen: usize, paused: &[usize], is_chosen: bool) {
         self.last = chosen;
         self.note(chosen as u64);
@@ -262,6 +255,13 @@ impl Choices {
     fn place(&self) -> Place {
         let turns = self.actors.get(self.last).map_or(0, |actor| actor.turns);
         Place { actor: self.last, turns }
+    }
+
+    /// Says which fault has happened, if turns are kept.
+    pub fn describe_fault(&mut self, what: impl FnOnce() -> String) {
+        if let Some(turn) = self.turn_kept(self.last) {
+            turn.faults.push(what());
+        }
     }
 
     /// Whether a fault happens that happens once in `one_in`. By default it does not.

@@ -19,18 +19,23 @@
 //! A thread that waits for such a lock here, while its holder is made to wait, is let go on: see
 //! [`Turns::release_if_stuck`]. Nothing is reported of such a run, and it is made again in whole turns.
 
+mod ends;
+mod state;
+
+pub(super) use self::ends::drain;
+
+use self::state::{Order, Paused, State};
 use super::control::{Control, act, with};
 use super::hosts::Hosts;
 use super::panics;
 use crate::chance::wakes;
-use crate::runtime::simulated::SimulatedRuntime;
 use crate::task::JoinHandle;
 use colored_core::budget;
 use colored_core::port::{Moment, Point, on_points};
 use colored_sim::{Choices, Outcome};
 use std::cell::{Cell, RefCell};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, ThreadId};
+use std::thread;
 
 /// Threads of a run. Some 20 µs each, for runs that use them.
 const MOST_THREADS: usize = 65;
@@ -49,46 +54,6 @@ pub(super) struct Turns {
     state: Mutex<State>,
     /// By thread: it has an order.
     calls: Box<[Condvar]>,
-}
-
-#[derive(Default)]
-struct State {
-    /// By thread, what it is to do next.
-    orders: Vec<Option<Order>>,
-    ids: Vec<ThreadId>,
-    /// Threads that are in no turn and have nothing to do.
-    idle: Vec<usize>,
-    paused: Vec<Paused>,
-    /// Nobody gives way any more: the run has ended so, and the turns in progress end.
-    ended: Option<Outcome>,
-    /// A thread was stuck, and all go on at once.
-    is_released: bool,
-    /// The run, if a thread has left it behind after that.
-    left: Option<Control>,
-    helpers: Vec<thread::JoinHandle<()>>,
-    /// How many choices were made, and at the last look of the watch.
-    choices: u64,
-    seen: u64,
-}
-
-/// An actor that is inside a turn, and its thread.
-#[derive(Clone, Copy)]
-struct Paused {
-    actor: usize,
-    thread: usize,
-}
-
-enum Order {
-    /// Begin this turn, of that budget.
-    Turn(usize, u32, Control),
-    /// Go on with the turn; without the run if all go on at once.
-    Resume(Option<Control>),
-    /// End what is pinned to this thread, of that worker, for another thread.
-    Drain(Arc<SimulatedRuntime>, usize, usize, Control),
-    /// The other thread has done so.
-    Drained(bool, Option<Control>),
-    /// The run is over.
-    End(Option<Control>),
 }
 
 /// What a thread without a turn does next.
@@ -142,19 +107,6 @@ fn look(point: Point) {
     }
 }
 
-/// Drains a worker on the thread that must: see [`SimulatedRuntime::end`].
-pub(super) fn drain(runtime: &Arc<SimulatedRuntime>, worker: usize) -> bool {
-    let here = HERE.try_with(|here| here.borrow().clone()).ok().flatten();
-    let other = runtime.thread_of(worker).filter(|id| *id != thread::current().id());
-    if let (Some(Here { turns, thread }), Some(id)) = (here, other) {
-        let to = turns.lock().thread(id);
-        if let Some(to) = to {
-            return turns.drain_on(to, runtime, worker, thread);
-        }
-    }
-    runtime.drain(worker)
-}
-
 impl Turns {
     pub(super) fn new(hosts: Hosts, main: JoinHandle<()>, max_turns: u64) -> Arc<Self> {
         Arc::new(Self {
@@ -182,46 +134,9 @@ impl Turns {
         if state.is_released { None } else { state.ended.take() }
     }
 
-    /// Drops all tasks, and ends the threads. To be called by the thread that has [`run`](Self::run).
-    pub(super) fn end(self: Arc<Self>) {
-        on_points(None);
-        self.hosts().end();
-        let helpers = {
-            let mut state = self.lock();
-            for thread in 1..state.orders.len() {
-                self.order(&mut state, thread, Order::End(None));
-            }
-            std::mem::take(&mut state.helpers)
-        };
-        for helper in helpers {
-            helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        }
-        HERE.take();
-    }
-
     /// The result of the main future.
     pub(super) fn try_take_main(&self) -> Option<Result<(), crate::task::JoinError>> {
         self.main.lock().unwrap_or_else(PoisonError::into_inner).try_take()
-    }
-
-    /// Lets all threads go on at once if no choice was made since the last call, and some thread waits inside a turn: the
-    /// thread that goes on may wait for a lock that the other one holds.
-    pub(super) fn release_if_stuck(&self) {
-        let mut state = self.lock();
-        let is_stuck = state.choices == state.seen && !state.paused.is_empty();
-        state.seen = state.choices;
-        if !is_stuck {
-            return;
-        }
-        state.is_released = true;
-        state.ended.get_or_insert(Ok(()));
-        for Paused { thread, .. } in std::mem::take(&mut state.paused) {
-            self.order(&mut state, thread, Order::Resume(None));
-        }
-        if state.idle.contains(&FIRST) {
-            state.idle.retain(|idle| *idle != FIRST);
-            self.order(&mut state, FIRST, Order::Resume(None));
-        }
     }
 
     fn hosts(&self) -> MutexGuard<'_, Hosts> {
@@ -302,27 +217,6 @@ impl Turns {
         });
     }
 
-    /// Drains a worker on the thread to which something of it is pinned. True if nothing is left.
-    fn drain_on(
-        &self,
-        thread: usize,
-        runtime: &Arc<SimulatedRuntime>,
-        worker: usize,
-        asker: usize,
-    ) -> bool {
-        let mut state = self.lock();
-        state.idle.retain(|idle| *idle != thread);
-        let control = Control::take_from_thread().expect("this thread has the run");
-        self.order(&mut state, thread, Order::Drain(Arc::clone(runtime), worker, asker, control));
-        let Order::Drained(is_drained, control) = self.wait(state, asker) else {
-            unreachable!("the other thread drains a worker")
-        };
-        if let Some(control) = control {
-            control.give_to_thread();
-        }
-        is_drained
-    }
-
     /// Chooses the next turn. If another thread takes it, hands that one the run.
     fn next(self: &Arc<Self>, thread: usize) -> Next {
         loop {
@@ -360,19 +254,6 @@ impl Turns {
             let chosen = chosen.expect("this thread has the run");
             return self.go_on_with(state, thread, chosen);
         }
-    }
-
-    /// The run has ended: lets the turns in progress end, and then the first thread.
-    fn end_turns(&self, mut state: MutexGuard<'_, State>, thread: usize) -> Next {
-        let (to, order): (_, fn(Option<Control>) -> Order) = match state.paused.pop() {
-            Some(paused) => (paused.thread, Order::Resume),
-            None if thread == FIRST => return Next::End,
-            None => (FIRST, Order::End),
-        };
-        state.idle.push(thread);
-        state.idle.retain(|idle| *idle != to);
-        self.order(&mut state, to, order(Control::take_from_thread()));
-        Next::Wait
     }
 
     fn move_time(&self) -> bool {
@@ -490,22 +371,6 @@ impl Turns {
         outcome.flatten()
     }
 
-    /// All threads go on at once: the first one waits for the others.
-    fn leave_released(&self, mut state: MutexGuard<'_, State>, thread: usize) -> Next {
-        if let Some(control) = Control::take_from_thread() {
-            state.left = Some(control);
-        }
-        if thread != FIRST {
-            state.idle.push(thread);
-            self.calls[FIRST].notify_one();
-            return Next::Wait;
-        }
-        while state.idle.len() + 1 < state.orders.len() {
-            state = self.calls[FIRST].wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-        Next::End
-    }
-
     fn start_helper(self: &Arc<Self>, state: &mut State) -> usize {
         let (number, turns) = (state.orders.len(), Arc::clone(self));
         let body = move || {
@@ -520,18 +385,5 @@ impl Turns {
         state.orders.push(None);
         state.helpers.push(helper);
         number
-    }
-}
-
-impl State {
-    /// The thread of an actor that is inside a turn, which is about to go on.
-    fn take_paused(&mut self, actor: usize) -> Option<usize> {
-        let place = self.paused.iter().position(|paused| paused.actor == actor)?;
-        Some(self.paused.remove(place).thread)
-    }
-
-    /// The number of a thread of the run.
-    fn thread(&self, id: ThreadId) -> Option<usize> {
-        self.ids.iter().position(|other| *other == id)
     }
 }

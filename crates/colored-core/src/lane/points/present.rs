@@ -44,7 +44,14 @@ pub fn on_points(look: Option<fn(Point)>) -> Option<fn(Point)> {
 }
 
 /// An act on a lane, of a thread that looks.
-pub(in crate::lane) struct Act(Option<(Color, bool, Look)>);
+pub(in crate::lane) struct Act(Option<Seen>);
+
+#[derive(Clone, Copy)]
+struct Seen {
+    color: Color,
+    takes: bool,
+    look: Look,
+}
 
 impl Act {
     /// The thread is about to push a node. It holds no lock.
@@ -61,7 +68,8 @@ impl Act {
 
     #[inline]
     fn begin(lane: &Lane, takes: bool) -> Self {
-        let act = Self(LOOKS.with(Cell::get).map(|look| (lane.color(), takes, look)));
+        let seen = |look| Seen { color: lane.color(), takes, look };
+        let act = Self(LOOKS.with(Cell::get).map(seen));
         act.report(Moment::Before);
         act
     }
@@ -85,7 +93,7 @@ impl Act {
     }
 
     fn report(&self, moment: Moment) {
-        if let Some((color, takes, look)) = self.0 {
+        if let Some(Seen { color, takes, look }) = self.0 {
             let by = Held::with_current(|lane| lane.map(|lane| lane.color()));
             look(Point { color, by, takes, moment });
         }

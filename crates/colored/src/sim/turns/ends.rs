@@ -1,0 +1,113 @@
+//! The end of a run and of its hosts, and of a run in which a thread is stuck.
+
+use super::state::{Order, Paused, State};
+use super::{FIRST, HERE, Here, Next, Turns};
+use crate::runtime::simulated::SimulatedRuntime;
+use crate::sim::control::Control;
+use colored_core::port::on_points;
+use std::mem;
+use std::panic::resume_unwind;
+use std::sync::{Arc, MutexGuard, PoisonError};
+use std::thread;
+
+/// Drains a worker on the thread that must: see [`SimulatedRuntime::end`].
+pub(in crate::sim) fn drain(runtime: &Arc<SimulatedRuntime>, worker: usize) -> bool {
+    let here = HERE.try_with(|here| here.borrow().clone()).ok().flatten();
+    let other = runtime.thread_of(worker).filter(|id| *id != thread::current().id());
+    if let (Some(Here { turns, thread }), Some(id)) = (here, other) {
+        let to = turns.lock().thread(id);
+        if let Some(to) = to {
+            return turns.drain_on(to, runtime, worker, thread);
+        }
+    }
+    runtime.drain(worker)
+}
+
+impl Turns {
+    /// Drops all tasks, and ends the threads. To be called by the thread that has [`run`](Self::run).
+    pub(in crate::sim) fn end(self: Arc<Self>) {
+        on_points(None);
+        self.hosts().end();
+        let helpers = {
+            let mut state = self.lock();
+            for thread in 1..state.orders.len() {
+                self.order(&mut state, thread, Order::End(None));
+            }
+            mem::take(&mut state.helpers)
+        };
+        for helper in helpers {
+            helper.join().unwrap_or_else(|panic| resume_unwind(panic));
+        }
+        HERE.take();
+    }
+
+    /// Lets all threads go on at once if no choice was made since the last call, and some thread waits inside a turn: the
+    /// thread that goes on may wait for a lock that the other one holds.
+    pub(in crate::sim) fn release_if_stuck(&self) {
+        let mut state = self.lock();
+        let is_stuck = state.choices == state.seen && !state.paused.is_empty();
+        state.seen = state.choices;
+        if !is_stuck {
+            return;
+        }
+        state.is_released = true;
+        state.ended.get_or_insert(Ok(()));
+        for Paused { thread, .. } in mem::take(&mut state.paused) {
+            self.order(&mut state, thread, Order::Resume(None));
+        }
+        if state.idle.contains(&FIRST) {
+            state.idle.retain(|idle| *idle != FIRST);
+            self.order(&mut state, FIRST, Order::Resume(None));
+        }
+    }
+
+    /// The run has ended: lets the turns in progress end, and then the first thread.
+    pub(super) fn end_turns(&self, mut state: MutexGuard<'_, State>, thread: usize) -> Next {
+        let (to, order): (_, fn(Option<Control>) -> Order) = match state.paused.pop() {
+            Some(paused) => (paused.thread, Order::Resume),
+            None if thread == FIRST => return Next::End,
+            None => (FIRST, Order::End),
+        };
+        state.idle.push(thread);
+        state.idle.retain(|idle| *idle != to);
+        self.order(&mut state, to, order(Control::take_from_thread()));
+        Next::Wait
+    }
+
+    /// All threads go on at once: the first one waits for the others.
+    pub(super) fn leave_released(&self, mut state: MutexGuard<'_, State>, thread: usize) -> Next {
+        if let Some(control) = Control::take_from_thread() {
+            state.left = Some(control);
+        }
+        if thread != FIRST {
+            state.idle.push(thread);
+            self.calls[FIRST].notify_one();
+            return Next::Wait;
+        }
+        while state.idle.len() + 1 < state.orders.len() {
+            state = self.calls[FIRST].wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        Next::End
+    }
+
+    /// Drains a worker on the thread to which something of it is pinned. True if nothing is left.
+    fn drain_on(
+        &self,
+        thread: usize,
+        runtime: &Arc<SimulatedRuntime>,
+        worker: usize,
+        asker: usize,
+    ) -> bool {
+        let mut state = self.lock();
+        state.idle.retain(|idle| *idle != thread);
+        let control = Control::take_from_thread().expect("this thread has the run");
+        self.order(&mut state, thread, Order::Drain(Arc::clone(runtime), worker, asker, control));
+        let Order::Drained(is_drained, control) = self.wait(state, asker) else {
+            unreachable!("the other thread drains a worker")
+        };
+        if let Some(control) = control {
+            control.give_to_thread();
+        }
+        is_drained
+    }
+}

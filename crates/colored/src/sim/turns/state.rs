@@ -1,0 +1,60 @@
+//! What the threads of a run share, and tell each other.
+
+use crate::runtime::simulated::SimulatedRuntime;
+use crate::sim::control::Control;
+use colored_sim::Outcome;
+use std::sync::Arc;
+use std::thread::{self, ThreadId};
+
+#[derive(Default)]
+pub(super) struct State {
+    /// By thread, what it is to do next.
+    pub(super) orders: Vec<Option<Order>>,
+    pub(super) ids: Vec<ThreadId>,
+    /// Threads that are in no turn and have nothing to do.
+    pub(super) idle: Vec<usize>,
+    pub(super) paused: Vec<Paused>,
+    /// Nobody gives way any more: the run has ended so, and the turns in progress end.
+    pub(super) ended: Option<Outcome>,
+    /// A thread was stuck, and all go on at once.
+    pub(super) is_released: bool,
+    /// The run, if a thread has left it behind after that.
+    pub(super) left: Option<Control>,
+    pub(super) helpers: Vec<thread::JoinHandle<()>>,
+    /// How many choices were made, and at the last look of the watch.
+    pub(super) choices: u64,
+    pub(super) seen: u64,
+}
+
+/// An actor that is inside a turn, and its thread.
+#[derive(Clone, Copy)]
+pub(super) struct Paused {
+    pub(super) actor: usize,
+    pub(super) thread: usize,
+}
+
+pub(super) enum Order {
+    /// Begin this turn, of that budget.
+    Turn(usize, u32, Control),
+    /// Go on with the turn; without the run if all go on at once.
+    Resume(Option<Control>),
+    /// End what is pinned to this thread, of that worker, for another thread.
+    Drain(Arc<SimulatedRuntime>, usize, usize, Control),
+    /// The other thread has done so.
+    Drained(bool, Option<Control>),
+    /// The run is over.
+    End(Option<Control>),
+}
+
+impl State {
+    /// The thread of an actor that is inside a turn, which is about to go on.
+    pub(super) fn take_paused(&mut self, actor: usize) -> Option<usize> {
+        let place = self.paused.iter().position(|paused| paused.actor == actor)?;
+        Some(self.paused.remove(place).thread)
+    }
+
+    /// The number of a thread of the run.
+    pub(super) fn thread(&self, id: ThreadId) -> Option<usize> {
+        self.ids.iter().position(|other| *other == id)
+    }
+}
