@@ -12,8 +12,8 @@ pub(crate) enum Ended {
     Slept,
 }
 
-/// What may be repeated after a kill: what four members had in flight, and what they had done since their last commits.
-/// A commit every 20 ms, and a busy machine that does not run for a second.
+/// How much may be repeated after a kill: what four members had in flight, and what they had done since their last commits.
+/// A commit every 20 ms, and a busy machine that does not run for a second. Runs of more records can exceed it.
 const MOST_REPEATS: usize = 4 * 2_000;
 
 #[derive(Debug)]
@@ -90,8 +90,9 @@ impl Effects {
         }
     }
 
-    /// (4, 5) What a process repeats of its predecessors: nothing after an end in time.
-    pub(crate) fn check_repeats(&self, start: usize, end: usize, ended: Ended) {
+    /// (4, 5) What comes again of the effects of a process: nothing after an end in time, and nothing that was committed when
+    /// it had ended.
+    pub(crate) fn check_repeats(&self, start: usize, end: usize, ended: Ended, committed: &[u64]) {
         let end = end.min(self.0.len());
         let place = |effect: &Effect| (effect.partition, effect.offset);
         let own: HashSet<_> = self.0[start..end].iter().map(place).collect();
@@ -100,6 +101,10 @@ impl Effects {
         let most = if ended == Ended::Slept { MOST_REPEATS } else { 0 };
         assert!(repeated_inside <= most, "{repeated_inside} repeats in a process that {ended:?}");
         let later: HashSet<_> = self.0[end..].iter().map(place).collect();
+        for (partition, offset) in own.intersection(&later) {
+            let is_committed = committed.get(*partition).is_some_and(|end| offset < end);
+            assert!(!is_committed, "{partition}:{offset} was committed, and comes again");
+        }
         let repeats = own.intersection(&later).count();
         // What a sleeper had done when it had lost its partitions comes again, perhaps only after its end.
         let most = if ended == Ended::Left { 0 } else { MOST_REPEATS };

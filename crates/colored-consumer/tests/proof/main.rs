@@ -57,7 +57,7 @@ fn kills_lose_nothing_and_repeat_only_what_was_not_committed() {
     let mut before = 0;
     for (end, length, committed) in &ends {
         effects.check_commits(*length, committed);
-        effects.check_repeats(before, *length, *end);
+        effects.check_repeats(before, *length, *end, committed);
         before = *length;
     }
     assert_eq!(ends.last().unwrap().2.iter().sum::<u64>(), count, "all is committed");
@@ -108,7 +108,8 @@ fn a_build_without_a_drain_fails() {
     let effects = Effects::read(&scratch.effects());
     let is_found = [
         std::panic::catch_unwind(|| effects.check_no_overlap()).is_err(),
-        std::panic::catch_unwind(|| effects.check_repeats(0, usize::MAX, Ended::Left)).is_err(),
+        std::panic::catch_unwind(|| effects.check_repeats(0, usize::MAX, Ended::Left, &[]))
+            .is_err(),
     ];
     assert!(is_found.contains(&true), "{is_found:?}");
 }
