@@ -1,4 +1,4 @@
-//! [`select!`](crate::select).
+//! [`select!`](macro@crate::select).
 
 /// Waits for several futures at once, runs the code behind the first one whose output matches, and drops the others.
 ///

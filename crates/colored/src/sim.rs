@@ -69,7 +69,7 @@
 //! | [`sim::random`](random) | by the seed |
 //! | [`colored::fs`](crate::fs) | a tree in memory for each host, which loses in a crash what is not synced: [`sim::fs`](fs). `std::fs` has the real files |
 //! | [`net`](crate::net): TCP, UDP, Unix streams, names | the network of the run: see [`net`](mod@net) |
-//! | [`select!`](crate::select), the order of wakes of [`watch`](crate::sync::watch) and [`Barrier`](crate::sync::Barrier) | a choice each, which a replay repeats |
+//! | [`select!`](macro@crate::select), the order of wakes of [`watch`](crate::sync::watch) and [`Barrier`](crate::sync::Barrier) | a choice each, which a replay repeats |
 //! | `UnixDatagram`, pipes, children, signals, `AsyncFd`, sockets of std | refused, with an error of the kind `Unsupported`: give the code a stream in memory, such as `tokio::io::duplex` |
 //! | `Handle::block_on` in a blocking call | a panic: one thread goes on at a time |
 //!
@@ -113,7 +113,7 @@
 //! # Hosts and faults
 //!
 //! The main future runs on a host, and [`Builder::host`] adds others: each has a runtime of its own, on the one thread and
-//! in the one time of the run. Colors and cells belong to their host; hosts talk by sockets. [`host`] crashes, restarts and
+//! in the one time of the run. Colors and cells belong to their host; hosts talk by sockets. [`host()`] crashes, restarts and
 //! pauses them, [`net`](mod@net) cuts the network between them, and [`Builder::faults`] lets faults happen by choices of the
 //! run.
 //!

@@ -18,7 +18,8 @@ fn a_planted_bug_is_found() {
 fn the_right_program_passes() {
     let lines = Running::start("raft-sim", "--bug none --seeds 20").end();
     assert!(
-        lines[0].starts_with("bug none: 20 seeds, 20 different schedules: none fails"),
+        lines[0]
+            .starts_with("bug none: 20 seeds, 20 different schedules in 20 classes: none fails"),
         "{lines:?}"
     );
 }

@@ -29,9 +29,9 @@
 //!
 //! # The end of a replay
 //!
-//! A turn that does something else than the record says, and an operation that no record covers, [stop](Book::stop) the
+//! A turn that does something else than the record says, and an operation that no record covers, [stop](book::Book::stop) the
 //! replay: all tasks are cancelled, but for the futures inside `block_on`, which the shell has panic with the reason. If
-//! nothing runs and nothing waits for a thread outside, what is missing is named instead ([`Book::find_what_is_missing`]).
+//! nothing runs and nothing waits for a thread outside, what is missing is named instead ([`find_what_is_missing`](book::Book::find_what_is_missing)).
 //! A shutdown lets go what waits: the record ends where it begins.
 
 mod awaited;

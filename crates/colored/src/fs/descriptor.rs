@@ -42,4 +42,10 @@ mod system {
             Err(io::ErrorKind::Unsupported.into())
         }
     }
+
+    impl crate::driver::reactor::Socket for Descriptor {
+        fn number(&self) -> u32 {
+            crate::wait_reason::NO_DESCRIPTOR
+        }
+    }
 }

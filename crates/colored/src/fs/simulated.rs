@@ -112,7 +112,6 @@ calls_of_the_disk! {
     copy(from: &Path, to: &Path) -> u64;
     rename(from: &Path, to: &Path) -> ();
     hard_link(original: &Path, link: &Path) -> ();
-    symlink(original: &Path, link: &Path) -> ();
     remove_file(path: &Path) -> ();
     remove_dir(path: &Path) -> ();
     remove_dir_all(path: &Path) -> ();
@@ -120,6 +119,11 @@ calls_of_the_disk! {
     canonicalize(path: &Path) -> PathBuf;
     write(path: &Path, bytes: &[u8]) -> ();
     replace(path: &Path, bytes: &[u8]) -> ();
+}
+
+#[cfg(unix)]
+calls_of_the_disk! {
+    symlink(original: &Path, link: &Path) -> ();
 }
 
 /// An open file of a host. Dropping it closes it.

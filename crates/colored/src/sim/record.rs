@@ -81,7 +81,7 @@ pub(super) fn write(evidence: &Evidence, records: [&Record; 2]) -> String {
     text
 }
 
-/// Reads what [`write`] has written. None if the text is not whole.
+/// Reads what [`write()`] has written. None if the text is not whole.
 pub(super) fn read(text: &str) -> Option<(Evidence, [Record; 2])> {
     let mut evidence = Evidence::default();
     let (mut records, mut turns, mut trail) = (Vec::new(), Vec::new(), 0);

@@ -27,8 +27,8 @@ impl<S: Source + std::os::fd::AsRawFd> Socket for S {
     }
 }
 
-#[cfg(not(unix))]
-impl<S: Source> Socket for S {
+#[cfg(windows)]
+impl<S: Source + std::os::windows::io::AsRawSocket> Socket for S {
     fn number(&self) -> u32 {
         crate::wait_reason::NO_DESCRIPTOR
     }

@@ -55,7 +55,6 @@ calls_of! { Tree:
     copy(&Path, &Path) -> u64;
     rename(&Path, &Path) -> ();
     hard_link(&Path, &Path) -> ();
-    symlink(&Path, &Path) -> ();
     remove_file(&Path) -> ();
     remove_dir(&Path) -> ();
     remove_dir_all(&Path) -> ();
@@ -63,6 +62,11 @@ calls_of! { Tree:
     canonicalize(&Path) -> PathBuf;
     write(&Path, &[u8]) -> ();
     replace(&Path, &[u8]) -> ();
+}
+
+#[cfg(unix)]
+calls_of! { Tree:
+    symlink(&Path, &Path) -> ();
 }
 
 calls_of! { File:

@@ -197,6 +197,7 @@ impl Network<'_> {
     /// A connection asks for a listener.
     pub(super) fn ask(&mut self, end: usize) {
         let (host, peer) = (self.ends[end].host, self.ends[end].peer);
+        #[cfg_attr(not(unix), expect(irrefutable_let_patterns, reason = "there is no other kind"))]
         let Names::Inet { local, .. } = self.ends[end].names else { return };
         let listens = |queue: &Queue| queue.inet(host).is_some_and(|at| address::takes(at, local));
         let found = (0..self.listeners.len()).filter(|of| listens(&self.listeners[*of]));

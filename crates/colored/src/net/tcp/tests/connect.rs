@@ -176,5 +176,7 @@ fn a_connect_ends_with_its_time_limit_and_can_be_dropped() {
 #[test]
 fn the_future_of_a_connect_is_small() {
     let size = size_of_val(&TcpStream::connect("127.0.0.1:1"));
-    assert!(size < 1000, "{size} bytes");
+    // A socket that may be a simulated one is larger.
+    let most = if cfg!(feature = "sim") { 1100 } else { 1000 };
+    assert!(size < most, "{size} bytes");
 }
