@@ -110,7 +110,7 @@ fn a_count_that_is_saved_with_care_never_goes_back() {
             async {
                 sleep(Duration::from_millis(500)).await;
                 let said = sim::fs::read("main", "/said").unwrap();
-                sim::sometimes!(said == b"0", "the host is down all the time");
+                sim::sometimes!(said.len() == 1, "fewer than 10");
                 sim::sometimes!(said.len() == 2, "10 and more");
             }
         });

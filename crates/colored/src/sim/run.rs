@@ -16,8 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// How long no choice is made before a thread counts as stuck, at most twice as long. A guess: a thread that waits for a CPU
-/// is soon given one.
+/// How long no choice is made before a thread that waits counts as stuck, at most twice as long.
 const STUCK: Duration = Duration::from_millis(250);
 
 /// After so many runs in which a thread was stuck, turns are whole.

@@ -19,6 +19,7 @@
 //! A thread that waits for such a lock here, while its holder is made to wait, is let go on: see
 //! [`Turns::release_if_stuck`]. Nothing is reported of such a run, and it is made again in whole turns.
 
+mod busy;
 mod ends;
 mod state;
 
@@ -166,6 +167,9 @@ impl Turns {
     fn work(self: &Arc<Self>, thread: usize) {
         HERE.set(Some(Here { turns: Arc::clone(self), thread }));
         on_points(Some(look));
+        if let Some(stat) = busy::stat_of_this_thread() {
+            self.lock().stats.insert(thread, stat);
+        }
         let mut next = if thread == FIRST { self.next(thread) } else { Next::Wait };
         loop {
             match next {

@@ -41,13 +41,13 @@ impl Turns {
         HERE.take();
     }
 
-    /// Lets all threads go on at once if no choice was made since the last call, and some thread waits inside a turn: the
-    /// thread that goes on may wait for a lock that the other one holds.
+    /// Lets all threads go on at once if no choice was made since the last call, some thread waits inside a turn, and the one
+    /// that has the run waits too, as far as the system tells: perhaps for a lock that the other one holds.
     pub(in crate::sim) fn release_if_stuck(&self) {
         let mut state = self.lock();
         let is_stuck = state.choices == state.seen && !state.paused.is_empty();
         state.seen = state.choices;
-        if !is_stuck {
+        if !is_stuck || state.is_busy() {
             return;
         }
         state.is_released = true;

@@ -1,8 +1,11 @@
 //! What the threads of a run share, and tell each other.
 
+use super::busy;
 use crate::runtime::simulated::SimulatedRuntime;
 use crate::sim::control::Control;
 use colored_sim::Outcome;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::{self, ThreadId};
 
@@ -11,6 +14,8 @@ pub(super) struct State {
     /// By thread, what it is to do next.
     pub(super) orders: Vec<Option<Order>>,
     pub(super) ids: Vec<ThreadId>,
+    /// By thread, where the system tells whether it is busy.
+    pub(super) stats: BTreeMap<usize, PathBuf>,
     /// Threads that are in no turn and have nothing to do.
     pub(super) idle: Vec<usize>,
     pub(super) paused: Vec<Paused>,
@@ -51,6 +56,14 @@ impl State {
     pub(super) fn take_paused(&mut self, actor: usize) -> Option<usize> {
         let place = self.paused.iter().position(|paused| paused.actor == actor)?;
         Some(self.paused.remove(place).thread)
+    }
+
+    /// Whether a thread goes on that has the run, slowly perhaps.
+    pub(super) fn is_busy(&self) -> bool {
+        let waits = |thread| {
+            self.idle.contains(thread) || self.paused.iter().any(|of| of.thread == *thread)
+        };
+        self.stats.iter().any(|(thread, stat)| !waits(thread) && busy::is_busy(stat))
     }
 
     /// The number of a thread of the run.
