@@ -87,7 +87,7 @@ pub struct Builder<S> {
 }
 
 impl<S: Source> Builder<S> {
-    /// Which records are handled in their order. Default: those of a key in a partition.
+    /// Sets which records are handled in their order. Default: [`Order::Key`].
     pub fn order(mut self, order: Order) -> Self {
         self.settings.order = order;
         self
@@ -212,7 +212,7 @@ impl<S: Source> Builder<S> {
     }
 
     /// Starts the consumer, whose handler is called for each record. Records of a key are handled one after the other,
-    /// under the color of the key, and those of different keys in parallel. The future of a handler is dropped, under its
+    /// under the color of the key; records of different keys are handled in parallel. The future of a handler is dropped, under its
     /// color, where its partition has gone and the drain is over.
     ///
     /// # Errors

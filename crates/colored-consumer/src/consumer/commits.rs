@@ -53,7 +53,7 @@ impl State {
         (commits, under_way)
     }
 
-    /// The engine has confirmed these commits, without those of others.
+    /// The engine has confirmed these commits, but for the partitions in `fenced`.
     pub(crate) fn confirm(&mut self, under_way: Vec<UnderWay>, fenced: &[Owned]) {
         self.figures.commits += 1;
         for UnderWay { id, version, offset } in under_way {

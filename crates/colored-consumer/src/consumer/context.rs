@@ -24,7 +24,7 @@ pub struct Context {
 
 impl Context {
     /// The fencing token of the partition: later owners have higher numbers. A store that refuses effects with a lower
-    /// number than it has seen for the partition refuses those of a consumer that has lost it.
+    /// number than it has seen for the partition refuses the effects of a consumer that has lost it.
     #[must_use]
     pub fn generation(&self) -> u64 {
         self.claim.owned.generation

@@ -41,7 +41,7 @@ pub(crate) struct Lane {
     pub(crate) phase: Phase,
     /// Not started, in order.
     pub(crate) pending: VecDeque<Record>,
-    /// Those of the run: offsets and sizes, in order.
+    /// The records of the run: offsets and sizes, in order.
     pub(crate) running: VecDeque<(u64, usize)>,
     pub(crate) attempts: u32,
     pub(crate) dead: Option<Dead>,

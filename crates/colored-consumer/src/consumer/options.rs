@@ -8,13 +8,13 @@ use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 
-/// Which records are handled in their order.
+/// The records that are handled in their order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// Those of a key in a partition. Records without a key have no order.
+    /// The records of a key in a partition. Records without a key have no order.
     #[default]
     Key,
-    /// Those of a partition.
+    /// The records of a partition.
     Partition,
     /// None.
     None,

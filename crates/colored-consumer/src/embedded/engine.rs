@@ -310,7 +310,7 @@ impl Engine {
         log.append(vec![record]).await.map_err(Error::new)
     }
 
-    /// Appends records, those of a key in this order, and waits until all are on the device. Cancel safe, but a dropped
+    /// Appends records, and waits until all are on the device. The records of a key keep this order. Cancel safe, but a dropped
     /// call may still append some.
     ///
     /// # Errors
