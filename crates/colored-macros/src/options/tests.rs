@@ -210,6 +210,7 @@ fn the_options_of_a_simulation_in_any_order() {
         strategy = "pct(3)",
         sim,
         workers = 1..=8,
+        faults = "net, crash",
         budget = "2s",
         until = plateau(N),
     ));
