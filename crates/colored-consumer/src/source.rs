@@ -142,7 +142,7 @@ pub struct Commit {
 /// Why a commit failed. Nothing of it counts as done.
 #[derive(Debug)]
 pub enum CommitError {
-    /// The committer no longer owns these partitions; those of the others were committed.
+    /// The committer no longer owns these partitions; the other partitions were committed.
     Fenced(Vec<Owned>),
     /// Try again.
     Failed(Error),

@@ -134,7 +134,7 @@ fn a_client_that_tries_again_outlives_crashes_of_the_server() {
 #[test]
 fn tls_between_two_hosts() {
     use colored_hyper::tls;
-    // Its signatures have one length; those of other kinds differ from run to run.
+    // Its signatures have one length; signatures of other kinds differ from run to run.
     let key = rcgen::KeyPair::generate_for(&rcgen::PKCS_ED25519).unwrap();
     let names = rcgen::CertificateParams::new(vec!["a".to_owned()]).unwrap();
     let certificate = names.self_signed(&key).unwrap().pem();

@@ -119,7 +119,7 @@ impl Group {
         of.instance.is_some() && instances.into_iter().any(|instance| *instance == of.instance)
     }
 
-    /// Whom a change waits for.
+    /// The members that a change waits for.
     pub(crate) fn has_changes(&self, id: MemberId) -> bool {
         self.members.get(&id).is_none_or(|member| !member.changes.is_empty())
     }
@@ -195,7 +195,7 @@ impl Group {
         }
     }
 
-    /// Who should own what: as now, where that is fair.
+    /// The owners that the partitions should have: the present ones, where that is fair.
     fn target(&self) -> BTreeMap<TopicPartition, MemberId> {
         let mut target = BTreeMap::new();
         let mut counts: BTreeMap<MemberId, usize> =

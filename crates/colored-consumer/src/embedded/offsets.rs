@@ -121,7 +121,7 @@ impl Offsets {
         stored.map(|()| fenced)
     }
 
-    /// Sets how far a group is, whoever owns the partition.
+    /// Sets how far a group is. The owner of the partition does not matter.
     pub(crate) async fn set(
         &self,
         group: &str,
@@ -201,7 +201,7 @@ impl State {
         self.known.get(key).map(|(_, committed)| committed.clone())
     }
 
-    /// Splits commits into those of owners, which are under way from now on, and others.
+    /// Splits commits into commits of owners, which are under way from now on, and other commits.
     fn begin_commits(
         &mut self,
         group: &str,

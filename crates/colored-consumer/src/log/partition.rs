@@ -71,7 +71,7 @@ pub(crate) struct State {
     /// Whether a task writes.
     pub(crate) is_writing: bool,
     pub(crate) failure: Option<String>,
-    /// Whom a new record wakes.
+    /// The waker that a new record wakes.
     subscribers: Vec<Weak<Notify>>,
 }
 
