@@ -1,0 +1,3 @@
+//! Stackful tasks on real runtimes.
+
+mod basics;
