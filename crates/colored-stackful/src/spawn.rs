@@ -105,13 +105,16 @@ impl<'a> Builder<'a> {
     {
         let origin = Origin { site: Location::caller(), name: self.name };
         refuse("a task with a stack of its own");
-        let spawned = SchedulerHandle::with_current(|handle| {
-            handle.map(|handle| self.spawn_on(handle, origin, f))
-        });
-        spawned.unwrap_or_else(|| panic!(
-            "`stackful::spawn` outside a runtime: call it inside `#[colored::main]`, `Runtime::run`, \
-             `Runtime::block_on`, or while the guard of `Handle::enter` lives"
-        ))
+        let spawn =
+            |handle: Option<&SchedulerHandle>| handle.map(|on| self.spawn_on(on, origin, f));
+        // The panic is outside the closure, and so at the caller's.
+        match SchedulerHandle::with_current(spawn) {
+            Some(task) => task,
+            None => panic!(
+                "`stackful::spawn` outside a runtime: call it inside `#[colored::main]`, `Runtime::run`, \
+                 `Runtime::block_on`, or while the guard of `Handle::enter` lives"
+            ),
+        }
     }
 
     fn spawn_on<F, T>(&self, handle: &SchedulerHandle, origin: Origin<'_>, f: F) -> JoinHandle<T>
