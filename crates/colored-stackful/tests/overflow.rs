@@ -28,6 +28,14 @@ fn large_frame() -> u8 {
     black_box([1_u8; 200 << 10])[7]
 }
 
+fn overflow_slowly() {
+    black_box(recurse(0));
+}
+
+fn overflow_at_once() {
+    black_box(large_frame());
+}
+
 #[test]
 fn child() {
     let Ok(kind) = std::env::var(VARIABLE) else { return };
@@ -35,13 +43,13 @@ fn child() {
     runtime.run(async move {
         let small = stackful::Builder::new().color(1).name("reader").stack_size(64 << 10);
         let task = match &*kind {
-            "recursion" => small.spawn(|| drop(black_box(recurse(0)))),
-            "frame" => small.spawn(|| drop(black_box(large_frame()))),
+            "recursion" => small.spawn(overflow_slowly),
+            "frame" => small.spawn(overflow_at_once),
             "nested" => stackful::spawn(1, || {
                 stackful::yield_now();
-                stackful::exclusive(|| drop(black_box(recurse(0))));
+                stackful::exclusive(overflow_slowly);
             }),
-            "thread" => colored::spawn_blocking(|| drop(black_box(recurse(0)))),
+            "thread" => colored::spawn_blocking(overflow_slowly),
             "null" => small.spawn(|| {
                 // SAFETY: there is no reason; this is the fault that the test is about.
                 unsafe { std::ptr::null_mut::<u8>().write_volatile(1) };

@@ -60,7 +60,7 @@ fn deep_recursion_needs_no_boxes() {
     fn depth_of(value: &mut dyn Iterator<Item = char>, depth: usize) -> usize {
         match value.next() {
             Some('(') => {
-                if depth % 100 == 0 {
+                if depth.is_multiple_of(100) {
                     stackful::yield_now();
                 }
                 depth_of(value, depth + 1)
@@ -98,4 +98,47 @@ fn floats_and_arrays_stay_as_they_are() {
             assert_eq!(task.await.unwrap(), f64::from(index) * 32.0 + f64::from(rounds));
         }
     });
+}
+
+/// The stacks hold nothing of a thread, and the functions that wait use no thread-local.
+#[test]
+fn a_stack_that_may_move_goes_on_on_other_threads() {
+    #[inline(never)]
+    fn thread_now() -> thread::ThreadId {
+        thread::current().id()
+    }
+    let moved = run(4, async {
+        let tasks: Vec<_> = (0..64_u64)
+            .map(|color| {
+                let steps = move || {
+                    let (mut seen, mut sum) = (thread_now(), 0);
+                    let mut moves = 0;
+                    for round in 0..200 {
+                        stackful::wait(colored::yield_now());
+                        moves += usize::from(seen != thread_now());
+                        seen = thread_now();
+                        sum += round;
+                    }
+                    assert_eq!(sum, 199 * 100);
+                    moves
+                };
+                // SAFETY: only numbers are on the stack across a wait, and `thread_now` is not inlined.
+                unsafe { stackful::spawn_migrating(color, steps) }
+            })
+            .collect();
+        let mut moved = 0;
+        for task in tasks {
+            moved += task.await.unwrap();
+        }
+        // An abort ends it on any thread.
+        // SAFETY: nothing is on the stack.
+        let waits = unsafe {
+            stackful::spawn_migrating(1, || stackful::wait(std::future::pending::<()>()))
+        };
+        colored::time::sleep(Duration::from_millis(5)).await;
+        waits.abort();
+        assert!(waits.await.unwrap_err().is_cancelled());
+        moved
+    });
+    println!("{moved} moves");
 }
