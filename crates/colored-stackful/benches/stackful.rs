@@ -66,15 +66,15 @@ fn ping_pong(runtime: &Runtime, name: &str, colors: [Color; 2]) {
                     if !first || step > 0 {
                         stackful::wait(receive.recv()).unwrap();
                     }
-                    stackful::wait(send.send(step)).unwrap();
+                    drop(stackful::wait(send.send(step)));
                 }
             }
         };
         runtime.run(async move {
             let a = stackful::spawn(colors[0], echo(a, true));
-            let mut b = pin!(stackful::spawn(colors[1], echo(b, false)));
-            drop(a.await);
-            b.as_mut().await.unwrap();
+            let b = stackful::spawn(colors[1], echo(b, false));
+            a.await.unwrap();
+            b.await.unwrap();
         });
     });
     let other = best(STEPS * 2, || {
@@ -84,13 +84,13 @@ fn ping_pong(runtime: &Runtime, name: &str, colors: [Color; 2]) {
                 if !first || step > 0 {
                     receive.recv().await.unwrap();
                 }
-                send.send(step).await.unwrap();
+                drop(send.send(step).await);
             }
         };
         runtime.run(async move {
             let a = colored::spawn_colored(colors[0], echo(a, true));
             let b = colored::spawn_colored(colors[1], echo(b, false));
-            drop(a.await);
+            a.await.unwrap();
             b.await.unwrap();
         });
     });
