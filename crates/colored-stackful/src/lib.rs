@@ -38,8 +38,8 @@
 //!
 //! # A task
 //!
-//! [`spawn`] makes a task like any other: it has a color, a slice, a budget, a name, color-locals and a [`JoinHandle`], and
-//! dumps, traces and reports show it. [`wait`] is its `.await`: it gives the color up, and other tasks of the color run in
+//! [`spawn()`] makes a task like any other: it has a color, a slice, a budget, a name, color-locals and a [`JoinHandle`], and
+//! dumps, traces and reports show it. [`wait()`] is its `.await`: it gives the color up, and other tasks of the color run in
 //! between; [`exclusive`] holds it. One resume of the stack is one poll of the task, and a future that is ready at once
 //! costs no switch.
 //!
@@ -55,10 +55,10 @@
 //!
 //! **Destructors.** A destructor of ordinary code waits like other code. During an unwinding, by an abort or a panic, a
 //! stack cannot be suspended: [`checked_wait`] returns the output of a future that is ready at once, and an error
-//! otherwise. [`wait`] panics in place of the error, and a panic in a destructor during an unwinding aborts the process; so
+//! otherwise. [`wait()`] panics in place of the error, and a panic in a destructor during an unwinding aborts the process; so
 //! a destructor calls `checked_wait`.
 //!
-//! **Panics** end the task, and go to the handle. A panic of a future that is waited for goes on in the [`wait`], where
+//! **Panics** end the task, and go to the handle. A panic of a future that is waited for goes on in the [`wait()`], where
 //! `catch_unwind` catches it, whatever thread it came from.
 //!
 //! With `panic = "abort"` there is no unwinding: the stack of a task that is aborted while it waits leaks, with all that is
