@@ -46,7 +46,8 @@ pub struct Choices {
     actors: Vec<Actor>,
     /// By site, the time at which it has asked last, and how often then.
     sites: BTreeMap<usize, (u64, u32)>,
-    deviations: Deviations,
+    /// The deviations, in the order in which they were made: a long run has many.
+    made: Vec<((Place, Moment), Deviation)>,
     class: Class,
     /// A hash of all choices and of what the run has reported.
     trail: u64,
@@ -112,7 +113,7 @@ impl Choices {
             last: 0,
             actors: Vec::new(),
             sites: BTreeMap::new(),
-            deviations: BTreeMap::new(),
+            made: Vec::new(),
             class: Class::default(),
             trail: 0,
             turns_kept: None,
@@ -183,18 +184,19 @@ impl Choices {
         chosen
     }
 
-    /// The actor that has run last is inside its turn, at a point: it is about to act, or has acted (`None`). Returns
+    /// The actor that has run last is inside its turn, at a point: it is about to act if `is_ahead`, or has acted. Returns
     /// whether it may give way: then [`give_way`](Self::give_way) chooses.
-    pub fn pass_point(&mut self, act: Option<Act>) -> bool {
+    pub fn pass_point(&mut self, act: Act, is_ahead: bool) -> bool {
+        let passed = self.length.points;
         self.length.points += 1;
         let place = self.place();
         let point = &mut self.actor().points;
         let moment = Moment::Point(*point);
         *point += 1;
         match &mut self.source {
-            Source::Strategy(chooser) => chooser.may_give_way(place.actor, act),
+            Source::Strategy(chooser) => chooser.may_give_way(place.actor, act, is_ahead, passed),
             Source::Replay(deviations) => deviations.contains_key(&(place, moment)),
-            Source::Script(_) => act.is_some(),
+            Source::Script(_) => is_ahead,
         }
     }
 
@@ -225,7 +227,7 @@ impl Choices {
             Source::Script(script) => script.choose(at, default),
         };
         if chosen != default {
-            self.deviations.insert((place, moment), Deviation::Next(chosen));
+            self.made.push(((place, moment), Deviation::Next(chosen)));
         }
         chosen
     }
@@ -300,7 +302,7 @@ impl Choices {
             Source::Script(_) => 0,
         };
         if drawn > 0 {
-            self.deviations.insert(key, Deviation::Drawn(drawn));
+            self.made.push((key, Deviation::Drawn(drawn)));
             if let (Some(turn), Some(number)) = (self.turn_kept(self.last), number) {
                 turn.drawn.push((number, drawn));
             }
@@ -357,8 +359,8 @@ impl Choices {
         self.class.name()
     }
 
-    pub(crate) fn deviations(&self) -> &Deviations {
-        &self.deviations
+    pub(crate) fn deviations(&self) -> Deviations {
+        self.made.iter().copied().collect()
     }
 
     pub(crate) fn into_script(self) -> Option<Script> {

@@ -175,6 +175,8 @@ pub mod attribute;
 mod builder;
 mod child;
 mod control;
+#[cfg_attr(any(not(target_os = "linux"), miri), path = "sim/cpus/absent.rs")]
+mod cpus;
 mod evidence;
 mod examine;
 mod exhaustive;

@@ -9,7 +9,7 @@ use colored_core::port::SimulatedIds;
 use colored_sim::{Act, Choices, thread};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
-use std::hash::{BuildHasherDefault, DefaultHasher};
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
 thread_local!(static RUN: RefCell<Option<Run>> = const { RefCell::new(None) });
@@ -26,7 +26,7 @@ pub(super) struct Run {
     /// The panic of a task without a handle.
     pub(super) panicked: Option<String>,
     /// By color, its number in the order in which colors became runnable first.
-    pub(super) numbers: HashMap<Color, usize, BuildHasherDefault<DefaultHasher>>,
+    pub(super) numbers: HashMap<Color, usize, BuildHasherDefault<ColorHasher>>,
 }
 
 impl Run {
@@ -34,6 +34,28 @@ impl Run {
     pub(super) fn number_of(&mut self, color: Color) -> usize {
         let next = self.numbers.len();
         *self.numbers.entry(color).or_insert(next)
+    }
+}
+
+/// Hashes a color, for each turn.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ColorHasher(u64);
+
+impl Hasher for ColorHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
+    }
+
+    fn write_isize(&mut self, number: isize) {
+        self.write_u64(number.cast_unsigned() as u64);
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = chance::mix(self.0 ^ number);
     }
 }
 

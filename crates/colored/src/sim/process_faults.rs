@@ -107,6 +107,9 @@ impl Hosts {
 
     /// Ends the faults that are due until then.
     fn end_faults(&mut self, until: u64) {
+        if self.undo.is_empty() {
+            return;
+        }
         let (due, later) = self.undo.iter().partition(|(at, _)| *at <= until);
         self.undo = later;
         let due: Vec<(u64, Undo)> = due;

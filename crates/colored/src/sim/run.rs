@@ -1,6 +1,7 @@
 //! One run of a simulation.
 
 use super::control::{Control, Run, Sometimes, with};
+use super::cpus::Cpus;
 use super::evidence::Watch;
 use super::faults::{Faults, Rng};
 use super::hosts::{Hosts, MAIN, Program};
@@ -139,14 +140,18 @@ where
             numbers: HashMap::default(),
         };
         let turns = Mutex::new(None);
+        // This thread only waits meanwhile.
+        let cpus = Cpus::of_this_thread();
+        let bound = cpus.map(Cpus::bind_this);
         let (outcome, run) = thread::scope(|scope| {
             let (ended, has_ended) = channel::<()>();
             let turns = &turns;
             let body = move || {
                 let _ended = ended;
+                cpus.inspect(|cpus| cpus.release_this());
                 Control::begin(run, seed);
                 let _keeps = panics::keep();
-                let outcome = go(program, workers, setup, turns);
+                let outcome = go(program, workers, setup, cpus, turns);
                 let control = Control::take_from_thread().expect("nothing else takes it");
                 (outcome, control.into_run())
             };
@@ -162,6 +167,7 @@ where
             }
             thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         });
+        drop(bound);
         self.sometimes = run.sometimes;
         self.colors = self.colors.max(run.numbers.len());
         (outcome, run.choices)
@@ -173,6 +179,7 @@ fn go<F, P>(
     program: &P,
     workers: usize,
     setup: &Setup,
+    cpus: Option<Cpus>,
     place: &Mutex<Option<Arc<Turns>>>,
 ) -> Option<Outcome>
 where
@@ -195,7 +202,7 @@ where
         Err(error) => return Some(Err(error)),
     };
     let watch = Watch::begin(with(|run| run.choices.keeps_turns()).unwrap_or(false));
-    let turns = Turns::new(hosts, main, setup.max_turns);
+    let turns = Turns::new(hosts, main, setup.max_turns, cpus);
     *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&turns));
     let ended = turns.run();
     *place.lock().unwrap_or_else(PoisonError::into_inner) = None;
