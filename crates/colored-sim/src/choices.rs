@@ -3,7 +3,7 @@
 use crate::classes::Class;
 use crate::script::Script;
 use crate::strategy::{Act, Chooser, Length, Situation};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// A turn of an actor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,6 +46,8 @@ pub struct Choices {
     actors: Vec<Actor>,
     /// By site, the time at which it has asked last, and how often then.
     sites: BTreeMap<usize, (u64, u32)>,
+    /// By site of the program and number, how often it has asked.
+    asked: HashMap<(u32, u64), u32>,
     /// The deviations, in the order in which they were made: a long run has many.
     made: Vec<((Place, Moment), Deviation)>,
     class: Class,
@@ -76,6 +78,10 @@ pub struct Turn {
 
 /// The sites of [`Choices::happens_at`] have places as actors have, from this number on.
 const SITES: usize = 1_000_000;
+
+/// And those of [`Choices::happens_in_program`], which are so many at most.
+const PROGRAM_SITES: usize = 2_000_000;
+const MOST_SITES: u32 = 1_000_000;
 
 #[derive(Clone, Copy, Default)]
 struct Actor {
@@ -113,6 +119,7 @@ impl Choices {
             last: 0,
             actors: Vec::new(),
             sites: BTreeMap::new(),
+            asked: HashMap::new(),
             made: Vec::new(),
             class: Class::default(),
             trail: 0,
@@ -322,6 +329,25 @@ impl Choices {
         asked.1 += 1;
         let key = (Place { actor: SITES + site, turns: time }, Moment::Draw(number));
         self.draw_at(key, None, |chooser| u32::from(chooser.happens(one_in)), 1) > 0
+    }
+
+    /// As [`happens`](Self::happens), for something in the program: the choice is named by the site, by a number of the
+    /// program's, and by how often the site has asked with that number. It stays the same one when other choices are removed.
+    /// A strategy lets it happen in any case if `is_due`.
+    pub fn happens_in_program(
+        &mut self,
+        site: u32,
+        number: u64,
+        is_due: bool,
+        one_in: u32,
+    ) -> bool {
+        let site = site % MOST_SITES;
+        let asked = self.asked.entry((site, number)).or_default();
+        let times = *asked;
+        *asked += 1;
+        let place = Place { actor: PROGRAM_SITES + site as usize, turns: number };
+        let draw = |chooser: &mut Chooser| u32::from(chooser.happens(one_in) || is_due);
+        self.draw_at((place, Moment::Draw(times)), None, draw, 1) > 0
     }
 
     /// An act has happened.

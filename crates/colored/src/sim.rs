@@ -173,6 +173,7 @@
 #[doc(hidden)]
 pub mod attribute;
 mod builder;
+mod cancel;
 mod child;
 mod control;
 #[cfg_attr(any(not(target_os = "linux"), miri), path = "sim/cpus/absent.rs")]
@@ -201,6 +202,7 @@ mod trace;
 mod turns;
 
 pub use self::builder::{Builder, check, check_exhaustively};
+pub use self::cancel::{Cancellable, cancellable};
 pub use self::exhaustive::Exhaustive;
 pub use self::failure::Failure;
 pub use self::faults::{Fault, Faults, FaultsError};
@@ -248,7 +250,9 @@ macro_rules! __sim_sometimes {
 }
 
 /// Whether a fault happens here: once in 10 times by default, or once in the given number of times, in a simulation; never
-/// outside. Faults are choices: a replay repeats them, and the report keeps those that the failure needs.
+/// outside. Faults are choices: a replay repeats them, and the report names those that the failure needs. Such a choice is
+/// named by its place in the program, by the color, and by how often that color came there: it stays the same one when the
+/// report removes other choices.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __sim_buggify {

@@ -8,7 +8,7 @@ use colored_core::Color;
 use colored_core::port::SimulatedIds;
 use colored_sim::{Act, Choices, thread};
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
@@ -17,12 +17,18 @@ thread_local!(static RUN: RefCell<Option<Run>> = const { RefCell::new(None) });
 /// By name, whether the condition of a `sometimes!` has held.
 pub(super) type Sometimes = BTreeMap<String, bool>;
 
+/// The awaits that have been cancelled: by the number of the place of [`cancellable`](super::cancellable), and of the await.
+pub(super) type Cancelled = BTreeSet<(u32, u64)>;
+
 /// The run that this thread simulates.
 pub(super) struct Run {
     pub(super) choices: Choices,
     pub(super) world: Arc<World>,
     pub(super) random: Rng,
     pub(super) sometimes: Sometimes,
+    pub(super) cancelled: Cancelled,
+    /// Whether this run was the first one to cancel some await.
+    pub(super) has_cancelled: bool,
     /// The panic of a task without a handle.
     pub(super) panicked: Option<String>,
     /// By color, its number in the order in which colors became runnable first.

@@ -230,19 +230,30 @@ impl Hosts {
         if is_runnable {
             return true;
         }
-        let packet = self.world.network().next_due();
-        let undo = self.undo.iter().map(|(at, _)| *at).min();
-        let timers = self.awake().filter_map(|runtime| runtime.next_due());
-        let Some(next) = timers.chain(packet).chain(undo).min() else {
+        let Some(next) = self.next_due() else {
             // Something that a fault has broken for good may go on.
             let was_quiet = self.world.is_quiet();
             self.world.set_quiet();
             return !was_quiet;
         };
-        let next = next.max(self.world.now());
-        let has_moved = next > self.world.now();
-        self.world.set_now(next);
-        self.awake().fold(has_moved, |was_due, runtime| runtime.move_clock(next) | was_due)
+        self.move_clocks(next)
+    }
+
+    /// The next time at which something is due.
+    pub(super) fn next_due(&self) -> Option<u64> {
+        let packet = self.world.network().next_due();
+        let undo = self.undo.iter().map(|(at, _)| *at).min();
+        let timers = self.awake().filter_map(|runtime| runtime.next_due());
+        timers.chain(packet).chain(undo).min()
+    }
+
+    /// Moves the clocks, and lets happen what is due then. True if they have moved, or something was due.
+    pub(super) fn move_clocks(&self, to: u64) -> bool {
+        let to = to.max(self.world.now());
+        let has_moved = to > self.world.now();
+        self.world.set_now(to);
+        colored_sim::thread::set_time(to);
+        self.awake().fold(has_moved, |was_due, runtime| runtime.move_clock(to) | was_due)
     }
 
     /// The runtimes that may take turns.

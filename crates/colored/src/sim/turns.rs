@@ -102,15 +102,6 @@ fn begin_turn(hosts: &Hosts, actor: usize) -> Turn {
     Turn { actor, taker: hosts.taker(actor), units }
 }
 
-/// Moves the time of the run to the next event. False if there will never be one.
-fn move_time(hosts: &mut Hosts) -> bool {
-    let may_go_on = hosts.move_time();
-    if may_go_on {
-        colored_sim::thread::set_time(hosts.world.now());
-    }
-    may_go_on
-}
-
 /// Sees what this thread does to colors, and may have it give way.
 fn look(point: Point) {
     let act = act(point.color, point.by, point.takes);
@@ -262,7 +253,7 @@ impl Turns {
             self.list_candidates(&mut state, &hosts, None, thread);
             if state.candidates.runnable.is_empty() {
                 drop(state);
-                let may_go_on = move_time(&mut hosts);
+                let may_go_on = hosts.move_time();
                 drop(hosts);
                 state = self.lock();
                 if !may_go_on {
