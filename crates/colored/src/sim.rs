@@ -63,7 +63,7 @@
 //! | | in a simulation |
 //! |---|---|
 //! | the order of colors | by the strategy |
-//! | [`time`](crate::time): sleeps, timeouts, intervals, `Instant` | a clock that moves to the next timer when nothing is runnable: an hour takes no time |
+//! | [`time`](crate::time): sleeps, timeouts, intervals, `Instant` | a clock that moves to the next timer when nothing is runnable: an hour takes no time; with [`Fault::Stall`], also while tasks are runnable |
 //! | deadlines of limits, stages and sections; the search for deadlocks (G12) | by that clock |
 //! | [`spawn_blocking`](crate::spawn_blocking()), and files where they would block | one call at a time, as turns of one more worker, in the order in which they were made |
 //! | [`sim::random`](random) | by the seed |

@@ -104,6 +104,9 @@ fn begin_turn(hosts: &Hosts, actor: usize) -> Turn {
 
 /// Sees what this thread does to colors, and may have it give way.
 fn look(point: Point) {
+    if point.moment == Moment::Before {
+        wakes::release();
+    }
     let act = act(point.color, point.by, point.takes);
     let may_give_way = with(|run| {
         if matches!(point.moment, Moment::Pushed | Moment::Taken) {
