@@ -12,6 +12,8 @@ use crate::concurrently::concurrently;
 use crate::id::Id;
 use crate::tree::{Published, Tree, publish};
 use crate::value::Signer;
+use colored::select;
+use colored::signal::ctrl_c;
 use colored::time::{Duration, Instant, sleep};
 use std::collections::BTreeSet;
 
@@ -21,8 +23,15 @@ const NODES: u16 = 10;
 /// Until the ring is right, and until all values have three copies.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Runs the demonstration, and prints what it sees.
+/// Runs the demonstration, and prints what it sees. Ctrl-C ends it, and removes its files.
 pub(crate) async fn run() -> Result<(), Failure> {
+    select! {
+        done = show() => done,
+        pressed = ctrl_c() => Ok(pressed?),
+    }
+}
+
+async fn show() -> Result<(), Failure> {
     println!(
         "{PROCESSES} processes with {NODES} nodes each, on loopback. Ctrl-C stops all of them."
     );
@@ -104,5 +113,5 @@ async fn get_files(
 }
 
 fn seconds(begin: Instant) -> String {
-    format!("{:.1} s", begin.elapsed().as_secs_f64())
+    format!("{:.2} s", begin.elapsed().as_secs_f64())
 }

@@ -15,8 +15,11 @@ const MAX_COMPARED: usize = 4096;
 /// Every holder does this, not the owner alone: a value is repaired for as long as one copy is left. A value that this
 /// node has and should not have goes when room is needed.
 pub(crate) async fn repair(node: Node) {
+    if node.settings.mistake == Mistake::NeverRepairs {
+        return;
+    }
     let mut from = node.own.id();
-    while node.settings.mistake != Mistake::NeverRepairs {
+    loop {
         sleep(node.settings.repair).await;
         let held = node.with(|member| member.store.keys_from(from, MAX_COMPARED));
         let held = held.unwrap_or_default();
