@@ -104,7 +104,12 @@ impl Options {
             let mut value = || arguments.next().ok_or_else(|| wrong("nothing"));
             match argument.as_str() {
                 "--by" => by.push(parse(&value()?).ok_or_else(|| wrong("another address"))?),
-                "--listen" => listen = parse(&value()?).ok_or_else(|| wrong("another address"))?,
+                "--listen" => {
+                    // Nothing here knows who may talk to a node: it stays on this machine.
+                    let address: Option<SocketAddrV4> = parse(&value()?);
+                    let address = address.filter(|address| address.ip().is_loopback());
+                    listen = address.ok_or_else(|| wrong("an address that is not on loopback"))?;
+                }
                 "--nodes" => {
                     let number = parse(&value()?).filter(|nodes| (1..=1000).contains(nodes));
                     nodes = number.ok_or_else(|| wrong("another number than 1 to 1000"))?;

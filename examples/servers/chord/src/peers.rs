@@ -26,6 +26,9 @@ const RETRY: Retry = Retry {
     deadline: Duration::from_secs(1),
 };
 
+/// For a process that has not answered lately.
+const BRIEF: Retry = Retry { deadline: Duration::from_millis(200), ..RETRY };
+
 /// Why a node did not answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CallFailed {
@@ -42,6 +45,8 @@ pub(crate) type Detour = Arc<dyn Fn(SocketAddrV4) -> SocketAddrV4 + Send + Sync>
 #[derive(Clone)]
 pub(crate) struct Peers {
     udp: Udp,
+    /// The same one, for processes that have not answered lately.
+    brief: Udp,
     detour: Option<Detour>,
     silence: Arc<Silence>,
 }
@@ -58,7 +63,8 @@ impl Peers {
             ..UdpOptions::default()
         };
         let udp = Udp::over(socket, options);
-        Ok(Self { udp, detour: None, silence: Arc::default() })
+        let brief = udp.with_retry(BRIEF);
+        Ok(Self { udp, brief, detour: None, silence: Arc::default() })
     }
 
     /// Answers for these nodes from now on.
@@ -129,8 +135,8 @@ impl Peers {
     ) -> Result<R, CallFailed> {
         let process = to.process();
         let address = self.detour.as_ref().map_or(process, |detour| detour(process));
-        let reply: Result<Maybe<R>, RpcError> =
-            self.udp.call(address.into(), procedure, arguments).await;
+        let udp = if self.silence.includes(process) { &self.brief } else { &self.udp };
+        let reply: Result<Maybe<R>, _> = udp.call(address.into(), procedure, arguments).await;
         self.silence.note(process, !matches!(reply, Err(RpcError::TimedOut(_))));
         let reply = reply.map_err(|_| CallFailed::NoAnswer)?;
         reply.into_option().ok_or(CallFailed::NotHere)
