@@ -12,7 +12,7 @@ mod target;
 mod writing;
 
 pub use self::cache::{Counts, Listed};
-pub use self::commands::{cat, copy, hash, list};
+pub use self::commands::{cat, copy, hash, list, watch};
 pub use self::target::Target;
 
 use self::cache::Cache;

@@ -3,11 +3,13 @@
 use crate::door::Door;
 use crate::nfs::Nfs;
 use crate::recall::Recall;
+use crate::replies::Replies;
 use crate::root::Root;
 use crate::services;
 use crate::settings::Settings;
 use crate::tree::Tree;
 use crate::{cipher, files, serial};
+use colored::ColorCell;
 use colored::net::TcpListener;
 use rpc::Services;
 use std::io;
@@ -63,7 +65,8 @@ impl Server {
         let recall = Recall::new(&palette, settings);
         let gives_files = root.has_inodes() && rustix::process::geteuid().is_root();
         let tree = Tree::new(root, &palette, verifier()).await?;
-        let nfs = Arc::new(Nfs { tree, recall, gives_files });
+        let replies = ColorCell::new(palette.names, Replies::default());
+        let nfs = Arc::new(Nfs { tree, recall, replies, gives_files });
         let services = services::of(&nfs, color_of);
         Ok(Server { nfs, services, coloring })
     }

@@ -19,6 +19,7 @@ mod open_files;
 mod palette;
 mod recall;
 pub mod refused;
+mod replies;
 pub mod root;
 mod serial;
 pub mod serve;

@@ -13,7 +13,7 @@ const USAGE: &str = "\
 sfs demo                                  serves, drives it with real clients, compares, and ends
 sfs serve DIRECTORY [--tls HOST:PORT] [--plain HOST:PORT] [--key FILE] [--clients FILE]
           [--lease SECONDS] [--coloring serial|cipher|files]
-sfs ls|cat|hash SERVER/PATH [--key FILE]
+sfs ls|cat|hash|watch SERVER/PATH [--key FILE]
 sfs cp FILE SERVER/PATH [--key FILE]
 sfs cp SERVER/PATH FILE [--key FILE]
 
@@ -31,7 +31,7 @@ async fn main() -> ExitCode {
     let outcome = match command.as_str() {
         "demo" => demo::run().await,
         "serve" => serve(args).await,
-        "ls" | "cat" | "hash" | "cp" => ask(&command, args).await,
+        "ls" | "cat" | "hash" | "watch" | "cp" => ask(&command, args).await,
         _ => Err(USAGE.into()),
     };
     match outcome {
@@ -116,6 +116,7 @@ async fn print(command: &str, client: &Client, path: &str) -> Outcome {
             }
         }
         "cat" => drop(client::cat(client, path, &mut out).await?),
+        "watch" => client::watch(client, path, &mut out).await?,
         _ => writeln!(out, "{}  {path}", client::hash(client, path).await?)?,
     }
     Ok(())

@@ -16,8 +16,10 @@ use crate::leases::Holder;
 use crate::nodes::Id;
 use crate::recall::Recall;
 use crate::refused::Refused;
+use crate::replies::Replies;
 use crate::tree::Tree;
 use crate::users::{NOBODY, User, UserMap};
+use colored::ColorCell;
 use nfs3_types::nfs3::{
     Nfs3Option, fattr3, nfs_fh3, nfsstat3, post_op_attr, pre_op_attr, sattr3, wcc_data,
 };
@@ -31,6 +33,7 @@ pub(crate) type Answer<T> = Result<T, Refused>;
 pub(crate) struct Nfs {
     pub(crate) tree: Tree,
     pub(crate) recall: Recall,
+    pub(crate) replies: ColorCell<Replies>,
     /// Whether the server may give files to other users.
     pub(crate) gives_files: bool,
 }

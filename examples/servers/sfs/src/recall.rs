@@ -130,6 +130,7 @@ impl Recall {
         }
         match self.mistake {
             Some(Mistake::AnswersBeforeTheCallBacks) => calls.detach_all(),
+            Some(Mistake::ForgetsTheCallBacks) => calls.abort_all(),
             _ => while calls.join_next().await.is_some() {},
         }
         change

@@ -8,7 +8,7 @@ use crate::settings::Settings;
 use crate::tls::Clients;
 use crate::users::UserMap;
 use colored::net::TcpListener;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -65,12 +65,12 @@ pub async fn run(directory: impl AsRef<Path>, options: &Options) -> io::Result<(
         };
         let at = listener.local_addr()?;
         match address {
-            Address::Tls(_) => println!("serves {at}:{}/ by TLS", identity.hash()),
-            Address::Plain(_) => println!("serves {at}/ without TLS"),
+            Address::Tls(_) => say(&format!("serves {at}:{}/ by TLS", identity.hash())),
+            Address::Plain(_) => say(&format!("serves {at}/ without TLS")),
         }
         listeners.push((listener, door));
     }
-    println!("first change in {:?}; Ctrl-C stops it", settings.lease);
+    say(&format!("first change in {:?}; Ctrl-C stops it", settings.lease));
     let serving = listeners.into_iter().map(|(listener, door)| {
         let server = Arc::clone(&server);
         colored::spawn(async move { server.serve(listener, door).await })
@@ -79,6 +79,11 @@ pub async fn run(directory: impl AsRef<Path>, options: &Options) -> io::Result<(
         listener.await.map_err(io::Error::other)?;
     }
     Ok(())
+}
+
+/// Prints a line. The server goes on if nobody reads it.
+fn say(line: &str) {
+    let _ = writeln!(io::stdout(), "{line}");
 }
 
 /// The clients in the lines of a file: the hash of a key, and users.

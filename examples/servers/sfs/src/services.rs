@@ -1,9 +1,10 @@
 //! The programs that a server has: NFS, MOUNT and leases.
 
 use crate::lease_protocol::{self, FileArgs, HelloAnswer, HelloArgs};
-use crate::nfs::{Answer, Nfs};
+use crate::nfs::{Answer, Nfs, Request};
 use crate::nodes::Id;
 use crate::recall::CallBack;
+use crate::replies::Key;
 use crate::visit::Visit;
 use colored::Color;
 use colored::task::CancellationToken;
@@ -15,7 +16,7 @@ use nfs3_types::nfs3::{
     nfs_fh3, nfsstat3,
 };
 use nfs3_types::xdr_codec::{self, Pack, Void};
-use rpc::{Caller, Client, Procedure, Program, Refusal, Services};
+use rpc::{Auth, Caller, Client, Procedure, Program, Refusal, Services};
 use std::io::Write;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -56,11 +57,59 @@ fn visit(caller: &Caller) -> Result<&Visit, Refusal> {
     caller.identity().ok_or(Refusal::SystemError)
 }
 
+/// Whether and how a request says that it may be repeated.
+fn key(request: &Request, caller: &Caller) -> Option<Key> {
+    match (request.holder, caller.auth()) {
+        (Some(holder), Auth::Unix(user)) if user.stamp != 0 => Some((holder, user.stamp)),
+        _ => None,
+    }
+}
+
+/// What a procedure replies that can be repeated.
+async fn look<R>(_: &Nfs, _: Option<Key>, reply: impl Future<Output = R>) -> Result<R, Refusal> {
+    Ok(reply.await)
+}
+
+/// What a procedure replies that makes a change, which it makes once.
+async fn change<R: Pack>(
+    nfs: &Nfs,
+    key: Option<Key>,
+    reply: impl Future<Output = R>,
+) -> Result<Encoded, Refusal> {
+    if let Some(key) = key
+        && let Some(reply) = nfs.replies.call(move |replies| replies.get(key)).await
+    {
+        return Ok(Encoded(reply));
+    }
+    let mut bytes = Vec::new();
+    reply.await.pack(&mut bytes).map_err(|_| Refusal::SystemError)?;
+    let reply = Arc::new(bytes);
+    if let Some(key) = key {
+        let kept = Arc::clone(&reply);
+        nfs.replies.call(move |replies| replies.keep(key, kept)).await;
+    }
+    Ok(Encoded(reply))
+}
+
+/// The bytes of a reply.
+struct Encoded(Arc<Vec<u8>>);
+
+impl Pack for Encoded {
+    fn packed_size(&self) -> usize {
+        self.0.len()
+    }
+
+    fn pack(&self, out: &mut impl Write) -> xdr_codec::Result<usize> {
+        out.write_all(&self.0)?;
+        Ok(self.0.len())
+    }
+}
+
 /// A program whose procedures are methods of [`Nfs`]: number, method, arguments, the file that colors the call, and the words of a
 /// refusal.
 macro_rules! procedures {
     ($program:expr, $nfs:expr, $color:expr;
-     $($number:expr => $method:ident($args:ty), of $file:expr, absent $absent:expr;)*) => {
+     $($number:expr => $how:ident $method:ident($args:ty), of $file:expr, absent $absent:expr;)*) => {
         $program$(.procedure(
             $number as u32,
             {
@@ -73,8 +122,11 @@ macro_rules! procedures {
                     let nfs = Arc::clone(&nfs);
                     async move {
                         let request = visit(&caller)?.request(&caller);
-                        let answer = nfs.$method(&request, args).await;
-                        Ok(Reply { answer, absent: $absent })
+                        let reply = async {
+                            let answer = nfs.$method(&request, args).await;
+                            Reply { answer, absent: $absent }
+                        };
+                        $how(&nfs, key(&request, &caller), reply).await
                     }
                 }
             },
@@ -94,26 +146,26 @@ fn nfs_program(nfs: &Arc<Nfs>, color: ColorOf) -> Program {
     use NFS_PROGRAM as P;
     procedures! {
         Program::new(nfs3::PROGRAM, nfs3::VERSION), nfs, color;
-        P::NFSPROC3_GETATTR => getattr(GETATTR3args), of |args| &args.object, absent 0;
-        P::NFSPROC3_SETATTR => setattr(SETATTR3args), of |args| &args.object, absent 2;
-        P::NFSPROC3_LOOKUP => lookup(LOOKUP3args<'static>), of |args| &args.what.dir, absent 1;
-        P::NFSPROC3_ACCESS => access(ACCESS3args), of |args| &args.object, absent 1;
-        P::NFSPROC3_READLINK => readlink(READLINK3args), of |args| &args.symlink, absent 1;
-        P::NFSPROC3_READ => read(READ3args), of |args| &args.file, absent 1;
-        P::NFSPROC3_WRITE => write(WRITE3args<'static>), of |args| &args.file, absent 2;
-        P::NFSPROC3_CREATE => create(CREATE3args<'static>), of |args| &args.where_.dir, absent 2;
-        P::NFSPROC3_MKDIR => mkdir(MKDIR3args<'static>), of |args| &args.where_.dir, absent 2;
-        P::NFSPROC3_SYMLINK => symlink(SYMLINK3args<'static>), of |args| &args.where_.dir, absent 2;
-        P::NFSPROC3_REMOVE => remove(REMOVE3args<'static>), of |args| &args.object.dir, absent 2;
-        P::NFSPROC3_RMDIR => rmdir(RMDIR3args<'static>), of |args| &args.object.dir, absent 2;
-        P::NFSPROC3_RENAME => rename(RENAME3args<'static, 'static>), of |args| &args.from.dir, absent 4;
-        P::NFSPROC3_LINK => link(LINK3args<'static>), of |args| &args.file, absent 3;
-        P::NFSPROC3_READDIR => readdir(READDIR3args), of |args| &args.dir, absent 1;
-        P::NFSPROC3_READDIRPLUS => readdirplus(READDIRPLUS3args), of |args| &args.dir, absent 1;
-        P::NFSPROC3_FSSTAT => fsstat(FSSTAT3args), of |args| &args.fsroot, absent 1;
-        P::NFSPROC3_FSINFO => fsinfo(FSINFO3args), of |args| &args.fsroot, absent 1;
-        P::NFSPROC3_PATHCONF => pathconf(PATHCONF3args), of |args| &args.object, absent 1;
-        P::NFSPROC3_COMMIT => commit(COMMIT3args), of |args| &args.file, absent 2;
+        P::NFSPROC3_GETATTR => look getattr(GETATTR3args), of |args| &args.object, absent 0;
+        P::NFSPROC3_SETATTR => change setattr(SETATTR3args), of |args| &args.object, absent 2;
+        P::NFSPROC3_LOOKUP => look lookup(LOOKUP3args<'static>), of |args| &args.what.dir, absent 1;
+        P::NFSPROC3_ACCESS => look access(ACCESS3args), of |args| &args.object, absent 1;
+        P::NFSPROC3_READLINK => look readlink(READLINK3args), of |args| &args.symlink, absent 1;
+        P::NFSPROC3_READ => look read(READ3args), of |args| &args.file, absent 1;
+        P::NFSPROC3_WRITE => change write(WRITE3args<'static>), of |args| &args.file, absent 2;
+        P::NFSPROC3_CREATE => change create(CREATE3args<'static>), of |args| &args.where_.dir, absent 2;
+        P::NFSPROC3_MKDIR => change mkdir(MKDIR3args<'static>), of |args| &args.where_.dir, absent 2;
+        P::NFSPROC3_SYMLINK => change symlink(SYMLINK3args<'static>), of |args| &args.where_.dir, absent 2;
+        P::NFSPROC3_REMOVE => change remove(REMOVE3args<'static>), of |args| &args.object.dir, absent 2;
+        P::NFSPROC3_RMDIR => change rmdir(RMDIR3args<'static>), of |args| &args.object.dir, absent 2;
+        P::NFSPROC3_RENAME => change rename(RENAME3args<'static, 'static>), of |args| &args.from.dir, absent 4;
+        P::NFSPROC3_LINK => change link(LINK3args<'static>), of |args| &args.file, absent 3;
+        P::NFSPROC3_READDIR => look readdir(READDIR3args), of |args| &args.dir, absent 1;
+        P::NFSPROC3_READDIRPLUS => look readdirplus(READDIRPLUS3args), of |args| &args.dir, absent 1;
+        P::NFSPROC3_FSSTAT => look fsstat(FSSTAT3args), of |args| &args.fsroot, absent 1;
+        P::NFSPROC3_FSINFO => look fsinfo(FSINFO3args), of |args| &args.fsroot, absent 1;
+        P::NFSPROC3_PATHCONF => look pathconf(PATHCONF3args), of |args| &args.object, absent 1;
+        P::NFSPROC3_COMMIT => look commit(COMMIT3args), of |args| &args.file, absent 2;
     }
 }
 
@@ -150,7 +202,7 @@ fn lease_program(nfs: &Arc<Nfs>, color: ColorOf) -> Program {
     let (greeter, taker) = (Arc::clone(nfs), Arc::clone(nfs));
     let program = procedures! {
         Program::new(lease_protocol::PROGRAM, lease_protocol::VERSION), nfs, color;
-        lease_protocol::TAKE => take(FileArgs), of |args| &args.file, absent 0;
+        lease_protocol::TAKE => look take(FileArgs), of |args| &args.file, absent 0;
     };
     program
         .procedure(

@@ -24,6 +24,8 @@ impl Default for Settings {
 pub enum Mistake {
     /// A change is answered although clients still cache the old data.
     AnswersBeforeTheCallBacks,
+    /// Nobody is called back.
+    ForgetsTheCallBacks,
     /// A server that starts again changes files although clients have leases of the run before.
     ForgetsTheGracePeriod,
     /// A client reads from its cache after the lease has expired.

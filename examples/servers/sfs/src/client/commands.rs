@@ -1,6 +1,7 @@
-//! `ls`, `cat`, `cp` and `hash`.
+//! `ls`, `cat`, `cp`, `hash` and `watch`.
 
 use super::{Client, Error, Listed, Result};
+use colored::time::{Duration, sleep};
 use nfs3_types::nfs3::ftype3;
 use ring::digest::{Context, SHA256};
 use std::io::{self, Write};
@@ -63,6 +64,24 @@ pub async fn hash(client: &Client, path: &str) -> Result<String> {
     let mut hasher = Hasher(Context::new(&SHA256));
     cat(client, path, &mut hasher).await?;
     Ok(hasher.0.finish().as_ref().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Writes the length of a file to `out`, and again each time that it is another one. It asks the cache ten times a second, and the
+/// server once a lease. Does not return.
+///
+/// # Errors
+///
+/// As [`cat`].
+pub async fn watch(client: &Client, path: &str, out: &mut (impl Write + Send)) -> Result<()> {
+    let (file, mut last) = (client.resolve(path).await?, None);
+    loop {
+        let size = client.attributes(&file).await?.size;
+        if last != Some(size) {
+            writeln!(out, "{size} bytes")?;
+            last = Some(size);
+        }
+        sleep(Duration::from_millis(100)).await;
+    }
 }
 
 /// Makes these the bytes of the file at a path, on the device of the server. The directory must exist.

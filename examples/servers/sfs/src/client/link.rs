@@ -14,7 +14,7 @@ use nfs3_types::xdr_codec::{Pack, Unpack, Void};
 use rpc::{Auth, Connection, Procedure, Program, RpcError, Services, UnixAuth};
 use std::fmt;
 use std::io;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use tokio_rustls::TlsConnector;
 
 /// How long a client waits before it connects again, after a failure.
@@ -28,7 +28,9 @@ pub(super) struct Link {
     connector: Option<TlsConnector>,
     services: Services,
     client: [u8; 16],
-    auth: Auth,
+    user: u32,
+    /// The number of the next request.
+    next: AtomicU32,
     patience: Duration,
     /// The open connection.
     open: Mutex<Option<rpc::Client>>,
@@ -43,13 +45,13 @@ impl Link {
         options: &Options,
         cache: ColorCell<Cache>,
     ) -> Link {
-        let user = UnixAuth { uid: options.user, gid: options.user, ..UnixAuth::default() };
         Link {
             address: target.address.clone(),
             connector: target.key.map(|server| tls::connector(identity, server)),
             services: Services::new().with(call_backs(cache)),
             client: options.client,
-            auth: Auth::Unix(user),
+            user: options.user,
+            next: AtomicU32::new(1),
             patience: options.patience,
             open: Mutex::new(None),
             lease: AtomicU64::new(0),
@@ -62,7 +64,7 @@ impl Link {
         Duration::from_millis(self.lease.load(Ordering::Relaxed))
     }
 
-    /// Calls a procedure, again and again while the connection breaks. All calls of a client may be made twice.
+    /// Calls a procedure, again and again while the connection breaks. The server knows by the stamp what it has done already.
     pub(super) async fn call<A: Pack + Sync, R: Unpack>(
         &self,
         program: u32,
@@ -72,8 +74,10 @@ impl Link {
     ) -> Result<R> {
         let end = Instant::now() + self.patience;
         let procedure = Procedure::new(program, version, procedure);
+        // Ordering: the numbers are different, whatever their order.
+        let auth = self.auth(self.next.fetch_add(1, Ordering::Relaxed));
         loop {
-            let error = match self.attempt(procedure, args, end).await {
+            let error = match self.attempt(procedure, args, &auth, end).await {
                 Ok(answer) => return Ok(answer),
                 Err(error) => error,
             };
@@ -95,18 +99,24 @@ impl Link {
         &self,
         procedure: Procedure,
         args: &A,
+        auth: &Auth,
         end: Instant,
     ) -> std::result::Result<R, RpcError> {
         let client = match timeout_at(end, self.connection()).await {
             Ok(client) => client?,
             Err(_) => return Err(RpcError::TimedOut(self.patience)),
         };
-        let answer = client.call(procedure, args).await;
+        let answer = client.with_auth(auth.clone()).call(procedure, args).await;
         if let Err(RpcError::TimedOut(_)) = answer {
             // The request may be on its way: the next connection waits until it has ended.
             client.close();
         }
         answer
+    }
+
+    fn auth(&self, stamp: u32) -> Auth {
+        let (uid, gid) = (self.user, self.user);
+        Auth::Unix(UnixAuth { stamp, uid, gid, ..UnixAuth::default() })
     }
 
     /// The open connection, or a new one.
@@ -134,7 +144,7 @@ impl Link {
             None => Box::new(stream),
         };
         let connection = Connection::over(stream).serve(self.services.clone());
-        let client = connection.auth(self.auth.clone()).open().with_timeout(ANSWER);
+        let client = connection.auth(self.auth(0)).open().with_timeout(ANSWER);
         let (program, version) = (lease_protocol::PROGRAM, lease_protocol::VERSION);
         let hello = Procedure::new(program, version, lease_protocol::HELLO);
         let answer = client.call(hello, &HelloArgs { client: self.client }).await;

@@ -7,10 +7,12 @@ use super::{Answer, Nfs, Request};
 use crate::palette::Palette;
 use crate::recall::Recall;
 use crate::refused::Refused;
+use crate::replies::Replies;
 use crate::root::Root;
 use crate::settings::Settings;
 use crate::tree::Tree;
 use crate::users::{User, UserMap};
+use colored::ColorCell;
 use colored::time::Duration;
 use nfs3_types::nfs3::{
     ACCESS3_MODIFY, ACCESS3_READ, ACCESS3args, CREATE3args, GETATTR3args, LOOKUP3args, Nfs3Option,
@@ -48,7 +50,8 @@ async fn serve(root: Root) -> Nfs {
     let settings = Settings { lease: Duration::ZERO, ..Settings::default() };
     let palette = Palette::serial();
     let tree = Tree::new(root, &palette, [7; 8]).await.unwrap();
-    Nfs { tree, recall: Recall::new(&palette, &settings), gives_files: false }
+    let replies = ColorCell::new(palette.names, Replies::default());
+    Nfs { tree, recall: Recall::new(&palette, &settings), replies, gives_files: false }
 }
 
 async fn open(path: &Path) -> Nfs {
