@@ -7,7 +7,7 @@ use crate::record::HEADER;
 use colored::sync::mpsc::UnboundedSender;
 use colored::sync::{Notify, OwnedSemaphorePermit, oneshot, watch};
 use colored::task::AbortHandle;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A reply: the record, and where the result begins in it.
@@ -15,7 +15,7 @@ pub(super) type Reply = Result<(Vec<u8>, usize), RpcError>;
 
 pub(super) struct State {
     next_xid: u32,
-    pending: HashMap<u32, Waiting>,
+    pending: BTreeMap<u32, Waiting>,
     /// `None` when the connection has ended.
     queue: Option<UnboundedSender<Outgoing>>,
     end: watch::Sender<Option<RpcError>>,
@@ -33,7 +33,7 @@ impl State {
         end: watch::Sender<Option<RpcError>>,
     ) -> Self {
         let begun = Arc::new(Notify::new());
-        Self { next_xid: 1, pending: HashMap::new(), queue: Some(queue), end, reader: None, begun }
+        Self { next_xid: 1, pending: BTreeMap::new(), queue: Some(queue), end, reader: None, begun }
     }
 
     /// Sends a call, and returns its number.
@@ -90,7 +90,7 @@ impl State {
         if self.queue.take().is_none() {
             return;
         }
-        for (_, Waiting(caller, _)) in self.pending.drain() {
+        for Waiting(caller, _) in std::mem::take(&mut self.pending).into_values() {
             let _ = caller.send(Err(why.clone()));
         }
         self.end.send_replace(Some(why));

@@ -1,0 +1,79 @@
+//! How a connection becomes a stream of a known client: as it is, or by TLS.
+
+use crate::keys::{Identity, KeyHash};
+use crate::tls::{self, Clients};
+use crate::users::UserMap;
+use colored::io::{AsyncRead, AsyncWrite};
+use colored::net::TcpStream;
+use colored::time::{Duration, timeout};
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+use tokio_rustls::TlsAcceptor;
+
+/// How long a handshake may take. A guess.
+const HANDSHAKE: Duration = Duration::from_secs(10);
+
+/// A stream of bytes in both directions.
+pub(crate) trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> Duplex for S {}
+
+/// A connection that is open.
+pub(crate) struct Visitor {
+    pub(crate) stream: Box<dyn Duplex>,
+    pub(crate) users: Arc<UserMap>,
+    /// The key of the client; none without TLS.
+    pub(crate) key: Option<KeyHash>,
+}
+
+/// Which clients come in, and how.
+#[derive(Clone)]
+pub struct Door(Kind);
+
+#[derive(Clone)]
+enum Kind {
+    Plain(Arc<UserMap>),
+    Tls(TlsAcceptor, Arc<Clients>),
+}
+
+impl Door {
+    /// Everybody, without TLS: for a loopback address, behind a tunnel.
+    pub fn plain(users: UserMap) -> Door {
+        Door(Kind::Plain(Arc::new(users)))
+    }
+
+    /// These clients, by TLS 1.3: the server has this key.
+    pub fn tls(identity: &Identity, clients: Clients) -> Door {
+        let clients = Arc::new(clients);
+        Door(Kind::Tls(tls::acceptor(identity, Arc::clone(&clients)), clients))
+    }
+
+    /// Takes a connection in, which may take ten seconds.
+    pub(crate) async fn open(&self, stream: TcpStream) -> io::Result<Visitor> {
+        stream.set_nodelay(true)?;
+        match &self.0 {
+            Kind::Plain(users) => {
+                Ok(Visitor { stream: Box::new(stream), users: Arc::clone(users), key: None })
+            }
+            Kind::Tls(acceptor, clients) => {
+                let stream = timeout(HANDSHAKE, acceptor.accept(stream)).await??;
+                let refused = || io::Error::from(io::ErrorKind::PermissionDenied);
+                let certificates = stream.get_ref().1.peer_certificates();
+                let certificate = certificates.and_then(|all| all.first()).ok_or_else(refused)?;
+                let key = KeyHash::of(certificate).map_err(io::Error::other)?;
+                let users = clients.users(key).ok_or_else(refused)?;
+                Ok(Visitor { stream: Box::new(stream), users, key: Some(key) })
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Door {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.0 {
+            Kind::Plain(_) => "plain",
+            Kind::Tls(..) => "TLS",
+        })
+    }
+}

@@ -1,0 +1,32 @@
+//! The server with a color for each connection, under which its cipher works, and one for each sixteenth of the files.
+
+use crate::door::Door;
+use crate::nodes::Id;
+use crate::palette::Palette;
+use crate::visit::Visit;
+use colored::Color;
+use colored::net::{TcpListener, TcpStream};
+use rpc::{Connection, Services};
+
+pub(crate) fn palette() -> Palette {
+    Palette::by_file()
+}
+
+/// The color of the calls on a file.
+pub(crate) fn color_of(file: Option<Id>) -> Color {
+    palette().color_of(file)
+}
+
+pub(crate) async fn run(listener: TcpListener, door: Door, services: Services) {
+    loop {
+        let Ok((stream, _)) = listener.accept().await else { continue };
+        colored::spawn_unique(serve(stream, door.clone(), services.clone()));
+    }
+}
+
+/// Reads and decrypts the calls of a connection, and encrypts and writes the replies.
+async fn serve(stream: TcpStream, door: Door, services: Services) {
+    let Ok(visitor) = door.open(stream).await else { return };
+    let connection = Connection::over(visitor.stream).color(Color::unique()).serve(services);
+    connection.identity(Visit::new(visitor.users, visitor.key)).open();
+}
