@@ -15,7 +15,9 @@
 //! ```
 
 mod fiber;
+pub mod io;
 mod link;
+pub mod net;
 #[cfg(not(miri))]
 mod overflow;
 mod shapes;
