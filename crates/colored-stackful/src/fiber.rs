@@ -6,6 +6,8 @@ mod tests;
 use crate::link::{Link, Told};
 use crate::switch::{Chosen, Switch};
 use crate::wait::Ended;
+use colored::task::Id;
+use colored_core::TaskName;
 use std::cell::Cell;
 use std::fmt;
 use std::mem;
@@ -16,11 +18,17 @@ use std::task::{Context, Poll};
 use std::thread;
 
 /// How a fiber begins.
-#[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) size: usize,
-    pub(crate) name: Option<Box<str>>,
+    pub(crate) name: Option<Name>,
     pub(crate) site: &'static Location<'static>,
+}
+
+/// The name of a task.
+pub(crate) struct Name {
+    pub(crate) text: Box<str>,
+    /// Keeps the name for dumps; it lives as long as the task.
+    pub(crate) kept: TaskName,
 }
 
 /// A closure that runs on a stack of its own, as a future. [`future`](crate::future()) makes it.
@@ -43,6 +51,7 @@ enum State<F, T, S> {
 struct Started<T, S> {
     switch: S,
     frame: Rc<Frame<T>>,
+    _name: Option<TaskName>,
 }
 
 /// What both sides of the switch use.
@@ -69,7 +78,12 @@ impl<T, S: Switch> Started<T, S> {
     /// If the system has no memory for a stack.
     fn new<F: FnOnce() -> T>(f: F, settings: Settings) -> Self {
         let Settings { size, name, site } = settings;
-        let task = colored::task::try_id().map(colored::task::Id::get);
+        let id = colored::task::try_id();
+        let task = id.map(Id::get);
+        let (name, kept) = name.map(|name| (name.text, name.kept)).unzip();
+        if let Some((name, id)) = kept.as_ref().zip(id) {
+            name.give(id);
+        }
         let told = Told { site, name, size, guard: Cell::default(), task: Cell::new(task) };
         let link = Link::new(S::RUNS_ON_THE_THREAD, told);
         let frame = Rc::new(Frame { link, result: Cell::new(None) });
@@ -87,13 +101,13 @@ impl<T, S: Switch> Started<T, S> {
             }
         };
         frame.link.told.set_guard(switch.guard());
-        Self { switch, frame }
+        Self { switch, frame, _name: kept }
     }
 
     /// Runs the fiber up to its next wait that cannot go on. Returns whether it has ended.
     #[inline]
     fn resume(&mut self, cx: Option<&mut Context<'_>>) -> bool {
-        let Self { switch, frame } = self;
+        let Self { switch, frame, .. } = self;
         frame.link.resume(cx, || switch.resume())
     }
 }

@@ -1,6 +1,6 @@
 //! [`Link`]: what a fiber and the code that polls it tell each other, and the fiber that a thread runs.
 
-use crate::switch::Suspender;
+use colored_core::port::Nesting;
 use std::cell::Cell;
 use std::ops::Range;
 use std::panic::Location;
@@ -15,6 +15,8 @@ pub(crate) struct Link {
     awaited: Cell<Option<Awaited>>,
     /// Whether the fiber polls a future.
     is_polling: Cell<bool>,
+    /// What the thread was inside of when the fiber was resumed.
+    resumed_in: Cell<Option<Nesting>>,
     has_to_end: Cell<bool>,
     /// How often the code of the fiber has caught the unwinding that ends it.
     caught: Cell<u32>,
@@ -43,6 +45,24 @@ impl Told {
 
     pub(crate) fn set_guard(&self, guard: Range<usize>) {
         self.guard.set((guard.start, guard.end));
+    }
+}
+
+/// The right of a body to suspend itself.
+#[derive(Clone, Copy)]
+pub(crate) struct Suspender {
+    pub(crate) suspend: unsafe fn(*const ()),
+    pub(crate) place: *const (),
+}
+
+impl Suspender {
+    /// # Safety
+    ///
+    /// The caller runs inside the body that got this value.
+    #[inline]
+    pub(crate) unsafe fn suspend(self) {
+        // SAFETY: the caller promises that it runs inside the body of this place.
+        unsafe { (self.suspend)(self.place) };
     }
 }
 
@@ -85,6 +105,7 @@ impl Link {
             cx: Cell::new(None),
             awaited: Cell::new(None),
             is_polling: Cell::new(false),
+            resumed_in: Cell::new(None),
             has_to_end: Cell::new(false),
             caught: Cell::new(0),
             suspender: Cell::new(None),
@@ -107,6 +128,7 @@ impl Link {
         resume: impl FnOnce() -> bool,
     ) -> bool {
         self.cx.set(cx.map(|cx| NonNull::from(cx).cast()));
+        self.resumed_in.set(Some(Nesting::here()));
         let before = replace_current(self);
         let has_ended = resume();
         replace_current(before);
@@ -175,6 +197,12 @@ impl Link {
             // SAFETY: the caller promises that it runs on the fiber.
             unsafe { suspender.suspend() };
         }
+    }
+
+    /// Whether the fiber is inside of a closure that must return before the poll ends.
+    #[inline]
+    pub(crate) fn is_in_closure(&self) -> bool {
+        self.runs_on_the_thread && self.resumed_in.get() != Some(Nesting::here())
     }
 
     #[inline]

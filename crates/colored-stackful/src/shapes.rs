@@ -30,6 +30,8 @@ pub fn yield_now() {
 ///
 /// [`wait`] inside the closure suspends this future, and not the code that polls it. So closures and futures nest in each
 /// other.
+///
+/// Dropping it after its first poll unwinds the stack, and so drops what the closure has. It is as cancel safe as that.
 #[track_caller]
 pub fn future<F, T>(f: F) -> Fiber<F, T>
 where

@@ -1,11 +1,12 @@
 //! [`spawn`] and [`Builder`]: tasks whose code runs on a stack of its own.
 
-use crate::fiber::{Fiber, Settings};
+use crate::fiber::{Fiber, Name, Settings};
 use crate::size::{DEFAULT, LARGEST, SMALLEST};
+use colored::Color;
 use colored::task::JoinHandle;
-use colored::{Color, Handle};
+use colored_core::port::refuse;
+use colored_core::{Origin, SchedulerHandle, TaskName};
 use std::panic::Location;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Spawns a closure as a task under a color, on a stack of its own.
 ///
@@ -32,14 +33,15 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    Builder::new().color(Color::unique()).spawn(f)
+    Builder::new().unique().spawn(f)
 }
 
 /// The settings of one stackful task.
 #[derive(Clone, Debug)]
 #[must_use = "a builder does nothing before `spawn`"]
 pub struct Builder<'a> {
-    color: Color,
+    /// A fresh one, if there is none.
+    color: Option<Color>,
     name: Option<&'a str>,
     size: usize,
 }
@@ -53,12 +55,18 @@ impl Default for Builder<'_> {
 impl<'a> Builder<'a> {
     /// The default color, 256 KiB of stack, no name.
     pub fn new() -> Self {
-        Self { color: Color::DEFAULT, name: None, size: DEFAULT }
+        Self { color: Some(Color::DEFAULT), name: None, size: DEFAULT }
     }
 
     /// The color that the task runs under. Default: [`Color::DEFAULT`].
     pub fn color(mut self, color: impl Into<Color>) -> Self {
-        self.color = color.into();
+        self.color = Some(color.into());
+        self
+    }
+
+    /// A fresh color that equals no other.
+    pub fn unique(mut self) -> Self {
+        self.color = None;
         self
     }
 
@@ -95,21 +103,30 @@ impl<'a> Builder<'a> {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        static NEXT: AtomicUsize = AtomicUsize::new(0);
-        let Some(handle) = Handle::try_current() else {
-            panic!(
-                "`stackful::spawn` outside a runtime: call it inside `#[colored::main]`, `Runtime::run`, \
-                 `Runtime::block_on`, or while the guard of `Handle::enter` lives"
-            )
-        };
-        // Ordering: each number is taken by one thread, and orders nothing.
-        let worker = NEXT.fetch_add(1, Ordering::Relaxed) % handle.workers();
-        let settings = self.settings(Location::caller());
-        let spawned = handle.spawn_pinned(worker, self.color, move || Fiber::new(f, settings));
-        spawned.expect("the runtime has that worker")
+        let origin = Origin { site: Location::caller(), name: self.name };
+        refuse("a task with a stack of its own");
+        let spawned = SchedulerHandle::with_current(|handle| {
+            handle.map(|handle| self.spawn_on(handle, origin, f))
+        });
+        spawned.unwrap_or_else(|| panic!(
+            "`stackful::spawn` outside a runtime: call it inside `#[colored::main]`, `Runtime::run`, \
+             `Runtime::block_on`, or while the guard of `Handle::enter` lives"
+        ))
     }
 
-    fn settings(&self, site: &'static Location<'static>) -> Settings {
-        Settings { size: self.size, name: self.name.map(Into::into), site }
+    fn spawn_on<F, T>(&self, handle: &SchedulerHandle, origin: Origin<'_>, f: F) -> JoinHandle<T>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        let mut settings = Settings { size: self.size, name: None, site: origin.site };
+        let Some(text) = self.name else {
+            return handle.spawn_settling_from(origin, self.color, move || Fiber::new(f, settings));
+        };
+        let (kept, name) = TaskName::reserve(text);
+        settings.name = Some(Name { text: text.into(), kept });
+        let task = handle.spawn_settling_from(origin, self.color, move || Fiber::new(f, settings));
+        name.give(task.id());
+        task
     }
 }

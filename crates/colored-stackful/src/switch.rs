@@ -14,6 +14,7 @@ pub(crate) use self::threads::Threads;
 #[cfg(miri)]
 pub(crate) use self::threads::Threads as Chosen;
 
+use crate::link::Suspender;
 use std::io;
 use std::ops::Range;
 
@@ -48,22 +49,4 @@ pub(crate) trait Switch: Sized {
 
     /// The addresses at which an overflow of the stack is noticed; empty if this code cannot tell.
     fn guard(&self) -> Range<usize>;
-}
-
-/// The right of a body to suspend itself.
-#[derive(Clone, Copy)]
-pub(crate) struct Suspender {
-    suspend: unsafe fn(*const ()),
-    place: *const (),
-}
-
-impl Suspender {
-    /// # Safety
-    ///
-    /// The caller runs inside the body that got this value.
-    #[inline]
-    pub(crate) unsafe fn suspend(self) {
-        // SAFETY: the caller promises that it runs inside the body of this place.
-        unsafe { (self.suspend)(self.place) };
-    }
 }

@@ -23,6 +23,9 @@ pub enum CannotWait {
     Outside,
     /// The caller is inside the poll of a future, which runs on the stack of a stackful task.
     InPoll,
+    /// The caller is inside the closure of a cell, of a color-local or a task-local, or of `block_in_place`: it has to
+    /// return before the color is given up.
+    InClosure,
     /// The task was aborted, or its runtime shuts down: this is a destructor, or code that has caught the unwinding.
     Ended,
     /// The task panics, and this is a destructor.
@@ -38,6 +41,10 @@ impl fmt::Display for CannotWait {
             }
             Self::InPoll => {
                 "`stackful::wait` inside the poll of a future: `.await` there, or call it outside the future"
+            }
+            Self::InClosure => {
+                "`stackful::wait` inside a closure that has to return first: that of a `ColorCell`, a `when`, \
+                 a color-local, a task-local or `block_in_place`; wait outside of it"
             }
             Self::Ended => {
                 "`stackful::wait` in a task that was aborted: its destructors can use only what is ready"
@@ -112,6 +119,9 @@ pub fn checked_wait<F: Future>(future: F) -> Result<F::Output, CannotWait> {
     let link = unsafe { link::current() }.ok_or(CannotWait::Outside)?;
     if link.is_polling() {
         return Err(CannotWait::InPoll);
+    }
+    if link.is_in_closure() {
+        return Err(CannotWait::InClosure);
     }
     if link.has_to_end() || thread::panicking() {
         return poll_at_the_end(link, future);

@@ -1,6 +1,7 @@
 //! [`Coroutine`]: the switch of a running program, by `corosensei`.
 
-use super::{Suspender, Switch};
+use super::Switch;
+use crate::link::Suspender;
 use crate::overflow;
 use crate::stack::Stack;
 use corosensei::{CoroutineResult, Yielder};

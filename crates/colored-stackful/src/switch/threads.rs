@@ -1,7 +1,8 @@
 //! [`Threads`]: a double of the switch, in which each body has a thread of its own. Exactly one of the two threads runs at
 //! any time, so a tool that cannot follow a switch of stacks, such as Miri, follows this one.
 
-use super::{Suspender, Switch};
+use super::Switch;
+use crate::link::Suspender;
 use std::io;
 use std::ops::Range;
 use std::ptr;
