@@ -16,8 +16,8 @@
 //! # Where a task cannot wait
 //!
 //! A task that panics, or that is aborted, unwinds its stack, and cannot wait meanwhile. An operation of a destructor, such
-//! as the flush of a `BufWriter`, then makes its system call, and returns an error if that would block. Outside a stackful
-//! task, and inside the poll of a future, every operation returns an error: that of [`CannotWait`](crate::CannotWait).
+//! as the flush of a `BufWriter`, then makes its system call, and returns an error if that would block. So does an operation
+//! outside a stackful task, or inside the poll of a future. The error has a [`CannotWait`](crate::CannotWait).
 
 pub use self::bridge::SyncIoBridge;
 #[cfg(unix)]

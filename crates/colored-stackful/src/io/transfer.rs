@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use colored::time::timeout;
 
-use super::complete;
+use super::complete::{complete, take_unit};
 use super::time_limit::{TimeLimit, over};
+use crate::checked_wait;
 
 /// An async stream with the time-outs of its two directions, which its clones share.
 #[derive(Debug)]
@@ -59,33 +60,28 @@ impl<S> Shared<S> {
     pub(crate) fn read<'a, R>(
         &'a self,
         len: usize,
-        operation: impl FnMut(&'a S) -> io::Result<usize>,
+        mut operation: impl FnMut(&'a S) -> io::Result<usize>,
         readable: impl Fn(&'a S) -> R,
     ) -> io::Result<usize>
     where
         R: Future<Output = io::Result<()>>,
     {
-        match len {
-            // It must not wait for a peer that may never send.
-            0 => Ok(0),
-            _ => self.complete_read(repeat(self.get(), operation, readable)),
-        }
+        let Parts { stream, read, .. } = &*self.0;
+        transfer(len, read, || operation(stream), || readable(stream))
     }
 
     /// As [`read`](Shared::read), in the other direction.
     pub(crate) fn write<'a, R>(
         &'a self,
         len: usize,
-        operation: impl FnMut(&'a S) -> io::Result<usize>,
+        mut operation: impl FnMut(&'a S) -> io::Result<usize>,
         writable: impl Fn(&'a S) -> R,
     ) -> io::Result<usize>
     where
         R: Future<Output = io::Result<()>>,
     {
-        match len {
-            0 => Ok(0),
-            _ => within(self.0.write.get(), repeat(self.get(), operation, writable)),
-        }
+        let Parts { stream, write, .. } = &*self.0;
+        transfer(len, write, || operation(stream), || writable(stream))
     }
 
     /// The result of `operation` if it comes before the time of a read is over.
@@ -93,36 +89,66 @@ impl<S> Shared<S> {
         &self,
         operation: impl Future<Output = io::Result<usize>>,
     ) -> io::Result<usize> {
-        within(self.0.read.get(), operation)
+        match self.0.read.get() {
+            None => complete(operation),
+            Some(limit) => complete(within(limit, operation)),
+        }
     }
 }
 
-async fn repeat<'a, S, R>(
-    stream: &'a S,
-    mut operation: impl FnMut(&'a S) -> io::Result<usize>,
-    ready: impl Fn(&'a S) -> R,
+fn transfer<R>(
+    len: usize,
+    limit: &TimeLimit,
+    mut operation: impl FnMut() -> io::Result<usize>,
+    ready: impl Fn() -> R,
 ) -> io::Result<usize>
 where
     R: Future<Output = io::Result<()>>,
 {
+    if len == 0 {
+        // It must not wait for a peer that may never send.
+        return Ok(0);
+    }
+    take_unit();
     loop {
-        match operation(stream) {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => ready(stream).await?,
+        match operation() {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             done => return done,
+        }
+        match limit.get() {
+            None => checked_wait(ready())??,
+            Some(limit) => return repeat_within(limit, operation, ready),
         }
     }
 }
 
-fn within(
-    limit: Option<Duration>,
+/// Apart from the rest, whose frame is small then.
+#[inline(never)]
+fn repeat_within<R>(
+    limit: Duration,
+    mut operation: impl FnMut() -> io::Result<usize>,
+    ready: impl Fn() -> R,
+) -> io::Result<usize>
+where
+    R: Future<Output = io::Result<()>>,
+{
+    let repeat = async {
+        loop {
+            ready().await?;
+            match operation() {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                done => return done,
+            }
+        }
+    };
+    checked_wait(within(limit, repeat))?
+}
+
+async fn within(
+    limit: Duration,
     operation: impl Future<Output = io::Result<usize>>,
 ) -> io::Result<usize> {
-    match limit {
-        None => complete(operation),
-        Some(limit) => {
-            complete(async { timeout(limit, operation).await.unwrap_or_else(|_| Err(over(limit))) })
-        }
-    }
+    timeout(limit, operation).await.unwrap_or_else(|_| Err(over(limit)))
 }
 
 /// `Read` for a stream and for references to it, and its time-out.
