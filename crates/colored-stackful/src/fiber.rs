@@ -22,6 +22,8 @@ pub(crate) struct Settings {
     pub(crate) size: usize,
     pub(crate) name: Option<Name>,
     pub(crate) site: &'static Location<'static>,
+    /// Whether it may be resumed on other threads than before.
+    pub(crate) moves: bool,
 }
 
 /// The name of a task.
@@ -77,7 +79,7 @@ impl<T, S: Switch> Started<T, S> {
     ///
     /// If the system has no memory for a stack.
     fn new<F: FnOnce() -> T>(f: F, settings: Settings) -> Self {
-        let Settings { size, name, site } = settings;
+        let Settings { size, name, site, moves } = settings;
         let id = colored::task::try_id();
         let task = id.map(Id::get);
         let (name, kept) = name.map(|name| (name.text, name.kept)).unzip();
@@ -85,7 +87,7 @@ impl<T, S: Switch> Started<T, S> {
             name.give(id);
         }
         let told = Told { site, name, size, guard: Cell::default(), task: Cell::new(task) };
-        let link = Link::new(S::RUNS_ON_THE_THREAD, told);
+        let link = Link::new(S::RUNS_ON_THE_THREAD, moves, told);
         let frame = Rc::new(Frame { link, result: Cell::new(None) });
         let own = Rc::clone(&frame);
         let body = move |suspender| {
@@ -131,7 +133,7 @@ impl<F: FnOnce() -> T, T, S: Switch> Switched<F, T, S> {
                 break;
             }
             // It has polled what it waits for, with this context.
-            if S::RUNS_ON_THE_THREAD {
+            if started.frame.link.polls_here {
                 return Poll::Pending;
             }
         }

@@ -30,7 +30,7 @@ mod wait;
 
 pub use self::fiber::Fiber;
 pub use self::shapes::{exclusive, future, join, sleep, yield_now};
-pub use self::spawn::{Builder, spawn, spawn_unique};
+pub use self::spawn::{Builder, spawn, spawn_migrating, spawn_unique};
 #[cfg(not(miri))]
 pub use self::stack::release_idle_stacks;
 pub use self::wait::{CannotWait, checked_wait, is_ending, wait};

@@ -22,7 +22,9 @@ pub(crate) struct Link {
     caught: Cell<u32>,
     suspender: Cell<Option<Suspender>>,
     /// Whether the fiber runs on the thread that polls it.
-    pub(crate) runs_on_the_thread: bool,
+    runs_on_the_thread: bool,
+    /// Whether the fiber polls futures itself, before it suspends for them.
+    pub(crate) polls_here: bool,
     pub(crate) told: Told,
 }
 
@@ -100,7 +102,7 @@ pub(crate) unsafe fn current<'a>() -> Option<&'a Link> {
 }
 
 impl Link {
-    pub(crate) fn new(runs_on_the_thread: bool, told: Told) -> Self {
+    pub(crate) fn new(runs_on_the_thread: bool, moves: bool, told: Told) -> Self {
         Self {
             cx: Cell::new(None),
             awaited: Cell::new(None),
@@ -110,6 +112,7 @@ impl Link {
             caught: Cell::new(0),
             suspender: Cell::new(None),
             runs_on_the_thread,
+            polls_here: runs_on_the_thread && !moves,
             told,
         }
     }
@@ -200,7 +203,8 @@ impl Link {
     }
 
     /// Whether the fiber is inside of a closure that must return before the poll ends.
-    #[inline]
+    /// Not inlined, as [`current`].
+    #[inline(never)]
     pub(crate) fn is_in_closure(&self) -> bool {
         self.runs_on_the_thread && self.resumed_in.get() != Some(Nesting::here())
     }

@@ -130,7 +130,7 @@ pub fn checked_wait<F: Future>(future: F) -> Result<F::Output, CannotWait> {
 }
 
 fn wait_on<F: Future>(link: &Link, mut future: Pin<&mut F>) -> Result<F::Output, CannotWait> {
-    if link.runs_on_the_thread {
+    if link.polls_here {
         // SAFETY: this code runs on the fiber.
         let polled = unsafe { link.poll_here(|cx| future.as_mut().poll(cx)) };
         if let Some(Poll::Ready(output)) = polled {

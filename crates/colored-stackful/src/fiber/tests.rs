@@ -10,7 +10,10 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 
 fn fiber<S: Switch, T, F: FnOnce() -> T>(f: F) -> Switched<F, T, S> {
-    Switched::new(f, Settings { size: 64 << 10, name: None, site: Location::caller() })
+    Switched::new(
+        f,
+        Settings { size: 64 << 10, name: None, site: Location::caller(), moves: false },
+    )
 }
 
 fn poll<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {

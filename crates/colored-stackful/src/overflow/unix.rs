@@ -79,7 +79,9 @@ fn give_signal_stack() {
 
 extern "C" fn handle(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
     // SAFETY: the system passes the information of this signal.
-    let address = unsafe { (*info).si_addr() } as usize;
+    let of = unsafe { &*info };
+    // SAFETY: these signals have an address.
+    let address = unsafe { of.si_addr() }.addr();
     // SAFETY: the handler runs on top of the fiber that the thread runs, if it runs one.
     if let Some(link) = unsafe { link::current() }
         && link.told.is_overflow(address)

@@ -1,0 +1,1 @@
+//! Chord and a replicated block store.

@@ -1,0 +1,1 @@
+//! ONC RPC over TCP and UDP that survives loss.

@@ -1,0 +1,1 @@
+//! An encrypting file server with leases.
