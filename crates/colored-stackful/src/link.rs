@@ -29,6 +29,10 @@ pub(crate) struct Link {
 }
 
 /// What an overflow of the stack tells.
+#[cfg_attr(
+    any(miri, not(unix)),
+    expect(dead_code, reason = "nothing of ours tells of an overflow")
+)]
 pub(crate) struct Told {
     pub(crate) site: &'static Location<'static>,
     pub(crate) name: Option<Box<str>>,
@@ -40,6 +44,10 @@ pub(crate) struct Told {
 
 impl Told {
     /// Whether an access at this address is an overflow.
+    #[cfg_attr(
+        any(miri, not(unix)),
+        expect(dead_code, reason = "nothing of ours tells of an overflow")
+    )]
     pub(crate) fn is_overflow(&self, address: usize) -> bool {
         let (start, end) = self.guard.get();
         (start..end).contains(&address)

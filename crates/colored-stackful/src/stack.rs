@@ -1,5 +1,7 @@
 //! [`Stack`]: the memory of a stack, from a pool by size.
 
+#[cfg(unix)]
+mod guard;
 mod pool;
 #[cfg(unix)]
 #[path = "stack/unix.rs"]

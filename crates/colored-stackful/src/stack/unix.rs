@@ -1,14 +1,14 @@
 //! Stacks in large mappings, each with a guard below it.
 //!
-//! On Linux 6.13 and later, `MADV_GUARD_INSTALL` marks the guards inside of one mapping. Elsewhere the pages of a guard are
+//! From Linux 6.13 on, `MADV_GUARD_INSTALL` marks the guards inside of one mapping. Elsewhere the pages of a guard are
 //! protected, which makes two mappings of each stack, and the system limits their number: on Linux to 65,530 for a process
 //! (`vm.max_map_count`), which is enough for some 32,000 stacks.
 
+use super::guard;
 use corosensei::stack::StackPointer;
 use std::io;
 use std::ops::Range;
 use std::ptr;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The bytes of a guard. Code in Rust touches each page of its frames in order, so a page would do; code in C may skip
 /// some.
@@ -16,13 +16,6 @@ const GUARD: usize = 64 << 10;
 
 /// A mapping has about so many bytes.
 const MAPPING: usize = 64 << 20;
-
-/// Linux's advice to refuse all accesses to pages, which `libc` does not name yet.
-#[cfg(target_os = "linux")]
-const MADV_GUARD_INSTALL: libc::c_int = 102;
-
-/// Whether the system has refused `MADV_GUARD_INSTALL`.
-static HAS_TO_PROTECT: AtomicBool = AtomicBool::new(cfg!(not(target_os = "linux")));
 
 /// A part of a mapping: a guard, and a stack above it. It is never unmapped.
 pub(super) struct Memory {
@@ -55,34 +48,6 @@ impl Memory {
         // SAFETY: the range is mapped, and no code uses a stack that is in no task. A failure leaves the memory there.
         unsafe { libc::madvise(start, self.size, advice) };
     }
-
-    /// Makes the guard.
-    fn protect(&self) -> io::Result<()> {
-        let start = ptr::with_exposed_provenance_mut::<libc::c_void>(self.limit);
-        #[cfg(target_os = "linux")]
-        // Ordering: a hint; each thread that misses it asks the system itself.
-        if !HAS_TO_PROTECT.load(Ordering::Relaxed) {
-            // SAFETY: the range is mapped, and no code uses it.
-            if unsafe { libc::madvise(start, GUARD, MADV_GUARD_INSTALL) } == 0 {
-                return Ok(());
-            }
-            // Ordering: as above.
-            HAS_TO_PROTECT.store(true, Ordering::Relaxed);
-        }
-        // SAFETY: as above.
-        if unsafe { libc::mprotect(start, GUARD, libc::PROT_NONE) } == 0 {
-            return Ok(());
-        }
-        let error = io::Error::last_os_error();
-        if error.raw_os_error() != Some(libc::ENOMEM) {
-            return Err(error);
-        }
-        Err(io::Error::new(
-            io::ErrorKind::OutOfMemory,
-            "the process has as many mappings as the system allows (Linux: `vm.max_map_count`). Each stack takes two \
-             of them here; on Linux 6.13 and later, stacks share one",
-        ))
-    }
 }
 
 /// The mapping whose parts were not all used yet.
@@ -106,7 +71,7 @@ impl Source {
             self.end = self.next + bytes;
         }
         let memory = Memory { limit: self.next, size };
-        memory.protect()?;
+        guard::install(memory.limit, GUARD)?;
         self.next += part;
         Ok(memory)
     }
