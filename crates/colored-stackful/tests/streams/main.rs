@@ -3,6 +3,7 @@
 mod bridge;
 #[cfg(unix)]
 mod pipe;
+mod simulated;
 mod support;
 #[cfg(target_os = "linux")]
 mod system_calls;
