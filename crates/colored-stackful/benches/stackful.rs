@@ -66,7 +66,7 @@ fn ping_pong(runtime: &Runtime, name: &str, colors: [Color; 2]) {
                     if !first || step > 0 {
                         stackful::wait(receive.recv()).unwrap();
                     }
-                    drop(stackful::wait(send.send(step)));
+                    let _ = stackful::wait(send.send(step));
                 }
             }
         };
@@ -84,7 +84,7 @@ fn ping_pong(runtime: &Runtime, name: &str, colors: [Color; 2]) {
                 if !first || step > 0 {
                     receive.recv().await.unwrap();
                 }
-                drop(send.send(step).await);
+                let _ = send.send(step).await;
             }
         };
         runtime.run(async move {

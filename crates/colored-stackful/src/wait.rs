@@ -64,11 +64,18 @@ impl From<CannotWait> for io::Error {
     }
 }
 
-/// Waits for a future, and gives the color and the worker up meanwhile, exactly as `.await` does.
+/// Waits for a future, and gives the color and the worker up meanwhile, exactly as `.await` does. The future need not be
+/// `Send`, and may borrow from the stack.
+///
+/// A future that is ready at once costs a poll, and no switch of stacks. Otherwise the stack is suspended in the first poll,
+/// and goes on in the poll in which the future is ready; polls in between cost no switch.
+///
+/// If the task is aborted meanwhile, or its runtime shuts down, the call unwinds the stack and drops the future.
 ///
 /// # Panics
 ///
-/// Where [`checked_wait`] returns an error, and with the panic of the future.
+/// Where [`checked_wait`] returns an error, and with the panic of the future. After the task was aborted it unwinds again,
+/// as a panic that no hook reports.
 #[track_caller]
 pub fn wait<F: Future>(future: F) -> F::Output {
     match checked_wait(future) {
@@ -104,11 +111,14 @@ fn end_again() -> ! {
     resume_unwind(Box::new(Ended))
 }
 
-/// As [`wait`], with an error in place of its own panics.
+/// As [`wait`], with an error in place of its own panics: for code that destructors call, and for implementations of `Read`
+/// and `Write`, whose errors of the kind [`io::Error`] this one turns into.
+///
+/// During an unwinding it polls the future once, and so returns what is ready at once.
 ///
 /// # Errors
 ///
-/// If the caller cannot wait here.
+/// If the caller [cannot wait here](CannotWait). The future is dropped.
 ///
 /// # Panics
 ///
