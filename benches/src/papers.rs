@@ -24,7 +24,8 @@
 //! | [`programs`] | the size of the programs, and their awaits |
 //! | [`mely`] | Mely: is stealing worth its cost? |
 //! | [`overload`] | more work than can be done |
-//! | [`connections`] | 1,000 to 16,000 clients of one server, in five ways |
+//! | [`connections`] | 1,000 to 16,000 clients of one server, in six ways |
+//! | [`stackful`] | tasks with a stack, beside futures and threads |
 //! | [`scaling`] | more workers |
 //! | [`files`] | lazy I/O, in memory and not; LAIO's pipe |
 
@@ -45,6 +46,7 @@ pub mod queues;
 pub mod report;
 pub mod scaling;
 pub mod sleeps;
+pub mod stackful;
 pub mod staged;
 pub mod supervise;
 pub mod table2;
@@ -68,6 +70,7 @@ pub const ALL: &[Experiment] = &[
     Experiment { name: "sleeps", run: sleeps::run },
     Experiment { name: "when_one", run: when_one::run },
     Experiment { name: "operations", run: operations::run },
+    Experiment { name: "stackful", run: stackful::run },
     Experiment { name: "bank", run: bank::run },
     Experiment { name: "dining", run: dining::run },
     Experiment { name: "kv", run: kv::run },

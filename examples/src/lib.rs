@@ -7,3 +7,8 @@ mod stop;
 pub use self::args::Args;
 pub use self::failure::Failure;
 pub use self::stop::{asked_to_stop, finish};
+
+// Compiles the code of the page.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/stackful.md")]
+struct Stackful;

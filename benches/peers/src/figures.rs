@@ -116,7 +116,7 @@ fn rounded(value: f64) -> f64 {
 fn version(peer: &str) -> Option<String> {
     let package = match peer {
         "colored" => "colored-rt",
-        "std mutexes" => return None,
+        "std mutexes" | "futures" | "threads" => return None,
         "tokio mutexes" | "tokio, one runtime a core" => "tokio",
         other => other,
     };

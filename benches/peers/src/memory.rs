@@ -1,5 +1,7 @@
 //! What the system says about a process's memory: each figure is of a process of its own.
 
+mod stacks;
+
 use crate::executors::{Executor, Pool, Smol};
 use crate::setup::Setup;
 use crate::{actors, options};
@@ -52,9 +54,15 @@ pub(crate) fn main(what: &str, mode: Mode) -> io::Result<()> {
     let setup = Setup::new(mode);
     let (grown, count) = match what.split_once(':') {
         Some(("idle", runtime)) => {
-            let count = setup.count(200_000, 1_000);
+            let count = match runtime.starts_with("stacks_") {
+                true => setup.count(10_000, 100),
+                false => setup.count(200_000, 1_000),
+            };
             let on = setup.runtimes();
             let grown = match runtime {
+                "stacks_colored" => stacks::colored(on.unique(), count),
+                "stacks_may" => stacks::may(count),
+                "stacks_threads" => stacks::threads(count),
                 "colored" => idle(on.serial(), count),
                 "colored_unique" => idle(on.unique(), count),
                 "tokio" => idle(on.tokio(), count),

@@ -8,6 +8,7 @@ mod pairs;
 mod post;
 mod sleeps;
 mod spawn;
+pub(crate) mod stacks;
 mod transfer;
 mod yields;
 
@@ -159,5 +160,35 @@ pub(crate) const ALL: &[Row] = &[
         text: "the same, a color for each",
         unit: "B/task",
         case: |setup| idle::case(setup, "colored_unique"),
+    },
+    Row {
+        name: "stack_spawn_join",
+        text: "1,000 tasks with a stack each, spawned and joined, a color for each",
+        unit: "ns/task",
+        case: stacks::spawn,
+    },
+    Row {
+        name: "stack_pairs",
+        text: "64 pairs of tasks with a stack play ping-pong through channels, a color for each pair",
+        unit: "ns/round trip",
+        case: stacks::pairs,
+    },
+    Row {
+        name: "stack_yield",
+        text: "200 tasks with a stack yield, a color for each",
+        unit: "ns/yield",
+        case: stacks::yields,
+    },
+    Row {
+        name: "stack_echo",
+        text: "1,000 clients and their servers on stacks, 200 messages and echoes each over TCP: CPU time of an echo",
+        unit: "us/echo",
+        case: stacks::echo,
+    },
+    Row {
+        name: "stack_idle",
+        text: "memory of a task with a stack that waits",
+        unit: "B/task",
+        case: stacks::idle,
     },
 ];

@@ -7,6 +7,7 @@
 //! | `Callbacks` | an entry of a poll loop of `mio`; a loop for each core |
 //! | `Threads` | a thread with a small stack, which blocks |
 //! | `Tokio` | a task of tokio, multi-thread |
+//! | `Stackful` | a task with a stack of `colored`, which looks as in a thread |
 //! | `Watched`, `Home` | as `Futures`; the server counts where its requests ran ([`home`]) |
 //!
 //! The handler allocates nothing: a connection has one buffer. A server has as many workers as its process has
@@ -49,6 +50,8 @@ pub enum Model {
     Threads,
     /// On tokio.
     Tokio,
+    /// On `colored`, with a stack for each connection.
+    Stackful,
     /// On `colored`, counted.
     Watched,
     /// The same without stealing: each color stays on the worker that has run it first.
@@ -57,11 +60,12 @@ pub enum Model {
 
 impl Model {
     /// All of them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Model::Futures,
         Model::Callbacks,
         Model::Threads,
         Model::Tokio,
+        Model::Stackful,
         Model::Watched,
         Model::Home,
     ];
@@ -74,6 +78,7 @@ impl Model {
             Model::Callbacks => "numbered:callbacks",
             Model::Threads => "numbered:threads",
             Model::Tokio => "numbered:tokio",
+            Model::Stackful => "numbered:stackful",
             Model::Watched => "numbered:watched",
             Model::Home => "numbered:home",
         }
@@ -103,9 +108,10 @@ pub fn main(model: Model) -> io::Result<()> {
     let workers = thread::available_parallelism()?.get();
     let (send, port) = channel();
     thread::spawn(move || match model {
-        Model::Futures => futures(Builder::new().workers(workers), send, answer_async),
-        Model::Watched => futures(Builder::new().workers(workers), send, home::answer_watched),
-        Model::Home => futures(home::stays(workers), send, home::answer_watched),
+        Model::Futures => on_colored(Builder::new().workers(workers), send, as_future),
+        Model::Stackful => on_colored(Builder::new().workers(workers), send, with_stack),
+        Model::Watched => on_colored(Builder::new().workers(workers), send, watched),
+        Model::Home => on_colored(home::stays(workers), send, watched),
         Model::Callbacks => callbacks(workers, &send).expect("the loops start"),
         Model::Threads => threads(&send),
         Model::Tokio => on_tokio(workers, send),
@@ -113,11 +119,7 @@ pub fn main(model: Model) -> io::Result<()> {
     answer_with(port.recv().expect("the server listens"), home::number)
 }
 
-fn futures<F: Future<Output = ()> + Send + 'static>(
-    builder: Builder,
-    port: Sender<u16>,
-    serve: fn(colored::net::TcpStream) -> F,
-) {
+fn on_colored(builder: Builder, port: Sender<u16>, serve: fn(colored::net::TcpStream)) {
     builder.build().expect("colored starts").run(async move {
         let listener = colored::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;
         let listener = listener.expect("a port is free");
@@ -126,9 +128,22 @@ fn futures<F: Future<Output = ()> + Send + 'static>(
             // After an error the listener itself waits.
             let Ok((stream, _)) = listener.accept().await else { continue };
             stream.set_nodelay(true).expect("it is a TCP socket");
-            drop(colored::spawn_unique(serve(stream)));
+            serve(stream);
         }
     })
+}
+
+fn as_future(stream: colored::net::TcpStream) {
+    drop(colored::spawn_unique(answer_async(stream)));
+}
+
+fn watched(stream: colored::net::TcpStream) {
+    drop(colored::spawn_unique(home::answer_watched(stream)));
+}
+
+fn with_stack(stream: colored::net::TcpStream) {
+    let stream = colored_stackful::net::TcpStream::from(stream);
+    drop(colored_stackful::spawn_unique(move || answer_blocking(stream)));
 }
 
 fn on_tokio(workers: usize, port: Sender<u16>) {

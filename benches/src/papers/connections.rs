@@ -1,4 +1,4 @@
-//! 1,000 to 16,000 clients of one server, in a closed loop: futures, callbacks, threads, stackful coroutines.
+//! 1,000 to 16,000 clients of one server, in a closed loop: futures, callbacks, threads, stackful coroutines and tasks.
 //!
 //! All servers have one handler ([`numbered`](crate::http::numbered)), and each is a process of its own that may use a
 //! quarter of each of its cores, so that the clients are never the limit. Each request carries a number that its response repeats; a response
@@ -28,18 +28,21 @@ const SHARE: f64 = 0.25;
 const LONG: Duration = Duration::from_secs(20);
 
 /// The servers: the names in the page, and on the command line.
-const SERVERS: [(&str, &str); 5] = [
+const SERVERS: [(&str, &str); 6] = [
     ("colored, futures", Model::Futures.name()),
     ("mio, callbacks", Model::Callbacks.name()),
     ("tokio, futures", Model::Tokio.name()),
     ("may, coroutines", MAY),
     ("threads", Model::Threads.name()),
+    ("colored, stacks", Model::Stackful.name()),
 ];
 /// Places of `SERVERS`.
 const OURS: usize = 0;
 const CALLBACKS: usize = 1;
 const TOKIO: usize = 2;
+const MAYS: usize = 3;
 const THREADS: usize = 4;
+const STACKS: usize = 5;
 /// The server of `benches/peers`.
 const MAY: &str = "numbered:may";
 
@@ -87,6 +90,7 @@ pub fn run(plan: &Plan) -> Report {
     }
     tables(&mut report, &points);
     goals(&mut report, &points, steps[steps.len() - 1]);
+    goals_of_stacks(&mut report, &points);
     plots(&mut report, &points);
     home::run(plan, &mut report);
     idle::run(plan, &mut report);
@@ -255,6 +259,26 @@ fn goals(report: &mut Report, points: &[Point], most: usize) {
     }
     let long = of(OURS).map(|point| point.outcome.over(LONG)).fold(0.0, f64::max);
     report.goal("requests that take more than 20 s", long, Goal::AtMost(0.0));
+}
+
+/// Stacks beside futures, and beside the peer's stacks.
+fn goals_of_stacks(report: &mut Report, points: &[Point]) {
+    let of = |server: usize| points.iter().filter(move |point| point.server == server);
+    let most_over = |server: usize| {
+        let ratios = of(STACKS).filter_map(|own| {
+            let same = |one: &&Point| (one.cores, one.clients) == (own.cores, own.clients);
+            of(server).find(same).map(|other| own.cpu / other.cpu)
+        });
+        ratios.reduce(f64::max)
+    };
+    for (server, name, most) in [(OURS, "futures", 1.15), (MAYS, "`may`", 1.0)] {
+        if let Some(ratio) = most_over(server) {
+            let what = format!(
+                "tasks with a stack: CPU time of a request over that of {name}; the most of all numbers of clients"
+            );
+            report.goal(&what, ratio, Goal::AtMost(most));
+        }
+    }
 }
 
 fn plots(report: &mut Report, points: &[Point]) {

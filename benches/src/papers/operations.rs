@@ -226,14 +226,14 @@ fn rows(on: Serial, tokio: &'static tokio::runtime::Runtime, count: u64) -> Vec<
     ]
 }
 
-async fn give_turns(ping: Arc<Notify>, pong: Arc<Notify>, turns: u64) {
+pub(super) async fn give_turns(ping: Arc<Notify>, pong: Arc<Notify>, turns: u64) {
     for _ in 0..turns {
         ping.notify_one();
         pong.notified().await;
     }
 }
 
-async fn take_turns(ping: Arc<Notify>, pong: Arc<Notify>, turns: u64) {
+pub(super) async fn take_turns(ping: Arc<Notify>, pong: Arc<Notify>, turns: u64) {
     for _ in 0..turns {
         ping.notified().await;
         pong.notify_one();
@@ -241,7 +241,7 @@ async fn take_turns(ping: Arc<Notify>, pong: Arc<Notify>, turns: u64) {
 }
 
 /// Two threads by turns, on one core.
-fn threads(turns: u64) -> impl FnMut() -> Sample {
+pub(super) fn threads(turns: u64) -> impl FnMut() -> Sample {
     // Whether it is the second one's turn.
     let pair = Arc::new((Mutex::new(false), Condvar::new()));
     let take = move |pair: &(Mutex<bool>, Condvar), own: bool| {

@@ -120,7 +120,9 @@
 //! idle stack keeps its memory.
 
 mod fiber;
+pub mod io;
 mod link;
+pub mod net;
 #[cfg(not(miri))]
 mod overflow;
 mod shapes;

@@ -97,3 +97,21 @@ fn ledger() {
     assert!((1..=2_000).contains(&transactions), "{lines:?}");
     assert_eq!(lines[2], "0 accounts differ between memory and journal");
 }
+
+#[test]
+fn blocking_websocket() {
+    assert_eq!(lines_of("blocking-websocket", &[]), ["CLIENT 199, MESSAGE 9", "2000 messages"]);
+}
+
+#[test]
+fn blocking_tls() {
+    let expected = ["the cipher is Some(TLS13_AES_256_GCM_SHA384)", "HELLO", "OVER TLS"];
+    assert_eq!(lines_of("blocking-tls", &[]), expected);
+}
+
+/// 13 apples and 12 pears for each customer.
+#[test]
+fn blocking_sqlite() {
+    let expected = ["8 customers, 200 orders, a sum of 696"];
+    assert_eq!(lines_of("blocking-sqlite", &[]), expected);
+}

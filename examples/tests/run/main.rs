@@ -3,6 +3,7 @@
 //! `cargo test` builds the examples; `cargo test --test run` alone does not.
 
 mod bank;
+mod calculator;
 mod counter;
 mod echo;
 mod faults;

@@ -23,7 +23,7 @@ pub(super) fn case(setup: &Setup, subject: impl Executor) -> Case {
     Case { unit: Unit::ns("ns/round trip"), pace: setup.pace(), entries }
 }
 
-fn sampler<E: Executor>(on: E, rounds: u64) -> impl FnMut() -> Sample {
+pub(super) fn sampler<E: Executor>(on: E, rounds: u64) -> impl FnMut() -> Sample {
     move || {
         Sample::time(PAIRS * rounds, || {
             let done = on.run(async move {

@@ -17,7 +17,7 @@ pub(super) fn case(setup: &Setup, subject: impl Executor) -> Case {
     Case { unit: Unit::ns("ns/task"), pace: setup.pace(), entries }
 }
 
-fn sampler<E: Executor>(on: E, count: u64) -> impl FnMut() -> Sample {
+pub(super) fn sampler<E: Executor>(on: E, count: u64) -> impl FnMut() -> Sample {
     move || {
         Sample::time(count, || {
             let sum = on.run(async move {

@@ -21,7 +21,7 @@ pub(super) fn case(setup: &Setup, subject: impl Executor) -> Case {
     Case { unit: Unit::ns("ns/yield"), pace: setup.pace(), entries }
 }
 
-fn sampler<E: Executor>(on: E, yields: u64) -> impl FnMut() -> Sample {
+pub(super) fn sampler<E: Executor>(on: E, yields: u64) -> impl FnMut() -> Sample {
     move || {
         Sample::time(TASKS * yields, || {
             let done = on.run(async move {

@@ -166,7 +166,8 @@ impl<M: Socket + Unbound> Socket for Either<M, Stream> {
                 let room = bufs.iter().map(|buf| buf.len()).sum();
                 let mut all = bufs.iter_mut().flat_map(|buf| buf.iter_mut());
                 let mut put = |piece: &[u8]| {
-                    for (to, from) in all.by_ref().zip(piece) {
+                    // In this order: `zip` takes from its first iterator before it sees that the second one has ended.
+                    for (from, to) in piece.iter().zip(all.by_ref()) {
                         *to = *from;
                     }
                 };
