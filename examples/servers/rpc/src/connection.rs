@@ -34,7 +34,8 @@ pub struct Limits {
     pub in_progress: usize,
     /// Own calls that are pending at the same time. Further ones wait.
     pub window: usize,
-    /// How long the other side may leave what is written unread. Then the connection ends.
+    /// How long the other side may leave what is written unread; then the connection ends. And how long calls in progress
+    /// may take after the end of the connection, to be answered nevertheless.
     pub write: Duration,
 }
 
@@ -144,6 +145,7 @@ impl<S: AsyncRead + AsyncWrite + Send + 'static> Connection<S> {
             timeout: None,
         };
         let (hold, write) = (self.hold, self.limits.write);
+        let ended = client.shared.ended.clone();
         let reader = reader::Reader {
             state: state.clone(),
             queue,
@@ -156,7 +158,7 @@ impl<S: AsyncRead + AsyncWrite + Send + 'static> Connection<S> {
         let records = Records::new(reading, self.limits.record);
         let reader = spawn_colored(self.color, reader.run(records)).abort_handle();
         drop(spawn_colored(self.color, async move {
-            writer::write(writing, queued, write, state).await;
+            writer::write(writing, queued, write, state, ended).await;
             drop(hold);
         }));
         client.shared.state.post(move |state| state.set_reader(reader));
@@ -233,8 +235,8 @@ impl Client {
         }
     }
 
-    /// Ends the connection: pending calls fail with [`RpcError::Closed`], no more calls are read; replies to those in progress
-    /// are written.
+    /// Ends the connection: pending calls fail with [`RpcError::Closed`], and no more calls are read. Those in progress have
+    /// the time of [`Limits::write`] to be answered.
     pub fn close(&self) {
         self.shared.state.post(|state| state.end(RpcError::Closed));
     }

@@ -38,6 +38,7 @@
 
 mod answer;
 mod auth;
+pub mod bank;
 mod caller;
 mod connection;
 mod error;

@@ -5,14 +5,17 @@ use colored::time::Duration;
 use colored::{Color, ColorCell};
 use rpc::nfs3_types::xdr_codec::Void;
 use rpc::{
-    Caller, Client, Connection, Procedure, Refusal, RpcError, Server, Services, UnixAuth, service,
+    Caller, Client, Connection, Limits, Procedure, Refusal, RpcError, Server, Services, UnixAuth,
+    service,
 };
+use std::sync::{Arc, Condvar, Mutex};
 
 const PROGRAM: u32 = 0x2000_0005;
 const DOUBLE: Procedure = Procedure::new(PROGRAM, 1, 1);
 const CALL_BACK: Procedure = Procedure::new(PROGRAM, 1, 2);
 const PANIC: Procedure = Procedure::new(PROGRAM, 1, 3);
 const USER: Procedure = Procedure::new(PROGRAM, 1, 4);
+const LATE: Procedure = Procedure::new(PROGRAM, 1, 6);
 const HANG: Procedure = Procedure::new(PROGRAM, 1, 5);
 
 async fn double(_: (), _: Caller, number: u32) -> Result<u32, Refusal> {
@@ -37,6 +40,11 @@ async fn user(_: (), caller: Caller, _: Void) -> Result<u32, Refusal> {
     }
 }
 
+async fn late(_: (), _: Caller, _: Void) -> Result<Void, Refusal> {
+    colored::time::sleep(Duration::from_millis(10)).await;
+    Ok(Void)
+}
+
 async fn hang(_: (), _: Caller, _: Void) -> Result<Void, Refusal> {
     std::future::pending().await
 }
@@ -48,6 +56,7 @@ fn services() -> Services {
         CALL_BACK.number => call_back, under |_, _| Color::unique();
         PANIC.number => panic, under |_, _| Color::unique();
         USER.number => user, under |_, _| Color::DEFAULT;
+        LATE.number => late, under |_, _| Color::DEFAULT;
         HANG.number => hang, under |_, _| Color::DEFAULT;
     })
 }
@@ -122,6 +131,26 @@ async fn pending_calls_fail_when_a_side_closes() {
 }
 
 #[colored::test]
+async fn a_side_that_closes_answers_calls_in_progress_for_a_while() {
+    let (one, other) = duplex(1 << 12);
+    let limits = Limits { write: Duration::from_millis(50), ..Limits::default() };
+    let server = Connection::over(one).serve(services()).limits(limits).open();
+    let client = Connection::over(other).open();
+    let calls = [HANG, LATE].map(|procedure| {
+        let client = client.clone();
+        colored::spawn(async move { client.call::<Void, Void>(procedure, &Void).await })
+    });
+    // It comes behind them.
+    assert_eq!(client.call::<u32, u32>(DOUBLE, &1).await.unwrap(), 2);
+    server.close();
+    let [hanging, late] = calls;
+    assert!(late.await.unwrap().is_ok(), "it was answered in time");
+    let hanging = hanging.await.unwrap();
+    assert!(matches!(hanging, Err(RpcError::Closed)), "{hanging:?}");
+    client.ended().await.unwrap();
+}
+
+#[colored::test]
 async fn a_server_serves_over_tcp() {
     let server = Server::bind("127.0.0.1:0", services()).await.unwrap();
     let addr = server.local_addr().unwrap();
@@ -135,4 +164,44 @@ async fn a_server_serves_over_tcp() {
         total.call(move |total| *total += doubled).await;
     }
     assert_eq!(total.call(|total| *total).await, 90);
+}
+
+/// Waits, on its worker, until two calls are here at the same time, or some seconds have passed.
+async fn meet(here: Arc<Meeting>, _: Caller, _: Void) -> Result<bool, Refusal> {
+    let Meeting(count, changed) = &*here;
+    let mut count = count.lock().unwrap();
+    *count += 1;
+    changed.notify_all();
+    let limit = Duration::from_secs(5);
+    let (count, _) = changed.wait_timeout_while(count, limit, |count| *count < 2).unwrap();
+    Ok(*count == 2)
+}
+
+#[derive(Default)]
+struct Meeting(Mutex<u32>, Condvar);
+
+/// Two clients call at the same time, over TCP: whether their calls have met.
+async fn have_met(color: impl Fn(&Caller, &Void) -> Color + Send + Sync + 'static) -> bool {
+    let services = Services::new().with(service! {
+        program PROGRAM, version 1, state Arc::<Meeting>::default();
+        1 => meet, under color;
+    });
+    let server = Server::bind("127.0.0.1:0", services).await.unwrap();
+    let addr = server.local_addr().unwrap();
+    drop(colored::spawn(server.run()));
+    let calls = [0, 1].map(|_| {
+        colored::spawn_unique(async move {
+            let stream = colored::net::TcpStream::connect(addr).await.unwrap();
+            let client = Connection::over(stream).open();
+            client.call::<Void, bool>(Procedure::new(PROGRAM, 1, 1), &Void).await.unwrap()
+        })
+    });
+    let [one, other] = calls;
+    one.await.unwrap() && other.await.unwrap()
+}
+
+#[colored::test(workers = 2)]
+async fn calls_of_two_clients_run_in_parallel_under_a_color_each() {
+    assert!(have_met(|caller, _| Color::of(caller.peer())).await);
+    assert!(!have_met(|_, _| Color::new(7)).await, "one color is one thread");
 }

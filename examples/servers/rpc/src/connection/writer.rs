@@ -4,10 +4,11 @@ use super::state::State;
 use crate::error::RpcError;
 use colored::ColorCell;
 use colored::io::{AsyncWrite, AsyncWriteExt};
-use colored::sync::OwnedSemaphorePermit;
 use colored::sync::mpsc::UnboundedReceiver;
-use colored::time::{Duration, timeout};
+use colored::sync::{OwnedSemaphorePermit, watch};
+use colored::time::{Duration, sleep, timeout};
 use std::io;
+use std::pin::pin;
 use std::sync::Arc;
 
 /// So many records are written at once, if they are there.
@@ -23,16 +24,31 @@ pub(crate) struct Outgoing {
     pub(crate) slot: Option<OwnedSemaphorePermit>,
 }
 
-/// Writes what is queued, until all senders are gone or an error ends the connection.
+/// Writes what is queued: until the connection has ended and the calls in progress are answered, for `limit` at most; or
+/// until an error ends the connection.
 pub(super) async fn write<S: AsyncWrite + Unpin>(
     mut stream: S,
     mut queue: UnboundedReceiver<Outgoing>,
     limit: Duration,
     state: ColorCell<State>,
+    mut ended: watch::Receiver<Option<RpcError>>,
 ) {
     let mut batch = Vec::new();
     let mut buffer = Vec::new();
-    while queue.recv_many(&mut batch, RECORDS).await > 0 {
+    let mut last = pin!(async {
+        // An error would say that the state is gone, and so the connection has ended as well.
+        let _ = ended.wait_for(Option::is_some).await;
+        sleep(limit).await;
+    });
+    loop {
+        let count = colored::select! {
+            biased;
+            count = queue.recv_many(&mut batch, RECORDS) => count,
+            () = &mut last => 0,
+        };
+        if count == 0 {
+            break;
+        }
         let written = timeout(limit, write_batch(&mut stream, &batch, &mut buffer)).await;
         if let Err(error) = written.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())) {
             state.with(|state| state.end(RpcError::Io(Arc::new(error))));

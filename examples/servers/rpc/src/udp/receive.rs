@@ -93,8 +93,10 @@ impl DatagramReply {
         }
         let reply: Arc<[u8]> = reply.into();
         let Self { shared, key, generation } = self;
+        let kept = Arc::clone(&reply);
+        // First: the caller may be fast.
+        shared.state.post(move |state| state.finish(key, generation, kept));
         // If there is no room, it is lost, and the call comes again.
         let _ = shared.socket.try_send_to(&reply, key.0);
-        shared.state.post(move |state| state.finish(key, generation, reply));
     }
 }
