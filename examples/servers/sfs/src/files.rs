@@ -2,7 +2,7 @@
 
 use crate::door::Door;
 use crate::nodes::Id;
-use crate::palette::Palette;
+use crate::palette::{Palette, color_of_file};
 use crate::visit::Visit;
 use colored::Color;
 use colored::net::{TcpListener, TcpStream};
@@ -14,7 +14,7 @@ pub(crate) fn palette() -> Palette {
 
 /// The color of the calls on a file.
 pub(crate) fn color_of(file: Option<Id>) -> Color {
-    palette().color_of(file)
+    file.map_or(Color::named("names"), color_of_file)
 }
 
 pub(crate) async fn run(listener: TcpListener, door: Door, services: Services) {

@@ -23,12 +23,12 @@ impl Palette {
 
     /// A color for the names, and one for each sixteenth of the files.
     pub(crate) fn by_file() -> Palette {
-        let files = (0..SHARDS).map(|shard| Color::of(("files", shard))).collect();
+        let files = (0..SHARDS).map(|shard| color_of_file(Id(shard))).collect();
         Palette { names: Color::named("names"), files }
     }
+}
 
-    /// The color of the state of a file.
-    pub(crate) fn color_of(&self, file: Option<Id>) -> Color {
-        file.map_or(self.names, |file| self.files[file.0 as usize % self.files.len()])
-    }
+/// The color of the state of a file in [`Palette::by_file`].
+pub(crate) fn color_of_file(file: Id) -> Color {
+    Color::of(("files", file.0 % SHARDS))
 }
