@@ -1,0 +1,3 @@
+//! The demonstration of the library.
+
+fn main() {}

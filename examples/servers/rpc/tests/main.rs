@@ -1,0 +1,3 @@
+//! Tests of the library as a whole.
+
+mod stream;
