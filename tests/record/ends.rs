@@ -96,6 +96,7 @@ fn a_replay_that_waits_where_the_recorded_run_has_ended_is_stopped() {
         runtime.run(async move {
             let cell = ColorCell::new(1, 0);
             cell.call(|count| *count += 1).await;
+            drop(cell);
             if waits {
                 std::future::pending::<()>().await;
             }

@@ -29,6 +29,10 @@ impl Hosts {
         if self.world.is_quiet() {
             return self.end_faults(u64::MAX);
         }
+        // First, so that the faults end that are over by then.
+        if self.world.fault(Family::Stall, 0) {
+            self.stall();
+        }
         self.end_faults(self.world.now());
         if self.world.fault(Family::Partition, 0) {
             self.begin_partition();
@@ -58,9 +62,6 @@ impl Hosts {
             self.world.step_clock(host, step);
             let name = &self.world.names()[host];
             self.world.tell(|| format!("the clock of {name} steps by {} s", step / STEP));
-        }
-        if self.world.fault(Family::Stall, 0) {
-            self.stall();
         }
     }
 
