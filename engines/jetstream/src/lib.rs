@@ -63,6 +63,8 @@
 //! | `table` | what the bucket says, and who is to have what; no client and no task |
 //! | `lease`, `key` | the text of an entry, and of a key in a subject |
 
+#![forbid(unsafe_code)]
+
 mod agent;
 mod engine;
 mod key;

@@ -47,12 +47,15 @@
 //! | `context` | what the client calls when the group changes |
 //! | `sys` | what the safe interface of the client lacks |
 
+#![deny(unsafe_code)]
+
 mod calls;
 mod context;
 mod engine;
 mod member;
 mod ownership;
 mod reader;
+#[expect(unsafe_code, reason = "it calls the C library")]
 mod sys;
 
 pub use self::calls::KafkaControl;

@@ -4,6 +4,8 @@
 //! The programs come by `engines/fetch-servers`. A test that needs a program which is not there does nothing, unless
 //! `COLORED_ALL_PROGRAMS` is set: then it fails.
 
+#![forbid(unsafe_code)]
+
 mod directory;
 pub mod effects;
 pub mod kafka;

@@ -2,6 +2,7 @@
 
 use crate::Directory;
 use crate::server::{Server, find, free_port};
+use std::io::Read;
 use std::net::TcpStream;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -51,7 +52,13 @@ impl Nats {
         let arguments = ["-c".to_owned(), settings.display().to_string()];
         self.server = Some(Server::start(&self.program, &arguments, self.directory.path()));
         let end = Instant::now() + WAIT;
-        while TcpStream::connect(("127.0.0.1", self.port)).is_err() {
+        // It greets whom it serves.
+        let greets = || {
+            let mut stream = TcpStream::connect(("127.0.0.1", self.port))?;
+            stream.set_read_timeout(Some(WAIT))?;
+            stream.read_exact(&mut [0; 4])
+        };
+        while greets().is_err() {
             let said = || std::fs::read_to_string(self.directory.path().join("log"));
             assert!(Instant::now() < end, "the server did not start: {said:?}", said = said());
             std::thread::sleep(Duration::from_millis(20));

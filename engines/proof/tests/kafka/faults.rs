@@ -30,7 +30,7 @@ async fn foreign_and_forged_metadata_lose_nothing() {
     let Some(topic) = Topic::new("foreign", 3) else { return };
     topic.send(30, 10);
     let run_of_two_billion = "ZQAAAAB/////";
-    for (partition, metadata) in ["somebody's", run_of_two_billion, "bgAB"].into_iter().enumerate()
+    for (partition, metadata) in ["somebody's", run_of_two_billion, "bgA="].into_iter().enumerate()
     {
         let (group, partition) = ("g-foreign", partition as i32);
         colored::block_in_place(|| {

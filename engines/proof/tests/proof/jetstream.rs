@@ -6,10 +6,20 @@ use colored_consumer_jetstream::Engine as Client;
 use colored_engines_proof::nats::Nats;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 fn with_client<T: Send + 'static>(nats: &Nats, run: impl AsyncFnOnce(Client) -> T) -> T {
     let (runtime, url) = (colored::Runtime::new().unwrap(), nats.url());
-    runtime.block_on(async move { run(Client::connect(&url).await.unwrap()).await })
+    runtime.block_on(async move {
+        for _ in 0..50 {
+            // The server may have just started.
+            if let Ok(client) = Client::connect(&url).await {
+                return run(client).await;
+            }
+            colored::time::sleep(Duration::from_millis(100)).await;
+        }
+        panic!("{url} takes no connection");
+    })
 }
 
 fn partition(topic: &str, partition: u32) -> TopicPartition {
