@@ -5,17 +5,20 @@
 //! * A lease is written only over the revision that the agent knows, so that of two members one fails.
 //! * An agent that could not write its entry for a session has lost everything, before it does anything else.
 
+mod balance;
+mod beat;
+mod write;
+
+pub(crate) use self::write::range;
+
+use self::write::{Fault, Held, write};
 use crate::engine::{Thread, failed};
-use crate::lease::{Beat, Lease, lease_key, member_key};
+use crate::lease::{Beat, member_key};
 use crate::reader::{Request, read};
 use crate::table::Table;
-use async_nats::jetstream::kv::{Operation, Store, UpdateErrorKind, Watch};
-use async_nats::jetstream::stream::LastRawMessageErrorKind;
-use async_nats::jetstream::{self, Context, ErrorCode, kv};
-use bytes::Bytes;
-use colored_consumer::{
-    Assignment, Commit, CommitError, Committed, Error, Event, Owned, Record, TopicPartition,
-};
+use async_nats::jetstream::Context;
+use async_nats::jetstream::kv::{Entry, Operation, Store, Watch};
+use colored_consumer::{Commit, CommitError, Error, Event, Owned, Record, TopicPartition};
 use futures_util::StreamExt;
 use futures_util::future::join_all;
 use std::collections::BTreeMap;
@@ -68,15 +71,6 @@ pub(crate) struct Joined {
     pub(crate) thread: Arc<Thread>,
 }
 
-/// A lease of this member.
-#[derive(Clone)]
-struct Held {
-    generation: u64,
-    revision: u64,
-    committed: Option<Committed>,
-    is_revoked: bool,
-}
-
 /// The task that reads a partition.
 struct Reading {
     begin: u64,
@@ -112,27 +106,6 @@ struct Agent {
     is_stopping: bool,
     /// The thread lives until the member has left.
     _thread: Arc<Thread>,
-}
-
-/// Why a write failed.
-enum Fault {
-    Fenced,
-    Failed(String),
-}
-
-/// The first sequence number that the stream has, and the one after the last record of the partition.
-pub(crate) async fn range(context: &Context, of: &TopicPartition) -> Result<(u64, u64), Error> {
-    let stream = context.get_stream(&of.topic).await;
-    let stream = stream.map_err(|error| failed(&format!("topic {:?}", of.topic), error))?;
-    let start = stream.cached_info().state.first_sequence.max(1);
-    let subject = format!("{}.p.{}.*", of.topic, of.partition);
-    match stream.get_last_raw_message_by_subject(&subject).await {
-        Ok(last) => Ok((start, last.sequence + 1)),
-        Err(error) if matches!(error.kind(), LastRawMessageErrorKind::NoMessageFound) => {
-            Ok((start, start))
-        }
-        Err(error) => Err(failed(&format!("the end of {of}"), error)),
-    }
 }
 
 /// Joins a group, and starts the agent.
@@ -216,70 +189,6 @@ impl Agent {
         let _ = self.told.send(told);
     }
 
-    /// Writes the own entry for the first time.
-    async fn enter(&mut self) -> Result<(), String> {
-        let key = member_key(&self.settings.name);
-        let before = self.store.entry(&key).await.map_err(|error| error.to_string())?;
-        let (revision, known) = match &before {
-            Some(entry) if entry.operation == Operation::Put => (
-                entry.revision,
-                Beat::decode(&entry.value).map_or(0, |beat| match beat.since {
-                    0 => entry.revision,
-                    since => since,
-                }),
-            ),
-            Some(entry) => (entry.revision, 0),
-            None => (0, 0),
-        };
-        let token = self.context.client().new_inbox();
-        let topics = self.settings.topics.keys().map(ToString::to_string).collect();
-        self.beat = Beat { since: known, token, topics };
-        let start = Instant::now();
-        let written = self.store.update(&key, self.beat.encode(), revision).await;
-        let revision = written.map_err(|error| error.to_string())?;
-        self.revisions = (revision, revision);
-        if known == 0 {
-            self.beat.since = revision;
-        }
-        self.table.forget_silence(start);
-        self.beaten = Some(start);
-        Ok(())
-    }
-
-    /// Writes the own entry again.
-    async fn write_beat(&mut self) {
-        let (key, start) = (member_key(&self.settings.name), Instant::now());
-        let write = self.store.update(&key, self.beat.encode(), self.revisions.0);
-        // A server that does not answer must not keep the agent from noticing the end of its session.
-        match timeout(self.settings.session / 3, write).await {
-            Ok(Ok(revision)) => {
-                self.revisions = (revision, self.revisions.0);
-                self.beaten = Some(start);
-            }
-            Ok(Err(error)) if matches!(error.kind(), UpdateErrorKind::WrongLastRevision) => {
-                self.look_at_own_entry(&key, start).await;
-            }
-            _ => {}
-        }
-    }
-
-    /// The own entry is another one: an earlier write came late, somebody has removed it, or another member has the name.
-    async fn look_at_own_entry(&mut self, key: &str, start: Instant) {
-        let Ok(entry) = self.store.entry(key).await else { return };
-        let put = entry.filter(|entry| entry.operation == Operation::Put);
-        let Some(entry) = put else { return self.lose_all() };
-        match Beat::decode(&entry.value) {
-            Some(beat) if beat.token == self.beat.token => {
-                self.revisions.0 = entry.revision;
-                self.beaten = Some(start);
-            }
-            _ => {
-                self.lose_all();
-                self.is_replaced = true;
-            }
-        }
-    }
-
     /// The member has lost everything, and has to join again.
     fn lose_all(&mut self) {
         self.readings.clear();
@@ -326,7 +235,7 @@ impl Agent {
         self.balance().await;
     }
 
-    async fn hear(&mut self, entry: kv::Entry) {
+    async fn hear(&mut self, entry: Entry) {
         if entry.key == member_key(&self.settings.name) {
             self.seen = self.seen.max(entry.revision);
         }
@@ -334,97 +243,6 @@ impl Agent {
         if self.table.apply(&entry.key, value, entry.revision, Instant::now()) {
             self.balance().await;
         }
-    }
-
-    /// Loses the partitions of topics that were deleted. A topic of the same name is another topic.
-    async fn look_for_topics(&mut self) {
-        for topic in self.settings.topics.keys().cloned().collect::<Vec<_>>() {
-            let Err(error) = self.context.get_stream(&topic).await else { continue };
-            if !is_not_found(&error) {
-                continue;
-            }
-            self.settings.topics.remove(&topic);
-            self.beat.topics.retain(|name| **name != *topic);
-            let gone = self.held.extract_if(.., |of, _| of.topic == topic).collect::<Vec<_>>();
-            let mut lost = Vec::new();
-            for (partition, held) in gone {
-                self.readings.remove(&partition);
-                let lease = Lease { generation: held.generation, ..Lease::default() };
-                let key = lease_key(&partition);
-                // Otherwise the next owner finds a place that the new stream may not have.
-                let _ = self.store.update(&key, lease.encode(), held.revision).await;
-                lost.push(Owned { partition, generation: held.generation });
-            }
-            if !lost.is_empty() {
-                self.tell(Told::Event(Event::Lost(lost)));
-            }
-        }
-    }
-
-    /// Takes what is free, up to the share of this member, or asks for what is above it.
-    async fn balance(&mut self) {
-        // Without its own entry, it has not seen the others' either.
-        let is_new = self.beaten.is_none() || self.seen < self.beat.since;
-        if is_new || self.is_replaced || self.is_stopping {
-            return;
-        }
-        let (session, now) = (self.settings.session, Instant::now());
-        let me = self.settings.name.clone();
-        for (topic, partitions) in self.settings.topics.clone() {
-            let of = (&*topic, partitions);
-            let share = self.table.share(&me, of, session, now);
-            let own = |(partition, held): &(&TopicPartition, &Held)| {
-                partition.topic == topic && !held.is_revoked
-            };
-            let count = self.held.iter().filter(own).count();
-            if count > share {
-                self.revoke(&topic, count - share);
-                continue;
-            }
-            let free = self.table.free(&me, of, session, now).into_iter();
-            let free: Vec<_> = free.filter(|(of, ..)| !self.held.contains_key(of)).collect();
-            let mut assigned = Vec::new();
-            for (partition, lease, revision) in free {
-                if count + assigned.len() >= share {
-                    break;
-                }
-                assigned.extend(self.take(partition, lease, revision).await);
-            }
-            if !assigned.is_empty() {
-                self.tell(Told::Event(Event::Assigned(assigned)));
-            }
-        }
-    }
-
-    fn revoke(&mut self, topic: &str, count: usize) {
-        let mut revoked = Vec::new();
-        for (partition, held) in self.held.iter_mut().rev() {
-            if *partition.topic == *topic && !held.is_revoked && revoked.len() < count {
-                held.is_revoked = true;
-                self.readings.remove(partition);
-                let generation = held.generation;
-                revoked.push(Owned { partition: partition.clone(), generation });
-            }
-        }
-        self.tell(Told::Event(Event::Revoked(revoked)));
-    }
-
-    /// Takes a lease; `None` if another member was faster, or the server does not answer.
-    async fn take(
-        &mut self,
-        partition: TopicPartition,
-        before: Lease,
-        revision: u64,
-    ) -> Option<Assignment> {
-        let (start, end) = range(&self.context, &partition).await.ok()?;
-        let (generation, committed) = (before.generation + 1, before.committed);
-        let owner = Some(self.settings.name.clone());
-        let lease = Lease { owner, generation, committed: committed.clone() };
-        let written = self.store.update(lease_key(&partition), lease.encode(), revision).await;
-        let revision = written.ok()?;
-        let held = Held { generation, revision, committed: committed.clone(), is_revoked: false };
-        self.held.insert(partition.clone(), held);
-        Some(Assignment { owned: Owned { partition, generation }, committed, start, end })
     }
 
     async fn obey(&mut self, command: Command) {
@@ -535,44 +353,5 @@ impl Agent {
         if !self.settings.is_static && self.beaten.is_some() {
             let _ = self.store.delete(member_key(&self.settings.name)).await;
         }
-    }
-}
-
-fn is_not_found(error: &jetstream::context::GetStreamError) -> bool {
-    match error.kind() {
-        jetstream::context::GetStreamErrorKind::JetStream(error) => {
-            error.error_code() == ErrorCode::STREAM_NOT_FOUND
-        }
-        _ => false,
-    }
-}
-
-/// Writes a lease over the revision that is known; returns the new one.
-async fn write(
-    store: &Store,
-    owned: &Owned,
-    owner: Option<String>,
-    held: &Held,
-) -> Result<u64, Fault> {
-    let key = lease_key(&owned.partition);
-    let (generation, committed) = (held.generation, held.committed.clone());
-    let value: Bytes = Lease { owner: owner.clone(), generation, committed }.encode();
-    let mut revision = held.revision;
-    loop {
-        let error = match store.update(&key, value.clone(), revision).await {
-            Ok(revision) => return Ok(revision),
-            Err(error) => error,
-        };
-        if !matches!(error.kind(), UpdateErrorKind::WrongLastRevision) {
-            return Err(Fault::Failed(error.to_string()));
-        }
-        // An earlier write of this member whose answer was lost, or another owner's.
-        let entry = store.entry(&key).await.map_err(|error| Fault::Failed(error.to_string()))?;
-        let entry = entry.filter(|entry| entry.revision != revision).ok_or(Fault::Fenced)?;
-        let lease = Lease::decode(&entry.value).ok_or(Fault::Fenced)?;
-        if lease.generation != generation || lease.owner.is_none() {
-            return Err(Fault::Fenced);
-        }
-        revision = entry.revision;
     }
 }
