@@ -213,13 +213,14 @@ where
     F: FnOnce(&T) -> R + Send + 'static,
     R: Send + 'static,
 {
-    fn begin(&mut self, closing: bool) {
+    fn begin(&mut self, closing: bool) -> bool {
         if self.f.is_none() {
             self.f = self.slot.begin();
         }
         if closing {
             self.cancel();
         }
+        self.f.is_some()
     }
 
     fn run(&mut self) -> Option<Waker> {

@@ -36,7 +36,7 @@ pub trait Policy: fmt::Debug + Send + Sync + 'static {
 /// Where a lane goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Destination {
-    /// Where the scheduler puts it without a policy.
+    /// Where the scheduler puts it without a policy, except that no batch of events sends its lanes home.
     Usual,
     /// The worker with this number, modulo the number of workers.
     Worker(usize),

@@ -4,8 +4,8 @@
 //! behind it, as far as they are linked. It counts them in by one exchange, and sends each on: a claim belongs to its
 //! behavior, and the other readers run in a [batch]. If nothing is behind them, readers that come later enter at once.
 //!
-//! A closure that was abandoned in line is dropped before the exchange, while this thread still holds the lane, and its
-//! reader is admitted without one.
+//! A closure that was abandoned in line is dropped before the exchange, while this thread still holds the lane. Its reader
+//! leaves right after the exchange: nothing is scheduled for it, so the lane does not wait for another worker.
 
 use crate::lane::LaneRef;
 use crate::lane::node::{Then, Turn};
@@ -31,8 +31,15 @@ pub(in crate::lane) enum Reader {
     Claim(unsafe fn(NonNull<Node>)),
     /// A queued read. `begin` takes the closure out of the reach of its future, or drops it there: if it was abandoned, or
     /// if the second argument says that the runtime shuts down. The caller holds the lane. It may be called again.
-    /// `read` takes the node of an admitted read.
-    Queued { begin: unsafe fn(NonNull<Node>, bool), read: Read },
+    /// Returns whether there is something to read. `read` takes the node of an admitted read.
+    Queued { begin: unsafe fn(NonNull<Node>, bool) -> bool, read: Read },
+}
+
+/// A node whose reader has begun.
+struct Begun {
+    node: NonNull<Node>,
+    /// It has nothing to read.
+    is_abandoned: bool,
 }
 
 impl Waiting {
@@ -78,17 +85,17 @@ pub(in crate::lane) fn let_in(turn: &Turn<'_>) -> Then {
     debug_assert_eq!(turn.head.kind, Kind::Read);
     let (lane, hold) = (turn.lane(), turn.hold);
     lane.record_taken();
-    let mut nodes = vec![turn.head.node];
+    let mut begun = vec![Begun { node: turn.head.node, is_abandoned: false }];
     loop {
         // SAFETY: this thread holds the lane, and the nodes are its first ones, of `Kind::Read`.
-        let behind = unsafe { begin_run(&lane.chain, &mut nodes, turn.closing) };
+        let behind = unsafe { begin_run(&lane.chain, &mut begun, turn.closing) };
         if behind.is_none() {
             // The last reader may leave the lane idle.
             lane.ensure_found(turn.closing);
         }
         hold.settle();
-        let last = nodes[nodes.len() - 1];
-        match lane.chain.admit(last, behind, nodes.len(), &lane.readers) {
+        let last = begun[begun.len() - 1].node;
+        match lane.chain.admit(last, behind, begun.len(), &lane.readers) {
             Admission::Done => break,
             Admission::More => {}
             Admission::Stalled => return Then::Stalled,
@@ -101,44 +108,41 @@ pub(in crate::lane) fn let_in(turn: &Turn<'_>) -> Then {
     // SAFETY: `retain` has just counted the reference.
     let lane = unsafe { LaneRef::from_counted(ptr) };
     // SAFETY: the nodes are of `Kind::Read`, and `admit` has taken them out and has counted them in.
-    unsafe { send_on(&lane, nodes, turn.closing) };
+    unsafe { send_on(&lane, begun) };
     Then::Took
 }
 
-/// Adds the nodes of [`Kind::Read`] right behind `nodes`, and begins all of them. Returns the node behind them, if it can
-/// be seen.
+/// Adds the nodes of [`Kind::Read`] right behind `begun`, and begins all of them, the last one of `begun` too. Returns the
+/// node behind them, if it can be seen.
 ///
 /// # Safety
 ///
-/// This thread holds the chain, and `nodes` are its first ones, at least one, and of [`Kind::Read`].
-unsafe fn begin_run(
-    chain: &Chain,
-    nodes: &mut Vec<NonNull<Node>>,
-    closing: bool,
-) -> Option<NonNull<Node>> {
-    let mut next = nodes.pop().map(|last| (last, Kind::Read));
+/// This thread holds the chain, and `begun` are its first nodes, at least one, and of [`Kind::Read`].
+unsafe fn begin_run(chain: &Chain, begun: &mut Vec<Begun>, closing: bool) -> Option<NonNull<Node>> {
+    let mut next = begun.pop().map(|last| (last.node, Kind::Read));
     while let Some((node, Kind::Read)) = next
-        && nodes.len() < MOST
+        && begun.len() < MOST
     {
         // SAFETY: the node is of `Kind::Read`, and in the chain, which this thread holds.
-        if let Reader::Queued { begin, .. } = unsafe { reader(node) } {
+        let is_abandoned = match unsafe { reader(node) } {
             // SAFETY: the function is the node's own, and this thread holds the lane.
-            unsafe { begin(node, closing) };
-        }
-        nodes.push(node);
+            Reader::Queued { begin, .. } => !unsafe { begin(node, closing) },
+            Reader::Claim(_) => false,
+        };
+        begun.push(Begun { node, is_abandoned });
         next = chain.next(node);
     }
     next.map(|(node, _)| node)
 }
 
-/// Gives the nodes away, each to the thread that goes on with its reader.
+/// Gives the nodes away, each to the thread that goes on with its reader. Those without anything to read leave.
 ///
 /// # Safety
 ///
 /// The nodes are of [`Kind::Read`], out of the chain of `lane`, and counted in.
-unsafe fn send_on(lane: &LaneRef, nodes: Vec<NonNull<Node>>, closing: bool) {
+unsafe fn send_on(lane: &LaneRef, begun: Vec<Begun>) {
     let mut reads = Vec::new();
-    for node in nodes {
+    for Begun { node, is_abandoned } in begun {
         // SAFETY: the caller promises that the node is out of the chain, and it has not been given away yet.
         lane.settle_admitted(unsafe { node.as_ref() });
         // SAFETY: the caller promises that the node is of `Kind::Read`, and it has not been given away yet.
@@ -148,7 +152,9 @@ unsafe fn send_on(lane: &LaneRef, nodes: Vec<NonNull<Node>>, closing: bool) {
             Reader::Queued { read, .. } => {
                 // SAFETY: the function is the node's own, which is out of the chain, counted in, and given away here.
                 let admitted = unsafe { Admitted::new(node, *read) };
-                if admitted.is_urgent() {
+                if is_abandoned {
+                    drop(admitted);
+                } else if admitted.is_urgent() {
                     admitted.read_elsewhere(lane);
                 } else {
                     reads.push(admitted);
@@ -156,7 +162,5 @@ unsafe fn send_on(lane: &LaneRef, nodes: Vec<NonNull<Node>>, closing: bool) {
             }
         }
     }
-    if !closing {
-        batch::read_elsewhere(reads, lane);
-    }
+    batch::read_elsewhere(reads, lane);
 }

@@ -16,8 +16,8 @@ use std::task::Waker;
 /// A reader that runs when its turn comes. It keeps the lane alive.
 pub(crate) trait QueuedRead: Send + 'static {
     /// Its turn has come. The caller holds the lane, or has just made the reader. If no future waits any more, or if
-    /// `closing`, its closure is dropped here. May be called again.
-    fn begin(&mut self, closing: bool);
+    /// `closing`, its closure is dropped here. Returns whether there is something to read. May be called again.
+    fn begin(&mut self, closing: bool) -> bool;
     /// Reads, beside others, on some thread, unless its closure has been dropped. Returns the waker to wake when the lane
     /// has been left.
     fn run(&mut self) -> Option<Waker>;
@@ -55,11 +55,11 @@ pub(crate) fn post<V: QueuedRead>(lane: &LaneRef, queued: V) {
     }
 }
 
-unsafe fn begin<V: QueuedRead>(node: NonNull<Node>, closing: bool) {
+unsafe fn begin<V: QueuedRead>(node: NonNull<Node>, closing: bool) -> bool {
     // SAFETY: this function is in the `Reader` of a `ReadNode<V>`, and only the caller uses its queued read: the holder of
     // the lane, or the thread that has made it.
     let queued = unsafe { &mut (*node.cast::<ReadNode<V>>().as_ptr()).queued };
-    queued.begin(closing);
+    queued.begin(closing)
 }
 
 unsafe fn read<V: QueuedRead>(node: NonNull<Node>, cancel: bool) -> Option<Waker> {

@@ -21,9 +21,10 @@ impl Outgoing {
 }
 
 impl Local {
-    /// Whether the lanes of a batch with this number of events go home.
+    /// Whether the lanes of a batch with this number of events go home. A policy may have named another worker than the home.
     pub(super) fn goes_home(&self, events: usize) -> bool {
-        events >= MANY && self.scheduler().remotes.len() > 1
+        let scheduler = self.scheduler();
+        events >= MANY && scheduler.remotes.len() > 1 && scheduler.policy.is_none()
     }
 
     /// Takes a lane that was made runnable during a batch that goes home.

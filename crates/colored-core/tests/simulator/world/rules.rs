@@ -58,8 +58,7 @@ impl World {
         }
     }
 
-    /// A ready lane in the queues of its only worker, which sleeps. A lane that is in none may wait for readers whose `when`
-    /// was given up, which the oracle does not see; one that is lost never ends its tasks.
+    /// A ready lane whose only worker sleeps, and that worker.
     fn forgotten(&self, oracle: &Oracle) -> Option<(u32, u32)> {
         let local = |hue| match oracle.lanes.front(hue) {
             Some(Entry::Task(key)) => oracle.pin_of(key).is_some(),
@@ -68,8 +67,7 @@ impl World {
         let mut ready = oracle.lanes.ready_lanes().map(|(hue, _)| hue);
         ready.find_map(|hue| {
             let place = oracle.place_of(hue).filter(|place| self.is_parked(*place))?;
-            let is_queued = self.handle.scheduler().load(place as usize) > 0;
-            (is_queued && !local(hue)).then_some((hue, place))
+            (!local(hue)).then_some((hue, place))
         })
     }
 
