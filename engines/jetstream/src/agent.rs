@@ -184,6 +184,11 @@ impl Agent {
         reply.map(|reply| reply.send(Ok(())));
     }
 
+    /// How long an answer of the server may take: it must not keep the agent from its next entry.
+    fn limit(&self) -> Duration {
+        self.settings.session / 3
+    }
+
     fn tell(&self, told: Told) {
         // A member that has gone needs to hear nothing.
         let _ = self.told.send(told);
@@ -218,18 +223,18 @@ impl Agent {
         }
         if self.beaten.is_some() {
             self.write_beat().await;
-        } else if let Ok(Err(error)) = timeout(self.settings.session / 3, self.enter()).await {
+        } else if let Ok(Err(error)) = timeout(self.limit(), self.enter()).await {
             return self.tell(Told::Failed(error));
         }
         // The watch shows what this member writes, or it has died.
         if self.watch.is_none() || self.seen < self.revisions.1 {
-            let watch = timeout(self.settings.session / 3, self.store.watch_with_history(">"));
+            let watch = timeout(self.limit(), self.store.watch_with_history(">"));
             self.watch = watch.await.ok().and_then(Result::ok);
         }
         let now = Instant::now();
         for name in self.table.forgotten(self.settings.session, now) {
             // Another member may be faster.
-            let _ = self.store.delete(member_key(&name)).await;
+            let _ = timeout(self.limit(), self.store.delete(member_key(&name))).await;
         }
         self.look_for_topics().await;
         self.balance().await;
@@ -292,9 +297,10 @@ impl Agent {
             let mut held = self.held[&owned.partition].clone();
             held.committed = Some(committed);
             let (store, owner) = (self.store.clone(), self.settings.name.clone());
+            let limit = self.limit();
             writes.push(async move {
                 let owner = Some(owner);
-                let written = write(&store, &owned, owner, &held).await;
+                let written = write(&store, &owned, owner, &held, limit).await;
                 (owned, held, written)
             });
         }
@@ -332,7 +338,9 @@ impl Agent {
             // A static member that stops keeps its partitions for its successor, one that goes on does not.
             let owner = owner.filter(|_| !held.is_revoked);
             self.is_stopping |= !held.is_revoked;
-            if let Err(Fault::Failed(text)) = write(&self.store, &owned, owner, &held).await {
+            if let Err(Fault::Failed(text)) =
+                write(&self.store, &owned, owner, &held, self.limit()).await
+            {
                 // It is free when the member is dead, and the member takes it for its own again.
                 failure = Err(Error::new(text));
             }
@@ -351,7 +359,8 @@ impl Agent {
         // What fails is free when the member is dead.
         let _ = self.release(all).await;
         if !self.settings.is_static && self.beaten.is_some() {
-            let _ = self.store.delete(member_key(&self.settings.name)).await;
+            let key = member_key(&self.settings.name);
+            let _ = timeout(self.limit(), self.store.delete(key)).await;
         }
     }
 }

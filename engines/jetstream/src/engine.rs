@@ -18,6 +18,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The time for which a member need not be heard.
 const SESSION: Duration = Duration::from_secs(10);
 
+/// How long a server may take to answer, and to confirm a record. Its disk may be busy. The agents of members wait for less.
+const ANSWER: Duration = Duration::from_secs(30);
+
 /// So many records are published before the first of them is confirmed. A guess.
 const UNCONFIRMED: usize = 256;
 
@@ -95,7 +98,8 @@ impl Engine {
             let client = options.connect(servers).await;
             let client = client.map_err(|error| failed("no server answers", error))?;
             // It starts a task.
-            Ok(jetstream::new(client))
+            let builder = jetstream::ContextBuilder::new().timeout(ANSWER).ack_timeout(ANSWER);
+            Ok(builder.build(client))
         });
         let context = connected.await?;
         Ok(Engine { context, thread, replicas: 1, next: Arc::default() })

@@ -125,11 +125,19 @@ impl Calls {
     }
 }
 
+/// The client fetches these partitions no longer. It would remember that they are paused, and fetch nothing when the member
+/// gets them again.
+pub(crate) fn unassign(client: &Client, partitions: &[TopicPartition]) {
+    let list = list(partitions);
+    log_error("the end of a pause", client.resume(&list));
+    log_error("the end of a partition", client.incremental_unassign(&list));
+}
+
 fn finish(client: &Client, context: &Context) {
     // Held until the client has it, so that no partition begins meanwhile.
     let mut ownership = lock(&context.ownership);
     if let Some(fetched) = ownership.finish() {
-        log_error("the end of a hand-over", client.incremental_unassign(&list(&fetched)));
+        unassign(client, &fetched);
     }
 }
 

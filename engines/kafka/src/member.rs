@@ -1,6 +1,6 @@
 //! [`Member`]: records and changes of the group, as events.
 
-use crate::calls::{Calls, KafkaControl};
+use crate::calls::{Calls, KafkaControl, unassign};
 use crate::context::{Change, Client, add, list, lock, log_error};
 use crate::reader::Reader;
 use crate::sys;
@@ -282,10 +282,7 @@ fn begin(client: &Client, calls: &Calls, begins: Vec<(Owned, u64)>) {
                 continue;
             }
             // The client has stopped, because the log has not what comes next.
-            log_error(
-                "another place in a log",
-                client.incremental_unassign(&list(std::slice::from_ref(of))),
-            );
+            unassign(client, std::slice::from_ref(of));
         }
         add(&mut new, of, offset, "");
     }

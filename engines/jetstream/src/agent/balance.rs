@@ -7,6 +7,7 @@ use async_nats::jetstream::ErrorCode;
 use async_nats::jetstream::context::{GetStreamError, GetStreamErrorKind};
 use colored_consumer::{Assignment, Event, Owned, TopicPartition};
 use std::time::Instant;
+use tokio::time::timeout;
 
 impl Agent {
     /// Loses the partitions of topics that were deleted. A topic of the same name is another topic.
@@ -26,7 +27,8 @@ impl Agent {
                 let lease = Lease { generation: held.generation, ..Lease::default() };
                 let key = lease_key(&partition);
                 // Otherwise the next owner finds a place that the new stream may not have.
-                let _ = self.store.update(&key, lease.encode(), held.revision).await;
+                let write = self.store.update(&key, lease.encode(), held.revision);
+                let _ = timeout(self.limit(), write).await;
                 lost.push(Owned { partition, generation: held.generation });
             }
             if !lost.is_empty() {
@@ -94,8 +96,9 @@ impl Agent {
         let (generation, committed) = (before.generation + 1, before.committed);
         let owner = Some(self.settings.name.clone());
         let lease = Lease { owner, generation, committed: committed.clone() };
-        let written = self.store.update(lease_key(&partition), lease.encode(), revision).await;
-        let revision = written.ok()?;
+        let write = self.store.update(lease_key(&partition), lease.encode(), revision);
+        // If only the answer is lost, the watch shows the lease as free for its owner.
+        let revision = timeout(self.limit(), write).await.ok()?.ok()?;
         let held = Held { generation, revision, committed: committed.clone(), is_revoked: false };
         self.held.insert(partition.clone(), held);
         Some(Assignment { owned: Owned { partition, generation }, committed, start, end })

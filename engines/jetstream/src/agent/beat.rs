@@ -42,7 +42,7 @@ impl Agent {
         let (key, start) = (member_key(&self.settings.name), Instant::now());
         let write = self.store.update(&key, self.beat.encode(), self.revisions.0);
         // A server that does not answer must not keep the agent from noticing the end of its session.
-        match timeout(self.settings.session / 3, write).await {
+        match timeout(self.limit(), write).await {
             Ok(Ok(revision)) => {
                 self.revisions = (revision, self.revisions.0);
                 self.beaten = Some(start);

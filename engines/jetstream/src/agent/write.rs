@@ -7,6 +7,8 @@ use async_nats::jetstream::kv::{Store, UpdateErrorKind};
 use async_nats::jetstream::stream::LastRawMessageErrorKind;
 use bytes::Bytes;
 use colored_consumer::{Committed, Error, Owned, TopicPartition};
+use std::time::Duration;
+use tokio::time::timeout;
 
 /// A lease of this member.
 #[derive(Clone)]
@@ -38,8 +40,20 @@ pub(crate) async fn range(context: &Context, of: &TopicPartition) -> Result<(u64
     }
 }
 
-/// Writes a lease over the revision that is known; returns the new one.
+/// Writes a lease over the revision that is known; returns the new one. A write without an answer may
+/// have happened: the next one finds it.
 pub(super) async fn write(
+    store: &Store,
+    owned: &Owned,
+    owner: Option<String>,
+    held: &Held,
+    limit: Duration,
+) -> Result<u64, Fault> {
+    let written = timeout(limit, write_over(store, owned, owner, held)).await;
+    written.unwrap_or_else(|_| Err(Fault::Failed("the server does not answer".to_owned())))
+}
+
+async fn write_over(
     store: &Store,
     owned: &Owned,
     owner: Option<String>,

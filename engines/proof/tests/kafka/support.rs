@@ -37,7 +37,7 @@ impl Topic {
     pub(crate) fn member(&self) -> MemberOptions {
         let group = format!("{GROUP}-{}", self.name);
         let member = self.engine().member(&group, [&*self.name]);
-        member.session(millis(3_000)).heartbeat(millis(150))
+        member.session(millis(15_000)).heartbeat(millis(150))
     }
 
     /// Sends so many records of each key, numbered on.

@@ -201,6 +201,7 @@ pub(crate) fn kills_lose_nothing<E: Engine>(engine: &mut E) {
         group.engine.send("proof", part);
         let sent = group.scratch.effects().len();
         group.wait_for_effects((before + part.len() / 4).saturating_sub(sent) as u64);
+        println!("{}: {what}", E::NAME);
         step(&mut group);
         group.check_progress(what, poisoned);
     }
