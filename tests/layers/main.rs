@@ -22,7 +22,7 @@ use std::sync::LazyLock;
 
 /// By crate, its modules from bottom to top. A module imports from layers below its own; two of one
 /// layer do not know each other. The root of a crate, where all come together, may import everything.
-const CRATES: [Crate; 13] = [
+const CRATES: [Crate; 14] = [
     Crate {
         sources: "crates/colored-core/src",
         layers: &[
@@ -138,6 +138,19 @@ const CRATES: [Crate; 13] = [
         ],
     },
     Crate { sources: "crates/colored-sim-libc/src", layers: &[&["symbols"]] },
+    Crate {
+        sources: "crates/colored-stackful/src",
+        layers: &[
+            &["size"],
+            &["link"],
+            &["overflow", "stack"],
+            &["switch"],
+            &["wait"],
+            &["fiber"],
+            &["spawn"],
+            &["shapes"],
+        ],
+    },
     Crate { sources: "crates/colored-stage/src", layers: &[&["wall"], &["admission", "stage"]] },
     Crate {
         sources: "crates/colored-top/src",

@@ -5,6 +5,7 @@ use super::program::program;
 use colored::sync::mpsc;
 use colored::{ColorCell, Runtime};
 use std::io::ErrorKind;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The error of a replay of a file with these bytes.
 #[track_caller]
@@ -85,5 +86,26 @@ fn the_thread_that_makes_the_runtime_is_a_source() {
     for workers in [1, 2, 8] {
         let runtime = Runtime::builder().workers(workers).replay(&record.0).build().unwrap();
         assert_eq!(from_outside(&runtime), recorded, "{workers} workers");
+    }
+}
+
+#[test]
+fn a_replay_that_waits_where_the_recorded_run_has_ended_is_stopped() {
+    let record = Record::new();
+    let run = |runtime: Runtime, waits: bool| {
+        runtime.run(async move {
+            let cell = ColorCell::new(1, 0);
+            cell.call(|count| *count += 1).await;
+            if waits {
+                std::future::pending::<()>().await;
+            }
+        });
+    };
+    run(Runtime::builder().workers(2).record(&record.0).build().unwrap(), false);
+    for workers in [1, 4] {
+        let runtime = Runtime::builder().workers(workers).replay(&record.0).build().unwrap();
+        let stopped = catch_unwind(AssertUnwindSafe(|| run(runtime, true))).unwrap_err();
+        let text = stopped.downcast_ref::<String>().expect("a text");
+        assert!(text.contains("the recorded run has ended here"), "{text}");
     }
 }

@@ -153,3 +153,31 @@ fn what_is_not_exhausted_says_so() {
     let panic = panic_of(move || assert!(check_exhaustively(many) > 0));
     assert!(panic.contains("more than 64 colors") || panic.contains("not enough"), "{panic}");
 }
+
+/// Prints how long the classes of programs of four colors take that have four turns each.
+#[test]
+#[ignore = "a table of times: run with --release and --nocapture"]
+fn four_colors_of_four_turns() {
+    println!(
+        "| turns that post | classes | by the enumeration | runs | seconds |\n|---|---|---|---|---|"
+    );
+    let mut random = 3_u64;
+    for percent in [10, 20, 20, 20, 25, 25, 25] {
+        let mut draw = |below: u64| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (random >> 33) % below
+        };
+        let mut turn = || (draw(100) < percent).then(|| draw(4) as usize);
+        let program = Program((0..4).map(|_| (0..4).map(|_| turn()).collect()).collect());
+        let expected = model::count(&program);
+        let begin = std::time::Instant::now();
+        let found = Builder::new().exhaust(1_000_000, || run(program.clone()));
+        let seconds = begin.elapsed().as_secs_f64();
+        println!(
+            "| {percent} % | {} | {expected} | {} | {seconds:.2} |",
+            found.classes(),
+            found.runs()
+        );
+        assert!(found.is_complete() && found.classes() == expected, "{program:?}: {found}");
+    }
+}

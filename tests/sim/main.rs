@@ -2,6 +2,7 @@
 
 mod attribute;
 mod bugs;
+mod cancel;
 mod exhaustive;
 mod files;
 mod hosts;

@@ -2,11 +2,13 @@
 
 use super::{failure, passes};
 use colored::sim::{Builder, Strategy, sometimes};
-use colored::sync::{mpsc, oneshot};
+use colored::sync::{mpsc, oneshot, watch};
 use colored::time::{Duration, sleep};
 use colored::{
     Color, ColorCell, hop, spawn, spawn_blocking, spawn_colored, spawn_here, spawn_local, when,
 };
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 
@@ -62,6 +64,38 @@ fn every_strategy_but_round_robin_finds_it() {
 
 /// If pushes were held back to the end of the turn, the receiver, which runs for another reason, would see the message
 /// before the post.
+/// A sender of tokio wakes a task, and a post to the same color comes behind: so the task runs first.
+#[test]
+fn a_wake_by_a_type_of_tokio_comes_before_later_acts() {
+    let report = passes(|| async {
+        let (sender, mut receiver) = watch::channel(0);
+        let sender: tokio::sync::watch::Sender<i32> = sender.into();
+        let log = Arc::new(Mutex::new(Vec::new()));
+        let (notes, (waits, is_waiting)) = (log.clone(), oneshot::channel());
+        let mut waits = Some(waits);
+        let watcher = spawn_colored(1, async move {
+            let mut changed = pin!(receiver.changed());
+            let polls = poll_fn(|cx| {
+                notes.lock().unwrap().push("the watcher");
+                waits.take().into_iter().for_each(|waits| waits.send(()).unwrap());
+                changed.as_mut().poll(cx)
+            });
+            polls.await.unwrap();
+        });
+        is_waiting.await.unwrap();
+        // Then the turn of the watcher is over.
+        ColorCell::new(1, ()).call(|()| ()).await;
+        log.lock().unwrap().clear();
+        sender.send(1).unwrap();
+        let notes = log.clone();
+        ColorCell::new(1, ()).post(move |()| notes.lock().unwrap().push("the post"));
+        watcher.await.unwrap();
+        ColorCell::new(1, ()).call(|()| ()).await;
+        assert_eq!(log.lock().unwrap()[0], "the watcher");
+    });
+    assert_eq!(report.stuck(), 0);
+}
+
 #[test]
 fn what_a_turn_does_behind_a_push_is_seen_behind_it() {
     let _report = passes(|| async {

@@ -14,6 +14,7 @@
 //! | `on_points`, `Point` | a simulation sees and interrupts what a thread does to other colors; with the feature `sim` | the core | the simulation |
 //! | [`Order`], [`refuse`], `order` | a run that is recorded or replayed | the core | the shell |
 //! | [`in_own_call`] | a call of the system inside a poll, which is no matter of the program | the core | attempts that files make on a worker |
+//! | [`Closure`], [`Nesting`] | a closure that must return in its turn; where a stack may be suspended | the core | task-locals; tasks with stacks of their own |
 //! | [`sync`] | atomics and locks that the models see: `std`'s or loom's | the core | everything above that has models |
 //!
 //! The port is safe. A kind of wait that is added here owns what its record points to, as [`RoomWait`] does, so that
@@ -22,6 +23,7 @@
 //! [`Address`](crate::Address) and [`Scheduler`](crate::Scheduler) belong to the public interface of the core: a color
 //! of a scheduler, and its clock.
 
+pub use crate::lane::current::{Closure, Nesting};
 pub use crate::lane::order::{Order, refuse};
 #[cfg(feature = "sim")]
 pub use crate::lane::points::{Moment, Point, on_points};

@@ -324,7 +324,7 @@ impl Scheduler {
     }
 
     /// Appends the workers that are not parked, in their order; `first` is added to each. For simulations, which ask before
-    /// each turn.
+    /// each turn: of 1 to 64 workers, without spare ones.
     pub fn append_unparked(&self, first: usize, to: &mut Vec<usize>) {
         self.idle.append_unparked(self.workers(), first, to);
     }

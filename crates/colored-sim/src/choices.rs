@@ -3,7 +3,7 @@
 use crate::classes::Class;
 use crate::script::Script;
 use crate::strategy::{Act, Chooser, Length, Situation};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// A turn of an actor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,7 +46,10 @@ pub struct Choices {
     actors: Vec<Actor>,
     /// By site, the time at which it has asked last, and how often then.
     sites: BTreeMap<usize, (u64, u32)>,
-    deviations: Deviations,
+    /// By site of the program and number, how often it has asked.
+    asked: HashMap<(u32, u64), u32>,
+    /// The deviations, in the order in which they were made: a long run has many.
+    made: Vec<((Place, Moment), Deviation)>,
     class: Class,
     /// A hash of all choices and of what the run has reported.
     trail: u64,
@@ -75,6 +78,10 @@ pub struct Turn {
 
 /// The sites of [`Choices::happens_at`] have places as actors have, from this number on.
 const SITES: usize = 1_000_000;
+
+/// And those of [`Choices::happens_in_program`], which are so many at most.
+const PROGRAM_SITES: usize = 2_000_000;
+const MOST_SITES: u32 = 1_000_000;
 
 #[derive(Clone, Copy, Default)]
 struct Actor {
@@ -112,7 +119,8 @@ impl Choices {
             last: 0,
             actors: Vec::new(),
             sites: BTreeMap::new(),
-            deviations: BTreeMap::new(),
+            asked: HashMap::new(),
+            made: Vec::new(),
             class: Class::default(),
             trail: 0,
             turns_kept: None,
@@ -183,18 +191,19 @@ impl Choices {
         chosen
     }
 
-    /// The actor that has run last is inside its turn, at a point: it is about to act, or has acted (`None`). Returns
+    /// The actor that has run last is inside its turn, at a point: it is about to act if `is_ahead`, or has acted. Returns
     /// whether it may give way: then [`give_way`](Self::give_way) chooses.
-    pub fn pass_point(&mut self, act: Option<Act>) -> bool {
+    pub fn pass_point(&mut self, act: Act, is_ahead: bool) -> bool {
+        let passed = self.length.points;
         self.length.points += 1;
         let place = self.place();
         let point = &mut self.actor().points;
         let moment = Moment::Point(*point);
         *point += 1;
         match &mut self.source {
-            Source::Strategy(chooser) => chooser.may_give_way(place.actor, act),
+            Source::Strategy(chooser) => chooser.may_give_way(place.actor, act, is_ahead, passed),
             Source::Replay(deviations) => deviations.contains_key(&(place, moment)),
-            Source::Script(_) => act.is_some(),
+            Source::Script(_) => is_ahead,
         }
     }
 
@@ -225,7 +234,7 @@ impl Choices {
             Source::Script(script) => script.choose(at, default),
         };
         if chosen != default {
-            self.deviations.insert((place, moment), Deviation::Next(chosen));
+            self.made.push(((place, moment), Deviation::Next(chosen)));
         }
         chosen
     }
@@ -300,7 +309,7 @@ impl Choices {
             Source::Script(_) => 0,
         };
         if drawn > 0 {
-            self.deviations.insert(key, Deviation::Drawn(drawn));
+            self.made.push((key, Deviation::Drawn(drawn)));
             if let (Some(turn), Some(number)) = (self.turn_kept(self.last), number) {
                 turn.drawn.push((number, drawn));
             }
@@ -320,6 +329,25 @@ impl Choices {
         asked.1 += 1;
         let key = (Place { actor: SITES + site, turns: time }, Moment::Draw(number));
         self.draw_at(key, None, |chooser| u32::from(chooser.happens(one_in)), 1) > 0
+    }
+
+    /// As [`happens`](Self::happens), for something in the program: the choice is named by the site, by a number of the
+    /// program's, and by how often the site has asked with that number. It stays the same one when other choices are removed.
+    /// A strategy lets it happen in any case if `is_due`.
+    pub fn happens_in_program(
+        &mut self,
+        site: u32,
+        number: u64,
+        is_due: bool,
+        one_in: u32,
+    ) -> bool {
+        let site = site % MOST_SITES;
+        let asked = self.asked.entry((site, number)).or_default();
+        let times = *asked;
+        *asked += 1;
+        let place = Place { actor: PROGRAM_SITES + site as usize, turns: number };
+        let draw = |chooser: &mut Chooser| u32::from(chooser.happens(one_in) || is_due);
+        self.draw_at((place, Moment::Draw(times)), None, draw, 1) > 0
     }
 
     /// An act has happened.
@@ -357,8 +385,8 @@ impl Choices {
         self.class.name()
     }
 
-    pub(crate) fn deviations(&self) -> &Deviations {
-        &self.deviations
+    pub(crate) fn deviations(&self) -> Deviations {
+        self.made.iter().copied().collect()
     }
 
     pub(crate) fn into_script(self) -> Option<Script> {

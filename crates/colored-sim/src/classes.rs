@@ -5,13 +5,14 @@
 //! in which each color was acted on in the same order of *actors* do the same, however their turns were mixed.
 
 use crate::strategy::Act;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
 /// The class of one run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Class {
     /// By color, a hash of those that have acted on it, in their order.
-    orders: BTreeMap<u64, u64>,
+    orders: HashMap<u64, u64, BuildHasherDefault<Mixer>>,
 }
 
 impl Class {
@@ -22,7 +23,28 @@ impl Class {
     }
 
     pub(crate) fn name(&self) -> u64 {
-        self.orders.iter().fold(0, |name, (color, order)| mix(name ^ mix(*color) ^ *order))
+        // A sum: the map has no order.
+        self.orders
+            .iter()
+            .fold(0, |name, (color, order)| name.wrapping_add(mix(mix(*color) ^ *order)))
+    }
+}
+
+/// Hashes a number.
+#[derive(Clone, Copy, Debug, Default)]
+struct Mixer(u64);
+
+impl Hasher for Mixer {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = mix(self.0 ^ number);
     }
 }
 

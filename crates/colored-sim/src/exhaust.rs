@@ -63,7 +63,7 @@ pub fn exhaust(
         let (outcome, choices) = run(&replay, Choices::script(script));
         classes.insert(choices.class());
         if let Err(message) = outcome {
-            replay.deviations.clone_from(choices.deviations());
+            replay.deviations = choices.deviations();
             let (trail, shrink_runs) = (choices.trail(), limits.shrink_runs);
             let failure = Some(confirm(shrink_runs, replay, trail, message, &mut run));
             return Exhausted { runs, classes: classes.len(), is_complete: false, failure };

@@ -7,7 +7,7 @@ use std::str::FromStr;
 /// What makes a run: the seed of its random numbers, its number of workers, and the choices that are not the default. The
 /// text `417:8:2.5>1,1.3!0` means: seed 417, 8 workers; after its fifth turn actor 2 gives way to actor 1; in the third
 /// turn of actor 1 the first fault that was possible happens. `1000017.352!0` is the first fault that was possible at site
-/// 17 at the time 352.
+/// 17 at the time 352; `2004711.3!0` is the first choice with the number 3 of a place in the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Replay {
     /// The seed of the random numbers.

@@ -109,10 +109,13 @@ pub fn search(plan: &Plan, mut run: impl FnMut(&Replay, Choices) -> (Outcome, Ch
         digest = (digest.rotate_left(9) ^ trail).wrapping_mul(0x0100_0000_01b3);
         schedules.insert(trail);
         classes.add(choices.class());
-        replay.deviations.clone_from(choices.deviations());
+        let is_repeated = seed % REPEATED == 0;
+        if is_repeated || outcome.is_err() {
+            replay.deviations = choices.deviations();
+        }
         failure = match outcome {
             Err(message) => Some(confirm(plan.shrink_runs, replay, trail, message, &mut run)),
-            Ok(()) if seed % REPEATED == 0 => {
+            Ok(()) if is_repeated => {
                 differs(&replay, trail, &Ok(()), &mut run).map(|differs| Failure {
                     message: "the run is not determined by its choices".to_owned(),
                     choices: replay.choices(),

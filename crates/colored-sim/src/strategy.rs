@@ -4,6 +4,7 @@ mod priorities;
 
 use self::priorities::{Changing, Racing};
 use fastrand::Rng;
+use std::ops::Range;
 
 /// How a seed chooses which of the runnable actors is next.
 ///
@@ -64,6 +65,13 @@ pub(crate) struct Situation<'a> {
     pub(crate) is_inside: bool,
 }
 
+impl Situation<'_> {
+    /// The actor with the highest number that has to do with the choice.
+    fn most(&self) -> usize {
+        self.runnable.last().copied().unwrap_or(0).max(self.last)
+    }
+}
+
 /// The strategy of one run.
 #[derive(Clone)]
 pub(crate) struct Chooser {
@@ -71,7 +79,20 @@ pub(crate) struct Chooser {
     kind: Kind,
     /// An actor may give way at one of so many points inside its turns; none if it may not.
     one_in: Option<u32>,
+    /// The points of the run at which that may be.
+    stretch: Range<u64>,
 }
+
+/// A run of so many points has them everywhere; a longer one, in a stretch of it. Most such choices wake another thread, for
+/// some microseconds: a long run with one at each point takes ten times as long as one without. A guess.
+const SHORT: u64 = 512;
+
+/// The shortest stretch.
+const SHORTEST: u64 = 128;
+
+/// An actor gives way so much more seldom at an act on its own color, such as the wake of a task by itself. What others do
+/// between that and the end of the turn, they may do behind the turn as well, but for what they push on that color.
+const OWN: u32 = 32;
 
 #[derive(Clone)]
 enum Kind {
@@ -112,8 +133,21 @@ impl Strategy {
             Strategy::Pos => Kind::Pos(Racing::default()),
             Strategy::Starve => Kind::Starve { victim: None, until: 0 },
         };
-        Chooser { rng, kind, one_in }
+        let stretch = draw_stretch(&mut rng, length.points);
+        Chooser { rng, kind, one_in, stretch }
     }
+}
+
+/// All of a short run; of a long one, at most half, and each order of magnitude of its length has the same chance.
+fn draw_stretch(rng: &mut Rng, points: u64) -> Range<u64> {
+    if points <= SHORT {
+        return 0..u64::MAX;
+    }
+    let length = points >> rng.u32(1..=(points / SHORTEST).ilog2());
+    let begin = rng.u64(..=points - length);
+    // The run may be longer than the one before.
+    let end = if begin + length == points { u64::MAX } else { begin + length };
+    begin..end
 }
 
 impl Chooser {
@@ -123,12 +157,22 @@ impl Chooser {
         self
     }
 
-    /// Whether the actor, which is inside its turn and about to act, may give way. `None`: it has acted.
-    pub(crate) fn may_give_way(&mut self, actor: usize, act: Option<Act>) -> bool {
-        let Some(one_in) = self.one_in else { return false };
+    /// Whether the actor, which is inside its turn, may give way before its act if `is_ahead`, or behind it, when the run has
+    /// passed so many points.
+    pub(crate) fn may_give_way(
+        &mut self,
+        actor: usize,
+        act: Act,
+        is_ahead: bool,
+        passed: u64,
+    ) -> bool {
+        let Some(one_in) = self.one_in.filter(|_| self.stretch.contains(&passed)) else {
+            return false;
+        };
         if let Kind::Pos(racing) = &mut self.kind {
-            racing.announce(&mut self.rng, actor, act);
+            racing.announce(&mut self.rng, actor, is_ahead.then_some(act));
         }
+        let one_in = if act.by == Some(act.on) { one_in * OWN } else { one_in };
         one_in == 1 || self.rng.u32(..one_in) == 0
     }
 
@@ -152,9 +196,14 @@ impl Chooser {
                 if at.is_inside && Some(at.last) != *victim {
                     return at.last;
                 }
-                let is_other = |actor: &usize| Some(*actor) != *victim;
-                let others: Vec<usize> = at.runnable.iter().copied().filter(is_other).collect();
-                any(rng, if others.is_empty() { at.runnable } else { &others })
+                let is_other = |actor: &&usize| Some(**actor) != *victim;
+                match at.runnable.iter().filter(is_other).count() {
+                    0 => any(rng, at.runnable),
+                    others => {
+                        let number = rng.usize(..others);
+                        *at.runnable.iter().filter(is_other).nth(number).expect("there are so many")
+                    }
+                }
             }
         }
     }

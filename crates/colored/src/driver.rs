@@ -40,7 +40,7 @@ mod parkers;
 pub(crate) mod pause;
 pub(crate) mod reactor;
 pub(crate) mod ring;
-mod shards;
+pub(crate) mod shards;
 mod timers;
 pub(crate) mod wheel;
 
@@ -77,8 +77,6 @@ pub(crate) struct Settings {
     pub(crate) seats: usize,
     /// A worker wakes up for timers at most once in this time.
     pub(crate) timer_rest: Duration,
-    /// Whether files may be read by io_uring.
-    pub(crate) has_rings: bool,
 }
 
 // Callbacks of the user are called inside `catch_unwind`, and all other state stays whole when a thread panics: so a
@@ -89,13 +87,8 @@ impl RefUnwindSafe for Driver {}
 impl Driver {
     /// # Errors
     ///
-    /// When the system refuses a selector.
-    pub(crate) fn new(clock: Clock, settings: &Settings) -> io::Result<Driver> {
-        let shards = Shards::new(settings.workers, settings.has_rings)?;
-        Self::of(clock, shards, settings)
-    }
-
-    fn of(clock: Clock, shards: Shards, settings: &Settings) -> io::Result<Driver> {
+    /// When the system refuses a descriptor.
+    pub(crate) fn new(clock: Clock, shards: Shards, settings: &Settings) -> io::Result<Driver> {
         Ok(Driver {
             clock,
             pause: Pause::default(),
@@ -190,13 +183,13 @@ impl Driver {
     pub(crate) fn with_clock(clock: Clock, workers: usize) -> Driver {
         let shards = Shards::new(1, false).expect("the system has a selector");
         let settings = Settings { timer_rest: Duration::from_millis(1), ..Settings::of(workers) };
-        Self::of(clock, shards, &settings).expect("the system has a descriptor")
+        Self::new(clock, shards, &settings).expect("the system has a descriptor")
     }
 
     /// A driver with this shard, for sockets whose events the test fetches itself.
     pub(crate) fn with_shard(shard: Shard) -> Driver {
         let shards = Shards::of(Box::new([shard]), true);
-        Self::of(Clock::new(), shards, &Settings::of(1)).expect("the system has a descriptor")
+        Self::new(Clock::new(), shards, &Settings::of(1)).expect("the system has a descriptor")
     }
 
     /// Whether the worker has been unparked since the last call.
@@ -208,6 +201,6 @@ impl Driver {
 #[cfg(test)]
 impl Settings {
     fn of(workers: usize) -> Settings {
-        Settings { workers, seats: workers, timer_rest: Duration::ZERO, has_rings: true }
+        Settings { workers, seats: workers, timer_rest: Duration::ZERO }
     }
 }

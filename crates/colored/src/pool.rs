@@ -14,6 +14,7 @@ mod threads;
 
 use std::{
     io,
+    sync::atomic::{AtomicBool, Ordering},
     sync::{Arc, Mutex, PoisonError, Weak},
     time::{Duration, Instant},
 };
@@ -75,6 +76,8 @@ pub(crate) struct Pool {
     limits: Limits,
     /// The classes of users.
     others: Mutex<Others>,
+    /// A job was submitted, or a class of a user was made.
+    is_used: AtomicBool,
 }
 
 #[derive(Default)]
@@ -91,11 +94,14 @@ impl Pool {
             groups: Class::ALL.map(|class| Arc::new(Threads::of_class(class, limits))),
             limits: limits.clone(),
             others: Mutex::default(),
+            is_used: AtomicBool::new(false),
         }
     }
 
     /// A class of a user, with so many threads at most. It ends with the pool.
     pub(crate) fn add(&self, name: &str, max_threads: usize) -> Arc<Threads> {
+        // Ordering: see `has_work`.
+        self.is_used.store(true, Ordering::Relaxed);
         let threads = Arc::new(Threads::new(name, true, max_threads, &self.limits));
         let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
         if others.closed {
@@ -132,6 +138,8 @@ impl Pool {
     /// thread the job waits for one of the existing threads; if there is none in its class, it is
     /// [`Refused::NoThread`].
     pub(crate) fn submit(&self, class: Class, job: Job) -> Result<(), Refused> {
+        // Ordering: see `has_work`.
+        self.is_used.store(true, Ordering::Relaxed);
         self.groups[class as usize].submit(job)
     }
 
@@ -163,6 +171,10 @@ impl Pool {
 
     /// Whether a job is queued or runs, except of the classes that wait for a peer. A simulation asks before each turn.
     pub(crate) fn has_work(&self) -> bool {
+        // Ordering: who asks after a job was submitted knows of that by other means, as for the job.
+        if !self.is_used.load(Ordering::Relaxed) {
+            return false;
+        }
         let own = Class::ALL.into_iter().filter(|class| !class.waits_for_a_peer());
         let mut own = own.map(|class| &self.groups[class as usize]);
         own.any(|threads| threads.has_work()) || {

@@ -63,7 +63,7 @@
 //! | | in a simulation |
 //! |---|---|
 //! | the order of colors | by the strategy |
-//! | [`time`](crate::time): sleeps, timeouts, intervals, `Instant` | a clock that moves to the next timer when nothing is runnable: an hour takes no time |
+//! | [`time`](crate::time): sleeps, timeouts, intervals, `Instant` | a clock that moves to the next timer when nothing is runnable: an hour takes no time; with [`Fault::Stall`], also while tasks are runnable |
 //! | deadlines of limits, stages and sections; the search for deadlocks (G12) | by that clock |
 //! | [`spawn_blocking`](crate::spawn_blocking()), and files where they would block | one call at a time, as turns of one more worker, in the order in which they were made |
 //! | [`sim::random`](random) | by the seed |
@@ -173,8 +173,11 @@
 #[doc(hidden)]
 pub mod attribute;
 mod builder;
+mod cancel;
 mod child;
 mod control;
+#[cfg_attr(any(not(target_os = "linux"), miri), path = "sim/cpus/absent.rs")]
+mod cpus;
 mod evidence;
 mod examine;
 mod exhaustive;
@@ -199,6 +202,7 @@ mod trace;
 mod turns;
 
 pub use self::builder::{Builder, check, check_exhaustively};
+pub use self::cancel::{Cancellable, cancellable};
 pub use self::exhaustive::Exhaustive;
 pub use self::failure::Failure;
 pub use self::faults::{Fault, Faults, FaultsError};
@@ -246,7 +250,9 @@ macro_rules! __sim_sometimes {
 }
 
 /// Whether a fault happens here: once in 10 times by default, or once in the given number of times, in a simulation; never
-/// outside. Faults are choices: a replay repeats them, and the report keeps those that the failure needs.
+/// outside. Faults are choices: a replay repeats them, and the report names those that the failure needs. Such a choice is
+/// named by its place in the program, by the color, and by how often that color came there: it stays the same one when the
+/// report removes other choices.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __sim_buggify {

@@ -9,6 +9,7 @@ pub(crate) mod network;
 pub(crate) use self::faults::{Chance, Family, Rates, Tell};
 
 use crate::driver::clock::Clock;
+use crate::driver::shards::Shards;
 use crate::wall::{self, SystemTime};
 use colored_sim::disk::Disk;
 use std::fmt;
@@ -31,7 +32,11 @@ pub(crate) struct World {
     /// How far the times of day of the hosts are ahead, in nanoseconds.
     ahead: Vec<AtomicI64>,
     orders: Mutex<Vec<(usize, Order)>>,
+    /// Whether there are orders.
+    has_orders: AtomicBool,
     network: Mutex<network::State>,
+    /// Whether a packet may be under way.
+    has_packets: AtomicBool,
     disks: Vec<Mutex<Disk>>,
 }
 
@@ -62,6 +67,8 @@ impl World {
             disks: names.iter().map(|_| Mutex::default()).collect(),
             names,
             orders: Mutex::default(),
+            has_orders: AtomicBool::new(false),
+            has_packets: AtomicBool::new(false),
         })
     }
 
@@ -100,10 +107,20 @@ impl World {
 
     pub(crate) fn order(&self, host: usize, order: Order) {
         self.orders().push((host, order));
+        // Ordering: only the thread of the run writes and reads.
+        self.has_orders.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether something was asked for since the last take.
+    pub(crate) fn has_orders(&self) -> bool {
+        // Ordering: as in `order`.
+        self.has_orders.load(Ordering::Relaxed)
     }
 
     /// Takes what has been asked for, in its order.
     pub(crate) fn take_orders(&self) -> Vec<(usize, Order)> {
+        // Ordering: as in `order`.
+        self.has_orders.store(false, Ordering::Relaxed);
         std::mem::take(&mut *self.orders())
     }
 
@@ -141,6 +158,11 @@ impl Host {
     /// A clock for a runtime on this host. It stands at the present of the world.
     pub(crate) fn clock(&self) -> Clock {
         Clock::standing(self.world.origin, self.world.now())
+    }
+
+    /// The shards of a runtime on this host.
+    pub(crate) fn shards(&self) -> Shards {
+        Shards::simulated()
     }
 
     /// The host's time of day.

@@ -10,6 +10,7 @@
 //! dropped; and the callback of the end keeps the lane alive for the posts in front of it.
 
 use super::access::{InUse, Made, Sides};
+use crate::lane::current::Closure;
 use crate::lane::order::{self, EndSerial};
 use crate::lane::{LaneRef, callback};
 use crate::span::Carried;
@@ -49,6 +50,7 @@ impl<T> Inner<T> {
     pub(super) unsafe fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> Result<R, InUse> {
         // SAFETY: the caller promises that it holds the lane, and does so up to the end of this call.
         let _busy = unsafe { self.occupy() }?;
+        let _closure = Closure::begin();
         Ok(self.value.with_mut(|value| {
             // SAFETY: only the holder of the lane reaches the value, and the flag refuses a second
             // access.

@@ -7,6 +7,7 @@ use super::slot::{Outcome, Slot};
 use super::{ColorCell, InUse};
 use crate::budget;
 use crate::contain::contain;
+use crate::lane::current::Closure;
 use crate::lane::order;
 use crate::lane::readers;
 use crate::lane::readers::queued::{self, QueuedRead};
@@ -119,6 +120,7 @@ impl<T: Send + Sync + 'static> ColorCell<T> {
     /// Calls `f` with the value. The caller is a reader that is inside.
     fn look<R>(&self, f: impl FnOnce(&T) -> R) -> Result<R, InUse> {
         self.inner.admits_readers()?;
+        let _closure = Closure::begin();
         Ok(self.inner.place().with(|value| {
             // SAFETY: while readers are inside no thread holds the lane, and so no thread changes
             // the value.

@@ -10,6 +10,7 @@ use super::set::{Cells, Set};
 use super::slot::Slot;
 use crate::budget;
 use crate::lane::behavior::request::{self, Request};
+use crate::lane::current::Closure;
 use crate::lane::order;
 use crate::lane::{LanePtr, LaneRef};
 use crate::wait::AwaitedTurn;
@@ -232,6 +233,7 @@ fn run_now<S: Set<F, R>, F, R>(
 ) -> Result<Result<R, CallError>, F> {
     let color = set.color().map(Request::lane);
     let run = |f, own: Option<LanePtr>| {
+        let _closure = Closure::begin();
         // SAFETY: `request::run_now` has all lanes when it calls this, and `own` is the one that
         // this thread held before.
         unsafe { set.run(|want| own.is_some_and(|own| want.is_of(own)), f) }

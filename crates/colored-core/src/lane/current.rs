@@ -1,5 +1,9 @@
 //! The lane that this thread holds, and the task that it polls.
 
+mod nesting;
+
+pub use self::nesting::{Closure, Nesting};
+
 use crate::color::Color;
 use crate::contain::contain;
 use crate::lane::{Lane, LanePtr};
@@ -24,6 +28,8 @@ pub(super) struct Current {
     completed: Cell<u32>,
     /// The task whose poll is over, and which wakes others or itself, while that is recorded.
     completing: Cell<Option<Id>>,
+    /// How many closures that must return in this turn the thread is inside of ([`Closure`]).
+    closures: Cell<u32>,
 }
 
 thread_slot!(static CURRENT: Current = Current {
@@ -35,6 +41,7 @@ thread_slot!(static CURRENT: Current = Current {
     behind: Cell::new(false),
     completed: Cell::new(0),
     completing: Cell::new(None),
+    closures: Cell::new(0),
 });
 
 /// The time in which this thread holds a lane.

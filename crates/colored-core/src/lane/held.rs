@@ -64,8 +64,8 @@ impl<'a> Held<'a> {
     pub(super) fn head(self) -> Head {
         let node = self.chain.head();
         // SAFETY: the head is alive: only the holder, which is this thread, takes it out.
-        let Node { kind, pin, urgent, .. } = *unsafe { node.as_ref() };
-        Head { node, kind, pin, urgent }
+        let at_head = unsafe { node.as_ref() };
+        Head { node, kind: at_head.kind, pin: at_head.pin(), urgent: at_head.urgent }
     }
 
     /// Whether the node at the head, whose turn begins, was counted.

@@ -133,7 +133,9 @@ impl<T: Send + 'static> ColorLocal<T> {
         // SAFETY: a value is dropped in a turn of its own, or further down this stack when its entry
         // is empty; so it stays, in its box, for the rest of this turn. Only the holder reaches it,
         // and never for writing.
-        Ok(f(unsafe { value.as_ref() }))
+        let value = unsafe { value.as_ref() };
+        let _closure = current::Closure::begin();
+        Ok(f(value))
     }
 
     /// Makes the value. If an initializer uses its own key, it has made the value already: that value stays.

@@ -122,7 +122,7 @@ pub(in crate::lane) unsafe fn leave(ptr: LanePtr) {
     lane.record_leave();
     if lane.chain.leave(&lane.readers) {
         // SAFETY: the head is alive: only the holder, which is this thread, takes it out.
-        let pin = unsafe { lane.chain.head().as_ref() }.pin;
+        let pin = unsafe { lane.chain.head().as_ref() }.pin();
         ReadyLane(ptr).dispatch(pin);
     }
 }

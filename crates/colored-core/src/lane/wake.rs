@@ -74,12 +74,12 @@ impl LanePtr {
         let lane = unsafe { self.get() };
         let act = Act::push(lane);
         // SAFETY: the node is in no chain yet, so this thread may read it.
-        let Node { pin, urgent, .. } = *unsafe { node.as_ref() };
-        if urgent {
+        let fresh = unsafe { node.as_ref() };
+        let pin = fresh.pin();
+        if fresh.urgent {
             lane.raise();
         }
-        // SAFETY: the node is in no chain yet, so this thread may read it.
-        lane.record_push(unsafe { node.as_ref() });
+        lane.record_push(fresh);
         // SAFETY: the caller promises that the node is in no chain, and stays until it has run.
         if unsafe { lane.push_node(node) } {
             lane.record_queued();
@@ -174,7 +174,7 @@ impl Schedule for LanePtr {
         let lane = unsafe { self.get() };
         let act = Act::push(lane);
         lane.record_push(node);
-        ReadyLane(self).dispatch(node.pin);
+        ReadyLane(self).dispatch(node.pin());
         act.end();
     }
 }

@@ -35,7 +35,7 @@ pub(crate) use self::readers::{Admission, ReaderCount, Tail};
 
 use crate::meter::Counted;
 use crate::queue::Tag;
-use crate::sync::{AtomicPtr, Ordering, UnsafeCell, spin_loop};
+use crate::sync::{AtomicPtr, AtomicU32, Ordering, UnsafeCell, spin_loop};
 use std::ptr::{self, NonNull};
 
 /// How often the holder looks again for a node whose producer is half done.
@@ -66,10 +66,10 @@ pub(crate) enum Kind {
 #[repr(C)]
 pub(crate) struct Node {
     next: AtomicPtr<Node>,
-    /// The thread that must run it; 0 is any worker. Written before the node is first pushed.
-    pub(crate) pin: u32,
+    /// The thread that must run it; 0 is any worker.
+    pin: AtomicU32,
     pub(crate) kind: Kind,
-    /// Whether it raises the priority of its lane while it is scheduled. As `pin`.
+    /// Whether it raises the priority of its lane while it is scheduled. Written before the node is first pushed.
     pub(crate) urgent: bool,
     /// Whether the lane's meter has counted it.
     pub(crate) counted: Counted,
@@ -81,12 +81,25 @@ impl Node {
     pub(crate) fn new(kind: Kind, pin: u32) -> Self {
         Self {
             next: AtomicPtr::new(ptr::null_mut()),
-            pin,
+            pin: AtomicU32::new(pin),
             kind,
             urgent: false,
             counted: Counted::no(),
             tag: Tag::new(),
         }
+    }
+
+    /// The thread that must run it; 0 is any worker.
+    #[inline]
+    pub(crate) fn pin(&self) -> u32 {
+        // Ordering: the holder of the lane changes it, in the turn of the node, and the hand-over of the lane orders it.
+        self.pin.load(Ordering::Relaxed)
+    }
+
+    /// From now on this thread must run it. The caller holds the lane, and the node has its turn.
+    pub(crate) fn pin_to(&self, pin: u32) {
+        // Ordering: as in `pin`.
+        self.pin.store(pin, Ordering::Relaxed);
     }
 
     /// The node, which raises the priority of its lane if `urgent`.

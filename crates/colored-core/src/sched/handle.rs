@@ -70,7 +70,7 @@ impl SchedulerHandle {
     }
 
     /// A fresh lane that only its task refers to.
-    fn unique_lane(&self) -> LaneRef {
+    pub(super) fn unique_lane(&self) -> LaneRef {
         let color = Color::unique();
         let scheduler = self.scheduler();
         let lane = scheduler.spare(color).unwrap_or_else(|| {

@@ -73,11 +73,16 @@ impl Idle {
         self.sleepers.lock().parked.contains(&worker)
     }
 
-    /// Appends the workers, of so many, that are not parked; `first` is added to each.
+    /// Appends the workers, of so many, that are not parked; `first` is added to each. For simulations, which ask before each
+    /// turn: there are no more than 64 workers, and no spare ones.
     pub(super) fn append_unparked(&self, workers: usize, first: usize, to: &mut Vec<usize>) {
         let sleepers = self.sleepers.lock();
-        let unparked = (0..workers).filter(|worker| !sleepers.parked.contains(worker));
-        to.extend(unparked.map(|worker| first + worker));
+        let all = u64::MAX >> (64 - workers);
+        let mut left = sleepers.parked.iter().fold(all, |left, worker| left & !(1 << worker));
+        while left != 0 {
+            to.push(first + left.trailing_zeros() as usize);
+            left &= left - 1;
+        }
     }
 
     /// Looks for a worker to wake, after a lane was published. The worker that it returns must be unparked,

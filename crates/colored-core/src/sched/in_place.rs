@@ -2,6 +2,7 @@
 
 use super::local;
 use super::running::{InPlace, Running};
+use crate::lane::current::Closure;
 
 /// Calls `f`, which may block, in this poll; meanwhile spare workers take the other lanes of this worker, as soon as the
 /// thread that looks for stuck workers ([`Scheduler::running`](super::Scheduler::running)) sees the announcement.
@@ -31,6 +32,7 @@ fn marked<R>(mark: InPlace, after: fn(InPlace) -> InPlace, f: impl FnOnce() -> R
             let running = &local.remote().running;
             Restore(running, after(running.mark(mark)))
         });
+        let _closure = Closure::begin();
         f()
     })
 }

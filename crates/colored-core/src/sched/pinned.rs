@@ -13,6 +13,8 @@ use super::remote::{CANCELLED_ANYWHERE, pin_of};
 use super::{SchedulerHandle, local};
 use crate::color::Color;
 use crate::join::JoinHandle;
+use crate::lane::current;
+use crate::span::Origin;
 use crate::sync::{ThreadId, this_thread};
 use std::mem;
 use std::panic::Location;
@@ -42,11 +44,43 @@ impl SchedulerHandle {
             return Err(make);
         }
         let pin = pin_of(worker) | CANCELLED_ANYWHERE;
-        let lane = self.lane(color).for_node();
+        Ok(self.spawn_made(site.into(), Some(color), pin, make))
+    }
+
+    /// Spawns the future that `make` makes under a color, a fresh one if there is none, for a caller at `origin`. Any
+    /// worker takes the task's first turn, and makes the future; from then on the task is pinned to it. So the future
+    /// need not be `Send`.
+    pub fn spawn_settling_from<'a, M, F>(
+        &self,
+        origin: impl Into<Origin<'a>>,
+        color: Option<Color>,
+        make: M,
+    ) -> JoinHandle<F::Output>
+    where
+        M: FnOnce() -> F + Send + 'static,
+        F: Future + 'static,
+        F::Output: Send + 'static,
+    {
+        self.spawn_made(origin.into(), color, 0, make)
+    }
+
+    fn spawn_made<M, F>(
+        &self,
+        origin: Origin<'_>,
+        color: Option<Color>,
+        pin: u32,
+        make: M,
+    ) -> JoinHandle<F::Output>
+    where
+        M: FnOnce() -> F + Send + 'static,
+        F: Future + 'static,
+        F::Output: Send + 'static,
+    {
+        let lane = color.map_or_else(|| self.unique_lane(), |color| self.lane(color).for_node());
         let pinned = PinnedFuture { make: Some(make), made: None };
-        // SAFETY: nothing is borrowed, and `make` is `Send`. Its future is made and polled by the worker that
-        // the task is pinned to, which promises to stay on its thread, and dropped on that thread only.
-        Ok(unsafe { self.scheduler().spawn_on(lane, pinned, pin, false, site.into()) })
+        // SAFETY: nothing is borrowed, and `make` is `Send`. Its future is made by a worker that promises to stay on its
+        // thread, to which the task is pinned then at the latest; it is polled there, and dropped on that thread only.
+        unsafe { self.scheduler().spawn_on(lane, pinned, pin, false, origin) }
     }
 }
 
@@ -65,7 +99,10 @@ impl<M: FnOnce() -> F, F: Future> Future for PinnedFuture<M, F> {
         let this = &mut *self;
         if let Some(make) = this.make.take() {
             let here = |local: Option<&local::Local>| {
-                LocalTask::begin(local.expect("the task is pinned to a worker"))
+                let local = local.expect("a worker polls the task");
+                let task = current::task().expect("this is a poll of the task");
+                task.pin_to(local.pin() | CANCELLED_ANYWHERE);
+                LocalTask::begin(local)
             };
             let local_task = local::with(here);
             this.made = Some((Box::pin(make()), this_thread(), local_task));

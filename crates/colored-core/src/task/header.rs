@@ -167,6 +167,11 @@ impl<S: Schedule> TaskRef<S> {
         unsafe { self.0.as_ref() }
     }
 
+    /// From now on only this thread polls the task. The caller is inside a poll of it.
+    pub(crate) fn pin_to(self, pin: u32) {
+        self.header().node.pin_to(pin);
+    }
+
     pub(crate) fn id(self) -> Id {
         self.header().id
     }

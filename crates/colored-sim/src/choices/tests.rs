@@ -26,7 +26,7 @@ fn walk(choices: &mut Choices) -> Vec<usize> {
                 break;
             }
             begins = false;
-            if choices.pass_point(Some(act(*passed))) {
+            if choices.pass_point(act(*passed), true) {
                 let others: Vec<usize> =
                     if paused.is_empty() { vec![0, 1, 2] } else { vec![actor] };
                 let next = choices.give_way(&others, &paused);
@@ -52,7 +52,7 @@ fn the_deviations_of_a_run_replay_it() {
         let walked = walk(&mut first);
         let is_inside = |(_, moment): &&(Place, Moment)| matches!(moment, Moment::Point(_));
         inside += first.deviations().keys().filter(is_inside).count();
-        let mut again = Choices::replay(first.deviations().clone());
+        let mut again = Choices::replay(first.deviations());
         assert_eq!(walk(&mut again), walked, "seed {seed}");
         assert_eq!(again.trail(), first.trail(), "seed {seed}");
     }
@@ -75,7 +75,7 @@ fn in_whole_turns_nobody_gives_way() {
 fn without_deviations_the_last_actor_goes_on() {
     let mut choices = Choices::replay(BTreeMap::new());
     assert_eq!(choices.choose(&[1, 2], &[]), 1);
-    assert!(!choices.pass_point(None));
+    assert!(!choices.pass_point(Act { on: 1, by: None, takes: false }, false));
     assert_eq!(choices.choose(&[1, 2], &[]), 1);
     assert_eq!(choices.choose(&[0, 2], &[]), 2);
     assert_eq!(choices.choose(&[0, 1], &[]), 0);

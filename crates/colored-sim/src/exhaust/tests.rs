@@ -87,7 +87,7 @@ fn run(program: &Program, mut choices: Choices) -> (Outcome, Choices) {
         let color = match inside {
             Some(on) => {
                 let by: usize = 0;
-                choices.pass_point(Some(Act { on, by: Some(by as u64), takes: false }));
+                choices.pass_point(Act { on, by: Some(by as u64), takes: false }, true);
                 choices.give_way(&runnable, &paused(&state))
             }
             None => choices.choose(&runnable, &paused(&state)),

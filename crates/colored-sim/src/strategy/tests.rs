@@ -82,10 +82,42 @@ fn partial_order_sampling_gives_each_order_of_racing_acts_its_chance() {
                 return last;
             }
             let on = if steps[last] > lonely { 7 } else { 1000 };
-            assert!(chooser.may_give_way(last, Some(Act { on, by: None, takes: false })));
+            let act = Act { on, by: None, takes: false };
+            assert!(chooser.may_give_way(last, act, true, 0));
         }
     };
     let mut first = [0; 3];
     (0..600).for_each(|seed| first[comes_first(seed)] += 1);
     assert!(first.iter().all(|times| *times > 0), "{first:?}");
+}
+
+/// The points at which actors may give way in a run that has so many of them.
+fn points(seed: u64, of: u64, act: Act) -> Vec<u64> {
+    let mut chooser = Strategy::Pos.begin(seed, Length { turns: of, points: of });
+    (0..of).filter(|point| chooser.may_give_way(0, act, true, *point)).collect()
+}
+
+#[test]
+fn a_long_run_has_points_in_a_stretch_of_it() {
+    let act = Act { on: 7, by: None, takes: false };
+    assert_eq!(points(0, 500, act).len(), 500, "a short run has them everywhere");
+    let of = 20_000;
+    let (mut at, mut all) = ([0; 10], 0);
+    for seed in 0..400 {
+        let points = points(seed, of, act);
+        assert!(points.len() >= 128, "{seed}: {}", points.len());
+        assert_eq!(points[points.len() - 1] - points[0], points.len() as u64 - 1, "one stretch");
+        points.iter().for_each(|point| at[(point / 2_000) as usize] += 1);
+        all += points.len();
+    }
+    let percent = all as u64 / (4 * of);
+    assert!((8..22).contains(&percent), "{percent} % of all points");
+    assert!(at.iter().all(|times| *times > all / 100), "at all times of the run: {at:?}");
+}
+
+#[test]
+fn an_act_on_the_own_color_is_a_point_less_often() {
+    let act = |by| Act { on: 7, by: Some(by), takes: false };
+    assert_eq!(points(0, 500, act(6)).len(), 500);
+    assert!((2..40).contains(&points(0, 500, act(7)).len()));
 }

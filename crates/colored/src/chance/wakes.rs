@@ -2,7 +2,9 @@
 //!
 //! `tokio::sync::watch` divides its receivers among eight lists by chance, and wakes a list after the other. In a simulation
 //! each of these wakes goes to a list of the thread first; whoever has caused the wakes then [releases](release) them in an
-//! order that the seed has drawn when the waits began. On a thread without a simulation a wait is tokio's.
+//! order that the seed has drawn when the waits began. Where tokio's own type has caused them, the thread's next act on a color
+//! releases them before it: no wake comes behind what the program does later. On a thread without a simulation a wait is
+//! tokio's.
 
 use super::below;
 use pin_project_lite::pin_project;
@@ -55,6 +57,9 @@ pub(crate) fn go_on(next: Option<u64>) {
 /// Wakes those that wait, in their order.
 pub(crate) fn release() {
     let mut woken = WOKEN.try_with(RefCell::take).unwrap_or_default();
+    if woken.is_empty() {
+        return;
+    }
     woken.sort_by_key(|ordered| ordered.place);
     woken.iter().for_each(|ordered| ordered.waker.wake_by_ref());
 }

@@ -7,7 +7,7 @@
 //! Times of the clock are of the type of the system's times, but two clocks do not agree on them.
 
 use crate::wall;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -36,16 +36,17 @@ pub(crate) struct Clock {
     origin: Instant,
     /// Changes under the lock of `face`.
     mode: AtomicU8,
+    /// What it shows while it stands, in nanoseconds since tick 0. Changes under the lock of `face`; a simulation reads it
+    /// in each turn.
+    stands_at: AtomicU64,
     face: Mutex<Face>,
 }
 
-/// What the clock shows while it does not show the system's time, in nanoseconds since tick 0.
+/// What the clock shows while it does not show the system's time.
 #[derive(Clone, Copy, Debug)]
 enum Face {
-    Stands {
-        at: u64,
-    },
-    /// It showed `at` when the system's clock showed `from`.
+    Stands,
+    /// It showed `at` nanoseconds since tick 0 when the system's clock showed `from`.
     Moves {
         at: u64,
         from: Instant,
@@ -57,14 +58,14 @@ impl Clock {
     pub(crate) fn new() -> Clock {
         let origin = wall::now();
         let face = Mutex::new(Face::Moves { at: 0, from: origin });
-        Clock { origin, mode: AtomicU8::new(SYSTEM), face }
+        Clock { origin, mode: AtomicU8::new(SYSTEM), stands_at: AtomicU64::new(0), face }
     }
 
     /// A clock that stands, so many nanoseconds after its tick 0, which was at `origin`. Clocks with one origin agree.
     #[cfg(any(test, feature = "sim"))]
     pub(crate) fn standing(origin: Instant, at: u64) -> Clock {
-        let face = Mutex::new(Face::Stands { at: at.min(END) });
-        Clock { origin, mode: AtomicU8::new(PAUSED), face }
+        let (stands_at, face) = (AtomicU64::new(at.min(END)), Mutex::new(Face::Stands));
+        Clock { origin, mode: AtomicU8::new(PAUSED), stands_at, face }
     }
 
     /// The present.
@@ -81,8 +82,14 @@ impl Clock {
     /// Nanoseconds since tick 0.
     #[cold]
     pub(crate) fn shown(&self) -> u64 {
+        // Ordering: Acquire pairs with the Release of `pause`: the time is not one of an earlier pause.
+        if self.mode.load(Ordering::Acquire) == PAUSED {
+            // Ordering: as in `now`.
+            return self.stands_at.load(Ordering::Relaxed);
+        }
         match *self.face() {
-            Face::Stands { at } => at,
+            // Ordering: all stores are made under the lock.
+            Face::Stands => self.stands_at.load(Ordering::Relaxed),
             Face::Moves { at, from } => at.saturating_add(nanos(wall::now(), from)).min(END),
         }
     }
@@ -100,16 +107,20 @@ impl Clock {
         let mut face = self.face();
         let Face::Moves { at, from } = *face else { return false };
         let at = at.saturating_add(nanos(wall::now(), from)).min(END).next_multiple_of(TICK);
-        *face = Face::Stands { at };
-        // Ordering: as in `now`.
-        self.mode.store(PAUSED, Ordering::Relaxed);
+        *face = Face::Stands;
+        // Ordering: Release, of the mode, hands it over.
+        self.stands_at.store(at, Ordering::Relaxed);
+        // Ordering: see `shown`.
+        self.mode.store(PAUSED, Ordering::Release);
         true
     }
 
     /// Lets the clock move again. False if it moved.
     pub(crate) fn resume(&self) -> bool {
         let mut face = self.face();
-        let Face::Stands { at } = *face else { return false };
+        let Face::Stands = *face else { return false };
+        // Ordering: all stores are made under the lock.
+        let at = self.stands_at.load(Ordering::Relaxed);
         *face = Face::Moves { at, from: wall::now() };
         // Ordering: as in `now`.
         self.mode.store(RESUMED, Ordering::Relaxed);
@@ -118,8 +129,10 @@ impl Clock {
 
     /// Moves a clock that stands still to so many nanoseconds after tick 0, but never back, and not beyond its end.
     pub(crate) fn set(&self, to: u64) {
-        if let Face::Stands { at } = &mut *self.face() {
-            *at = to.min(END).max(*at);
+        let face = self.face();
+        if let Face::Stands = *face {
+            // Ordering: as in `now`; all stores are made under the lock.
+            self.stands_at.fetch_max(to.min(END), Ordering::Relaxed);
         }
     }
 
@@ -154,7 +167,7 @@ impl Clock {
             SYSTEM => (self.origin, tick),
             _ => match *self.face() {
                 Face::Moves { at, from } => (from, tick.saturating_sub(at)),
-                Face::Stands { .. } => return None,
+                Face::Stands => return None,
             },
         };
         from.checked_add(Duration::from_nanos(after))

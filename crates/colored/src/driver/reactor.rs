@@ -22,6 +22,7 @@ use mio::{Events, Poll, Registry, Token};
 
 use self::alarm::Alarm;
 pub(crate) use self::entry::{Entry, ListedWaiter};
+use self::present::Present;
 pub(crate) use self::readiness::Snapshot;
 pub use self::ready::{Interest, Ready};
 pub(crate) use self::socket::Socket;
@@ -31,6 +32,8 @@ pub(crate) use self::watched::Watched;
 
 mod alarm;
 mod entry;
+#[cfg_attr(not(feature = "sim"), path = "reactor/present/always.rs")]
+mod present;
 mod readiness;
 mod ready;
 mod socket;
@@ -53,9 +56,8 @@ const EVENTS: usize = 1024;
 /// One mio `Poll` and the sockets registered with it.
 #[repr(align(128))]
 pub(crate) struct Shard {
-    poller: Mutex<Poller>,
-    registry: Registry,
-    waker: mio::Waker,
+    /// None in a simulation, whose sockets are of no system.
+    selector: Present<Selector>,
     /// A wake is on its way that no poll has answered yet; more of them would be the same.
     woken: AtomicBool,
     sockets: Mutex<Sockets>,
@@ -63,6 +65,13 @@ pub(crate) struct Shard {
     polled: AtomicBool,
     /// How many polls have ended.
     polls: AtomicU64,
+}
+
+/// What the system has of a shard.
+struct Selector {
+    poller: Mutex<Poller>,
+    registry: Registry,
+    waker: mio::Waker,
 }
 
 /// The state that the turn gives access to.
@@ -99,20 +108,32 @@ impl Shard {
         let poll = Poll::new()?;
         let registry = poll.registry().try_clone()?;
         let alarm = Alarm::new(&registry, ALARM)?;
-        Ok(Shard {
+        Ok(Shard::of(Present::new(Selector {
             waker: mio::Waker::new(&registry, WAKE)?,
             poller: Mutex::new(Poller { poll, events: Events::with_capacity(events), alarm }),
             registry,
+        })))
+    }
+
+    /// A shard for sockets of a simulation. Nobody polls it.
+    #[cfg(feature = "sim")]
+    pub(crate) fn simulated() -> Shard {
+        Shard::of(Present::absent())
+    }
+
+    fn of(selector: Present<Selector>) -> Shard {
+        Shard {
+            selector,
             woken: AtomicBool::new(false),
             sockets: Mutex::default(),
             polled: AtomicBool::new(false),
             polls: AtomicU64::new(0),
-        })
+        }
     }
 
     /// Takes the right to poll, or answers at once that another thread has it.
     pub(crate) fn try_turn(&self) -> Option<PollTurn<'_>> {
-        let poller = match self.poller.try_lock() {
+        let poller = match self.selector.get()?.poller.try_lock() {
             Ok(poller) => poller,
             // The events that a panic left behind are cleared by the next poll.
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
@@ -129,7 +150,7 @@ impl Shard {
         // Ordering: Release pairs with the Acquire of the swap in `PollTurn::poll`, also when an
         // earlier wake makes the system call; Acquire keeps the swaps of several wakers in a row.
         if !self.woken.swap(true, Ordering::AcqRel)
-            && let Err(error) = self.waker.wake()
+            && let Some(Err(error)) = self.selector.get().map(|selector| selector.waker.wake())
         {
             // An eventfd is full after 2^64 - 1 wakes; nothing else is known to fail.
             unreachable!("cannot wake a reactor shard: {error}");
@@ -139,7 +160,7 @@ impl Shard {
     /// The descriptor of the selector: readable while events wait for a poll.
     #[cfg(unix)]
     pub(crate) fn descriptor(&self) -> BorrowedFd<'_> {
-        self.registry.as_fd()
+        self.selector.get().expect("a simulation has no event loop").registry.as_fd()
     }
 
     /// The number of polls that have ended. If it does not change, no thread polls the shard, or a thread is blocked in
@@ -175,7 +196,9 @@ impl Shard {
             }
             sockets.table.insert(entry.clone())?
         };
-        match self.registry.register(socket, key.token(), watched.interest()) {
+        let registered = self
+            .with_registry(|registry| registry.register(socket, key.token(), watched.interest()));
+        match registered {
             Ok(()) => Ok((key, entry)),
             Err(error) => {
                 self.sockets().table.remove(key);
@@ -192,7 +215,9 @@ impl Shard {
     #[cfg(unix)]
     pub(crate) fn watch_room(&self, socket: &impl Socket, key: Key) -> io::Result<()> {
         let (number, everything) = (socket.number().cast_signed(), Watched::EVERYTHING.interest());
-        self.registry.reregister(&mut SourceFd(&number), key.token(), everything)
+        self.with_registry(|registry| {
+            registry.reregister(&mut SourceFd(&number), key.token(), everything)
+        })
     }
 
     /// Ends the registration that [`register`](Shard::register) began; the socket must be open still. When it returns, no
@@ -205,7 +230,10 @@ impl Shard {
         let entry = self.sockets().table.remove(key);
         // The registration of another descriptor is not this socket's to end.
         match entry.is_of(socket.number()) {
-            true => self.registry.deregister(socket),
+            true => match self.selector.get() {
+                Some(selector) => selector.registry.deregister(socket),
+                None => Err(kept()),
+            },
             false => Err(changed()),
         }
     }
@@ -216,6 +244,11 @@ impl Shard {
         let mut sockets = self.sockets();
         sockets.shut_down = true;
         sockets.table.iter().for_each(|entry| entry.shut_down(wakers));
+    }
+
+    /// Tells the system something. In a simulation there is nobody to be told.
+    fn with_registry(&self, f: impl FnOnce(&Registry) -> io::Result<()>) -> io::Result<()> {
+        self.selector.get().map_or(Ok(()), |selector| f(&selector.registry))
     }
 
     fn sockets(&self) -> MutexGuard<'_, Sockets> {
@@ -324,6 +357,13 @@ impl Shard {
 fn changed() -> io::Error {
     let text = "the value has another descriptor than the one that is registered; it must keep it";
     io::Error::new(io::ErrorKind::InvalidInput, text)
+}
+
+/// The error of a simulated socket that is to be given away.
+#[cold]
+fn kept() -> io::Error {
+    let text = "a simulated socket cannot be given away: it has no descriptor. Keep the type of `colored::net`";
+    io::Error::new(io::ErrorKind::Unsupported, text)
 }
 
 /// The error of a socket that the system does not watch.

@@ -28,9 +28,15 @@ impl Shards {
     /// # Errors
     ///
     /// When the system refuses a selector.
-    pub(super) fn new(workers: usize, has_rings: bool) -> io::Result<Self> {
+    pub(crate) fn new(workers: usize, has_rings: bool) -> io::Result<Self> {
         let shards = (0..workers.div_ceil(WORKERS_PER_SHARD)).map(|_| Shard::new());
         Ok(Self::of(shards.collect::<io::Result<_>>()?, has_rings))
+    }
+
+    /// Those of a simulated runtime: sockets of the system are refused there, and so are reads in the background.
+    #[cfg(feature = "sim")]
+    pub(crate) fn simulated() -> Self {
+        Self::of(Box::new([Shard::simulated()]), false)
     }
 
     pub(super) fn of(shards: Box<[Shard]>, has_rings: bool) -> Self {

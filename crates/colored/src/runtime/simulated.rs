@@ -2,7 +2,8 @@
 
 use super::handle::Handle;
 use super::unstarted::Unstarted;
-use crate::services::{current, entered};
+use crate::services::current::Context as Place;
+use crate::services::entered;
 use crate::task::JoinHandle;
 use crate::time::{Duration, Sleep, sleep};
 use colored_core::{Color, Step, Worker, contain, look_for_deadlocks};
@@ -20,6 +21,10 @@ use std::thread::ThreadId;
 pub(crate) struct SimulatedRuntime {
     handle: Handle,
     workers: Vec<Mutex<Worker>>,
+    /// By worker, its place in the services.
+    places: Vec<Arc<Place>>,
+    /// Something may be pinned to a worker.
+    has_pins: AtomicBool,
     /// Moves the clock to the next search for deadlocks.
     search: Mutex<Option<Pin<Box<Sleep>>>>,
     has_ended: AtomicBool,
@@ -31,9 +36,11 @@ const FIRST: usize = 0;
 impl SimulatedRuntime {
     pub(super) fn new(unstarted: Unstarted) -> Self {
         let Unstarted { handle, workers, .. } = unstarted;
-        let workers = workers.into_iter().map(Mutex::new).collect();
-        let (search, has_ended) = (Mutex::new(None), AtomicBool::new(false));
-        let this = Self { handle, workers, search, has_ended };
+        let workers: Vec<_> = workers.into_iter().map(Mutex::new).collect();
+        let place = |worker| Arc::new(Place::new(Arc::clone(&handle.services), Some(worker)));
+        let places = (0..workers.len()).map(place).collect();
+        let (has_pins, has_ended) = (AtomicBool::new(false), AtomicBool::new(false));
+        let this = Self { handle, workers, places, has_pins, search: Mutex::new(None), has_ended };
         // They announce their first sleep.
         (0..this.workers.len()).for_each(|worker| this.step(worker));
         this
@@ -58,7 +65,16 @@ impl SimulatedRuntime {
 
     /// The thread that must take the turns of an actor that is inside none, if something is pinned to it.
     pub(crate) fn thread_of(&self, actor: usize) -> Option<ThreadId> {
+        if !self.has_pins() {
+            return None;
+        }
         lock(self.workers.get(actor)?).thread()
+    }
+
+    /// Whether something may be pinned to some worker that is inside no turn.
+    pub(crate) fn has_pins(&self) -> bool {
+        // Ordering: one thread goes on at a time, and the hand-over to the next one synchronizes.
+        self.has_pins.load(Ordering::Relaxed)
     }
 
     /// Takes a turn of an actor that is runnable, and inside no turn.
@@ -102,6 +118,10 @@ impl SimulatedRuntime {
         let _entered = self.enter(index);
         let mut worker = lock(&self.workers[index]);
         while worker.step() == Step::Ran {
+            if worker.thread().is_some() {
+                // Ordering: see `has_pins`.
+                self.has_pins.store(true, Ordering::Relaxed);
+            }
             if self.handle.core.scheduler().load(index) > 0 {
                 return;
             }
@@ -167,7 +187,7 @@ impl SimulatedRuntime {
 
     /// Makes this thread the worker, as far as timers are concerned.
     fn enter(&self, worker: usize) -> entered::Entered {
-        entered::enter(current::Context::new(Arc::clone(&self.handle.services), Some(worker)))
+        entered::enter_shared(Arc::clone(&self.places[worker]))
     }
 }
 

@@ -7,7 +7,12 @@ use std::sync::Arc;
 
 /// Makes `context` this thread's until the guard is dropped. Guards may be dropped in any order.
 pub(crate) fn enter(context: Context) -> Entered {
-    Entered { key: current::enter(Arc::new(context)), _this_thread: PhantomData }
+    enter_shared(Arc::new(context))
+}
+
+/// As [`enter`], for a place that is entered again and again.
+pub(crate) fn enter_shared(context: Arc<Context>) -> Entered {
+    Entered { key: current::enter(context), _this_thread: PhantomData }
 }
 
 /// Gives the thread back to the runtime it was in before, if any.

@@ -8,8 +8,8 @@ use colored_core::Color;
 use colored_core::port::SimulatedIds;
 use colored_sim::{Act, Choices, thread};
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
-use std::hash::{BuildHasherDefault, DefaultHasher};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
 thread_local!(static RUN: RefCell<Option<Run>> = const { RefCell::new(None) });
@@ -17,16 +17,22 @@ thread_local!(static RUN: RefCell<Option<Run>> = const { RefCell::new(None) });
 /// By name, whether the condition of a `sometimes!` has held.
 pub(super) type Sometimes = BTreeMap<String, bool>;
 
+/// The awaits that have been cancelled: by the number of the place of [`cancellable`](super::cancellable), and of the await.
+pub(super) type Cancelled = BTreeSet<(u32, u64)>;
+
 /// The run that this thread simulates.
 pub(super) struct Run {
     pub(super) choices: Choices,
     pub(super) world: Arc<World>,
     pub(super) random: Rng,
     pub(super) sometimes: Sometimes,
+    pub(super) cancelled: Cancelled,
+    /// Whether this run was the first one to cancel some await.
+    pub(super) has_cancelled: bool,
     /// The panic of a task without a handle.
     pub(super) panicked: Option<String>,
     /// By color, its number in the order in which colors became runnable first.
-    pub(super) numbers: HashMap<Color, usize, BuildHasherDefault<DefaultHasher>>,
+    pub(super) numbers: HashMap<Color, usize, BuildHasherDefault<ColorHasher>>,
 }
 
 impl Run {
@@ -34,6 +40,28 @@ impl Run {
     pub(super) fn number_of(&mut self, color: Color) -> usize {
         let next = self.numbers.len();
         *self.numbers.entry(color).or_insert(next)
+    }
+}
+
+/// Hashes a color, for each turn.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ColorHasher(u64);
+
+impl Hasher for ColorHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
+    }
+
+    fn write_isize(&mut self, number: isize) {
+        self.write_u64(number.cast_unsigned() as u64);
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = chance::mix(self.0 ^ number);
     }
 }
 

@@ -54,6 +54,10 @@ pub enum Fault {
     Pause,
     /// A host's time of day moves by up to some hours, forward or back.
     Clock,
+    /// Time passes while tasks are runnable, up to some seconds, as on a machine that is overloaded or stands still: timers
+    /// fire in the middle of other work, and those that became due meanwhile fire late, at once. A time-out may end an
+    /// operation that would have gone on.
+    Stall,
 }
 
 impl Fault {
@@ -69,6 +73,7 @@ impl Fault {
             Fault::Crash => Family::Crash,
             Fault::Pause => Family::Pause,
             Fault::Clock => Family::Clock,
+            Fault::Stall => Family::Stall,
         }
     }
 }
@@ -94,7 +99,7 @@ impl Faults {
     /// The families of the network, chosen as by [`swarm`](Self::swarm): hosts stay up, and disks are sound.
     pub const fn network() -> Self {
         let network = Self::swarm().without(Fault::Disk).without(Fault::Crash);
-        network.without(Fault::Pause).without(Fault::Clock)
+        network.without(Fault::Pause).without(Fault::Clock).without(Fault::Stall)
     }
 
     /// Adds a family.
@@ -125,7 +130,8 @@ impl Faults {
             let one_in = match family {
                 Family::Reset | Family::Disk => [16, 64, 256],
                 Family::Delay | Family::Pieces | Family::Loss | Family::Doubling => [4, 16, 64],
-                // Of turns.
+                // Of turns, for this one and the others.
+                Family::Stall => [16, 64, 256],
                 Family::Partition | Family::Crash | Family::Pause | Family::Clock => {
                     [100, 500, 2500]
                 }

@@ -56,6 +56,13 @@ impl Taker {
             Taker::Nobody => {}
         }
     }
+
+    /// Tells what has run in the last turn, as numbers.
+    pub(super) fn note_turn(&self, note: impl FnMut(u64)) {
+        if let Taker::Runtime(runtime, actor) = self {
+            runtime.note_turn(*actor, note);
+        }
+    }
 }
 
 struct Running {
@@ -120,13 +127,17 @@ impl Hosts {
         Ok(())
     }
 
-    /// Does what the program has asked for since the last call, and what faults do between turns. No actor is inside a turn.
-    pub(super) fn begin_turn(&mut self) -> Result<(), String> {
+    /// Does what faults do between turns. No actor is inside a turn.
+    pub(super) fn begin_turn(&mut self) {
         self.noisy_turns = self.noisy_turns.saturating_sub(1);
         if self.noisy_turns == 0 {
             self.world.set_quiet();
         }
         self.change_faults();
+    }
+
+    /// Does what faults and the program have asked for since the last call. No actor is inside a turn.
+    pub(super) fn follow_orders(&mut self) -> Result<(), String> {
         for (number, order) in self.world.take_orders() {
             let running = &mut self.hosts[number];
             match order {
@@ -161,17 +172,23 @@ impl Hosts {
     /// Puts the actors that have something to run into `actors`, in their order.
     pub(super) fn list_runnable(&self, actors: &mut Vec<usize>) {
         actors.clear();
-        let network = self.world.network();
+        let network = self.world.has_packets().then(|| self.world.network());
         for (number, running) in self.hosts.iter().enumerate() {
             let first = number * self.actors_of_a_host();
             if let Some(runtime) = running.awake() {
                 runtime.list_runnable(first, actors);
             }
             // A host that is down, or stopped, is a place that packets come to all the same.
-            if network.has_due(number) {
+            if network.as_ref().is_some_and(|network| network.has_due(number)) {
                 actors.push(first + self.workers + 1);
             }
         }
+    }
+
+    /// Whether something may be pinned to a worker that is inside no turn.
+    pub(super) fn has_pins(&self) -> bool {
+        let runtimes = self.hosts.iter().filter_map(|running| running.runtime.as_deref());
+        runtimes.into_iter().any(SimulatedRuntime::has_pins)
     }
 
     /// What takes the turns of an actor.
@@ -188,19 +205,6 @@ impl Hosts {
     pub(super) fn end(&mut self) {
         for runtime in self.hosts.iter_mut().flat_map(|running| running.runtime.take()) {
             runtime.end(|worker| turns::drain(&runtime, worker));
-        }
-    }
-
-    /// The time of the run.
-    pub(super) fn nanos(&self) -> u64 {
-        self.world.now()
-    }
-
-    /// Tells what the actor has run in its last turn, as numbers.
-    pub(super) fn note_turn(&self, actor: usize, note: impl FnMut(u64)) {
-        let (host, actor) = (actor / self.actors_of_a_host(), actor % self.actors_of_a_host());
-        if let Some(runtime) = &self.hosts[host].runtime {
-            runtime.note_turn(actor, note);
         }
     }
 
@@ -226,19 +230,30 @@ impl Hosts {
         if is_runnable {
             return true;
         }
-        let packet = self.world.network().next_due();
-        let undo = self.undo.iter().map(|(at, _)| *at).min();
-        let timers = self.awake().filter_map(|runtime| runtime.next_due());
-        let Some(next) = timers.chain(packet).chain(undo).min() else {
+        let Some(next) = self.next_due() else {
             // Something that a fault has broken for good may go on.
             let was_quiet = self.world.is_quiet();
             self.world.set_quiet();
             return !was_quiet;
         };
-        let next = next.max(self.world.now());
-        let has_moved = next > self.world.now();
-        self.world.set_now(next);
-        self.awake().fold(has_moved, |was_due, runtime| runtime.move_clock(next) | was_due)
+        self.move_clocks(next)
+    }
+
+    /// The next time at which something is due.
+    pub(super) fn next_due(&self) -> Option<u64> {
+        let packet = self.world.network().next_due();
+        let undo = self.undo.iter().map(|(at, _)| *at).min();
+        let timers = self.awake().filter_map(|runtime| runtime.next_due());
+        timers.chain(packet).chain(undo).min()
+    }
+
+    /// Moves the clocks, and lets happen what is due then. True if they have moved, or something was due.
+    pub(super) fn move_clocks(&self, to: u64) -> bool {
+        let to = to.max(self.world.now());
+        let has_moved = to > self.world.now();
+        self.world.set_now(to);
+        colored_sim::thread::set_time(to);
+        self.awake().fold(has_moved, |was_due, runtime| runtime.move_clock(to) | was_due)
     }
 
     /// The runtimes that may take turns.

@@ -1,4 +1,4 @@
-//! The faults that happen between turns: partitions, crashes, pauses, steps of clocks.
+//! The faults that happen between turns: partitions, crashes, pauses, steps of clocks, stalls.
 
 use super::hosts::Hosts;
 use crate::time::Duration;
@@ -19,6 +19,9 @@ const LONGEST: u64 = 100_000_000_000;
 /// The smallest step of a clock: a second.
 const STEP: i64 = 1_000_000_000;
 const LONGEST_STEP: i64 = 1 << 45;
+
+/// The longest time that passes while tasks are runnable, in nanoseconds. A program may take a longer wait for lost.
+const LONGEST_STALL: u64 = 10_000_000_000;
 
 impl Hosts {
     /// Begins, and ends, the faults whose time it is.
@@ -56,6 +59,22 @@ impl Hosts {
             let name = &self.world.names()[host];
             self.world.tell(|| format!("the clock of {name} steps by {} s", step / STEP));
         }
+        if self.world.fault(Family::Stall, 0) {
+            self.stall();
+        }
+    }
+
+    /// Time passes while tasks are runnable: until something is due, and perhaps until more is.
+    fn stall(&mut self) {
+        let begin = self.world.now();
+        while let Some(next) = self.next_due().filter(|next| *next <= begin + LONGEST_STALL) {
+            self.move_clocks(next);
+            if !self.world.is_tails(Family::Stall, 0) {
+                break;
+            }
+        }
+        let passed = Duration::from_nanos(self.world.now() - begin);
+        self.world.tell(|| format!("nothing runs for {passed:?}"));
     }
 
     fn begin_partition(&mut self) {
@@ -107,6 +126,9 @@ impl Hosts {
 
     /// Ends the faults that are due until then.
     fn end_faults(&mut self, until: u64) {
+        if self.undo.is_empty() {
+            return;
+        }
         let (due, later) = self.undo.iter().partition(|(at, _)| *at <= until);
         self.undo = later;
         let due: Vec<(u64, Undo)> = due;

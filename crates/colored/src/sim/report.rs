@@ -87,6 +87,12 @@ impl Report {
         &self.seen.never
     }
 
+    /// How many awaits of [`cancellable`](super::cancellable) futures were cancelled, in some run or other.
+    #[must_use]
+    pub fn cancelled(&self) -> usize {
+        self.seen.cancelled
+    }
+
     /// Panics with the report if a run has failed.
     ///
     /// # Panics

@@ -1,6 +1,7 @@
 //! One run of a simulation.
 
-use super::control::{Control, Run, Sometimes, with};
+use super::control::{Cancelled, Control, Run, Sometimes, with};
+use super::cpus::Cpus;
 use super::evidence::Watch;
 use super::faults::{Faults, Rng};
 use super::hosts::{Hosts, MAIN, Program};
@@ -11,6 +12,7 @@ use crate::world::World;
 use colored_core::Color;
 use colored_sim::{Choices, Outcome, Replay};
 use std::collections::HashMap;
+use std::panic::Location;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -43,17 +45,35 @@ pub(super) fn random() -> u64 {
     })
 }
 
-/// For the macro `buggify!`.
+/// For the macro `buggify!`: a choice of the place of the call, and of the color.
 #[must_use]
+#[track_caller]
 pub fn happens(one_in: u32) -> bool {
-    with(|run| run.choices.happens(one_in)).unwrap_or(false)
+    let (at, color) = (Location::caller(), Color::current());
+    let happens = with(|run| {
+        let color = color.map_or(0, |color| run.number_of(color) as u64 + 1);
+        run.choices.happens_in_program(number_of_place(at), color, false, one_in)
+    });
+    happens.is_some_and(|happens| {
+        if happens {
+            tell(&|| format!("`buggify!` at {at}"));
+        }
+        happens
+    })
+}
+
+/// A number that names a place in the program, in each build. Few other places have it.
+pub(super) fn number_of_place(at: &Location<'_>) -> u32 {
+    let bytes = at.file().bytes().chain(at.line().to_le_bytes()).chain(at.column().to_le_bytes());
+    // FNV-1a, by Fowler, Noll and Vo.
+    bytes.fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
 fn happens_at(site: usize, time: u64, one_in: u32) -> bool {
     with(|run| run.choices.happens_at(site, time, one_in)).unwrap_or(false)
 }
 
-fn tell(what: &dyn Fn() -> String) {
+pub(super) fn tell(what: &dyn Fn() -> String) {
     with(|run| run.choices.describe_fault(what));
 }
 
@@ -81,6 +101,8 @@ pub(super) struct Seen {
     pub(super) never: Vec<String>,
     /// The runs in which a thread was stuck, and which were made again.
     pub(super) stuck: u32,
+    /// How many awaits were cancelled, each at least once.
+    pub(super) cancelled: usize,
 }
 
 /// The runs of one search.
@@ -88,6 +110,7 @@ pub(super) struct Runs<'p, P> {
     program: &'p P,
     setup: &'p Setup,
     sometimes: Sometimes,
+    cancelled: Cancelled,
     stuck: u32,
     colors: usize,
 }
@@ -98,7 +121,14 @@ where
     F: Future<Output = ()> + Send + 'static,
 {
     pub(super) fn new(program: &'p P, setup: &'p Setup) -> Self {
-        Self { program, setup, sometimes: Sometimes::new(), stuck: 0, colors: 0 }
+        Self {
+            program,
+            setup,
+            sometimes: Sometimes::new(),
+            cancelled: Cancelled::new(),
+            stuck: 0,
+            colors: 0,
+        }
     }
 
     /// The most colors of a run.
@@ -108,7 +138,7 @@ where
 
     pub(super) fn seen(self) -> Seen {
         let never = self.sometimes.into_iter().filter(|(_, held)| !held).map(|(name, _)| name);
-        Seen { never: never.collect(), stuck: self.stuck }
+        Seen { never: never.collect(), stuck: self.stuck, cancelled: self.cancelled.len() }
     }
 
     /// Makes one run.
@@ -135,18 +165,24 @@ where
             world: World::new(names.collect(), setup.faults.draw(seed), happens_at, tell),
             random: Rng(seed),
             sometimes: std::mem::take(&mut self.sometimes),
+            cancelled: std::mem::take(&mut self.cancelled),
+            has_cancelled: false,
             panicked: None,
             numbers: HashMap::default(),
         };
         let turns = Mutex::new(None);
+        // This thread only waits meanwhile.
+        let cpus = Cpus::of_this_thread();
+        let bound = cpus.map(Cpus::bind_this);
         let (outcome, run) = thread::scope(|scope| {
             let (ended, has_ended) = channel::<()>();
             let turns = &turns;
             let body = move || {
                 let _ended = ended;
+                cpus.inspect(|cpus| cpus.release_this());
                 Control::begin(run, seed);
                 let _keeps = panics::keep();
-                let outcome = go(program, workers, setup, turns);
+                let outcome = go(program, workers, setup, cpus, turns);
                 let control = Control::take_from_thread().expect("nothing else takes it");
                 (outcome, control.into_run())
             };
@@ -162,7 +198,8 @@ where
             }
             thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         });
-        self.sometimes = run.sometimes;
+        drop(bound);
+        (self.sometimes, self.cancelled) = (run.sometimes, run.cancelled);
         self.colors = self.colors.max(run.numbers.len());
         (outcome, run.choices)
     }
@@ -173,6 +210,7 @@ fn go<F, P>(
     program: &P,
     workers: usize,
     setup: &Setup,
+    cpus: Option<Cpus>,
     place: &Mutex<Option<Arc<Turns>>>,
 ) -> Option<Outcome>
 where
@@ -195,7 +233,7 @@ where
         Err(error) => return Some(Err(error)),
     };
     let watch = Watch::begin(with(|run| run.choices.keeps_turns()).unwrap_or(false));
-    let turns = Turns::new(hosts, main, setup.max_turns);
+    let turns = Turns::new(hosts, main, setup.max_turns, cpus);
     *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&turns));
     let ended = turns.run();
     *place.lock().unwrap_or_else(PoisonError::into_inner) = None;

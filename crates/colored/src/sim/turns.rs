@@ -20,26 +20,29 @@
 //! [`Turns::release_if_stuck`]. Nothing is reported of such a run, and it is made again in whole turns.
 
 mod busy;
+mod candidates;
 mod ends;
+mod slot;
 mod state;
 
 pub(super) use self::ends::drain;
 
-use self::state::{Order, Paused, State};
+use self::candidates::MOST_THREADS;
+use self::slot::Slot;
+use self::state::{Order, Paused, State, Turn};
 use super::control::{Control, act, with};
+use super::cpus::Cpus;
 use super::hosts::Hosts;
 use super::panics;
 use crate::chance::wakes;
 use crate::task::JoinHandle;
+use crate::world::World;
 use colored_core::budget;
 use colored_core::port::{Moment, Point, on_points};
 use colored_sim::{Choices, Outcome};
 use std::cell::{Cell, RefCell};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
-
-/// Threads of a run. Some 20 µs each, for runs that use them.
-const MOST_THREADS: usize = 65;
 
 /// The number of the thread that makes and ends the hosts.
 const FIRST: usize = 0;
@@ -49,17 +52,22 @@ pub(super) const THREAD: &str = "colored-sim";
 
 /// The turns of one run.
 pub(super) struct Turns {
+    /// Locked behind `state`, if both are.
     hosts: Mutex<Hosts>,
-    main: Mutex<JoinHandle<()>>,
+    world: Arc<World>,
     max_turns: u64,
     state: Mutex<State>,
-    /// By thread: it has an order.
-    calls: Box<[Condvar]>,
+    /// By thread.
+    slots: Box<[Slot]>,
+    /// Of all threads, if these are several.
+    cpus: Option<Cpus>,
+    /// A thread that was released is idle.
+    left: Condvar,
 }
 
 /// What a thread without a turn does next.
 enum Next {
-    Turn(usize, u32),
+    Turn(Turn),
     Wait,
     End,
 }
@@ -88,8 +96,17 @@ fn draw_budget(choices: &mut Choices) -> u32 {
     }
 }
 
+/// The next turn of an actor.
+fn begin_turn(hosts: &Hosts, actor: usize) -> Turn {
+    let units = with(|run| draw_budget(&mut run.choices)).expect("this thread has the run");
+    Turn { actor, taker: hosts.taker(actor), units }
+}
+
 /// Sees what this thread does to colors, and may have it give way.
 fn look(point: Point) {
+    if point.moment == Moment::Before {
+        wakes::release();
+    }
     let act = act(point.color, point.by, point.takes);
     let may_give_way = with(|run| {
         if matches!(point.moment, Moment::Pushed | Moment::Taken) {
@@ -97,8 +114,7 @@ fn look(point: Point) {
         }
         // A color that is taken is soon given back.
         let is_point = point.moment != Moment::Taken && ACTOR.get().is_some();
-        let next = (point.moment == Moment::Before).then_some(act);
-        is_point && run.choices.pass_point(next)
+        is_point && run.choices.pass_point(act, point.moment == Moment::Before)
     });
     if let (Some(true), Some(actor)) = (may_give_way, ACTOR.get()) {
         let here = HERE.try_with(|here| here.borrow().clone()).ok().flatten();
@@ -109,13 +125,20 @@ fn look(point: Point) {
 }
 
 impl Turns {
-    pub(super) fn new(hosts: Hosts, main: JoinHandle<()>, max_turns: u64) -> Arc<Self> {
+    pub(super) fn new(
+        hosts: Hosts,
+        main: JoinHandle<()>,
+        max_turns: u64,
+        cpus: Option<Cpus>,
+    ) -> Arc<Self> {
         Arc::new(Self {
+            world: Arc::clone(&hosts.world),
             hosts: Mutex::new(hosts),
-            main: Mutex::new(main),
             max_turns,
-            state: Mutex::default(),
-            calls: (0..MOST_THREADS).map(|_| Condvar::new()).collect(),
+            state: Mutex::new(State::new(main)),
+            slots: (0..MOST_THREADS).map(|_| Slot::default()).collect(),
+            cpus,
+            left: Condvar::new(),
         })
     }
 
@@ -125,7 +148,6 @@ impl Turns {
         {
             let mut state = self.lock();
             state.ids.push(thread::current().id());
-            state.orders.push(None);
         }
         self.work(FIRST);
         let mut state = self.lock();
@@ -137,7 +159,7 @@ impl Turns {
 
     /// The result of the main future.
     pub(super) fn try_take_main(&self) -> Option<Result<(), crate::task::JoinError>> {
-        self.main.lock().unwrap_or_else(PoisonError::into_inner).try_take()
+        self.lock().main.try_take()
     }
 
     fn hosts(&self) -> MutexGuard<'_, Hosts> {
@@ -146,21 +168,6 @@ impl Turns {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn order(&self, state: &mut State, thread: usize, order: Order) {
-        state.orders[thread] = Some(order);
-        self.calls[thread].notify_one();
-    }
-
-    /// Waits until this thread is given something to do.
-    fn wait(&self, mut state: MutexGuard<'_, State>, thread: usize) -> Order {
-        loop {
-            if let Some(order) = state.orders[thread].take() {
-                return order;
-            }
-            state = self.calls[thread].wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
     }
 
     /// What a thread of the run does, from its start or its first turn on.
@@ -173,21 +180,20 @@ impl Turns {
         let mut next = if thread == FIRST { self.next(thread) } else { Next::Wait };
         loop {
             match next {
-                Next::Turn(actor, units) => self.take_turn(actor, units),
+                Next::Turn(turn) => self.take_turn(turn),
                 Next::End => return,
-                Next::Wait => match self.wait(self.lock(), thread) {
-                    Order::Turn(actor, units, control) => {
+                Next::Wait => match self.slots[thread].wait() {
+                    Order::Turn(turn, control) => {
                         control.give_to_thread();
-                        self.take_turn(actor, units);
+                        self.take_turn(turn);
                     }
                     Order::Drain(runtime, worker, asker, control) => {
                         control.give_to_thread();
                         let is_drained = runtime.drain(worker);
                         drop(runtime);
-                        let mut state = self.lock();
-                        state.idle.push(thread);
-                        let order = Order::Drained(is_drained, Control::take_from_thread());
-                        self.order(&mut state, asker, order);
+                        self.lock().idle.push(thread);
+                        self.slots[asker]
+                            .put(Order::Drained(is_drained, Control::take_from_thread()));
                         next = Next::Wait;
                         continue;
                     }
@@ -206,91 +212,92 @@ impl Turns {
         }
     }
 
-    fn take_turn(&self, actor: usize, units: u32) {
-        let taker = self.hosts().taker(actor);
+    fn take_turn(&self, turn: Turn) {
+        let Turn { actor, taker, units } = turn;
         budget::begin_polls_with(units);
         ACTOR.set(Some(actor));
         taker.take_turn();
         wakes::release();
         ACTOR.set(None);
-        drop(taker);
-        let hosts = self.hosts();
         with(|run| {
-            hosts.note_turn(actor, |value| run.choices.note(value));
-            run.choices.describe(actor, hosts.nanos(), || hosts.describe_turn(actor));
+            taker.note_turn(|value| run.choices.note(value));
+            run.choices.describe(actor, self.world.now(), || self.hosts().describe_turn(actor));
         });
     }
 
     /// Chooses the next turn. If another thread takes it, hands that one the run.
     fn next(self: &Arc<Self>, thread: usize) -> Next {
+        let mut state = self.lock();
         loop {
-            let mut state = self.lock();
             if state.is_released {
                 return self.leave_released(state, thread);
             }
             if state.ended.is_none() {
-                state.ended = self.outcome();
+                state.ended = self.outcome(&state);
             }
             if state.ended.is_some() {
                 return self.end_turns(state, thread);
             }
+            let mut hosts = self.hosts();
             if state.paused.is_empty() {
-                // Hosts come and go, and may have something pinned to another thread.
-                drop(state);
-                let changed = self.hosts().begin_turn();
-                state = self.lock();
-                if let Err(error) = changed {
-                    state.ended = Some(Err(error));
-                    continue;
+                hosts.begin_turn();
+                if self.world.has_orders() {
+                    // Hosts come and go, and may have something pinned to another thread.
+                    drop((state, hosts));
+                    let followed = self.hosts().follow_orders();
+                    state = self.lock();
+                    if let Err(error) = followed {
+                        state.ended = Some(Err(error));
+                        continue;
+                    }
+                    hosts = self.hosts();
                 }
             }
-            let (runnable, paused) = self.candidates(&state, None, thread);
-            if runnable.is_empty() {
+            self.list_candidates(&mut state, &hosts, None, thread);
+            if state.candidates.runnable.is_empty() {
                 drop(state);
-                if !self.move_time() {
+                let may_go_on = hosts.move_time();
+                drop(hosts);
+                state = self.lock();
+                if !may_go_on {
                     let text = "the main future waits, nothing is runnable, and no timer is due";
-                    self.lock().ended = Some(Err(text.to_owned()));
+                    state.ended = Some(Err(text.to_owned()));
                 }
                 continue;
             }
             state.choices += 1;
-            let chosen = with(|run| run.choices.choose(&runnable, &paused));
+            let of = &state.candidates;
+            let chosen = with(|run| run.choices.choose(&of.runnable, &of.paused));
             let chosen = chosen.expect("this thread has the run");
-            return self.go_on_with(state, thread, chosen);
+            return self.go_on_with(state, &hosts, thread, chosen);
         }
-    }
-
-    fn move_time(&self) -> bool {
-        let mut hosts = self.hosts();
-        let may_go_on = hosts.move_time();
-        if may_go_on {
-            colored_sim::thread::set_time(hosts.nanos());
-        }
-        may_go_on
     }
 
     /// Goes on with an actor: on this thread, which is in no turn, or on another one.
     fn go_on_with(
-        self: &Arc<Self>,
+        &self,
         mut state: MutexGuard<'_, State>,
+        hosts: &Hosts,
         thread: usize,
         actor: usize,
     ) -> Next {
         if let Some(to) = state.take_paused(actor) {
             state.idle.push(thread);
-            self.order(&mut state, to, Order::Resume(Control::take_from_thread()));
+            drop(state);
+            self.slots[to].put(Order::Resume(Control::take_from_thread()));
             return Next::Wait;
         }
-        let units = with(|run| draw_budget(&mut run.choices)).expect("this thread has the run");
-        match self.hosts().taker(actor).thread().and_then(|id| state.thread(id)) {
+        let turn = begin_turn(hosts, actor);
+        match turn.taker.thread().and_then(|id| state.thread(id)) {
             Some(to) if to != thread => {
                 state.idle.retain(|idle| *idle != to);
                 state.idle.push(thread);
+                drop(state);
                 let control = Control::take_from_thread().expect("this thread has the run");
-                self.order(&mut state, to, Order::Turn(actor, units, control));
+                self.slots[to].put(Order::Turn(turn, control));
                 Next::Wait
             }
-            _ => Next::Turn(actor, units),
+            _ => Next::Turn(turn),
         }
     }
 
@@ -300,68 +307,44 @@ impl Turns {
         if state.ended.is_some() {
             return;
         }
-        let (runnable, paused) = self.candidates(&state, Some(actor), thread);
-        if runnable.len() < 2 {
+        let hosts = self.hosts();
+        self.list_candidates(&mut state, &hosts, Some(actor), thread);
+        let of = &state.candidates;
+        if of.runnable.len() < 2 {
             return;
         }
+        let chosen = with(|run| run.choices.give_way(&of.runnable, &of.paused));
         state.choices += 1;
-        let chosen = with(|run| run.choices.give_way(&runnable, &paused));
         let Some(chosen) = chosen.filter(|chosen| *chosen != actor) else { return };
-        let (to, units) = match state.take_paused(chosen) {
+        let (to, turn) = match state.take_paused(chosen) {
             Some(to) => (to, None),
             None => {
-                let units = with(|run| draw_budget(&mut run.choices));
-                let pinned = self.hosts().taker(chosen).thread().and_then(|id| state.thread(id));
+                let turn = begin_turn(&hosts, chosen);
+                let pinned = turn.taker.thread().and_then(|id| state.thread(id));
                 let to = pinned.or_else(|| state.idle.pop());
-                (to.unwrap_or_else(|| self.start_helper(&mut state)), units)
+                (to.unwrap_or_else(|| self.start_helper(&mut state)), Some(turn))
             }
         };
+        drop(hosts);
         state.idle.retain(|idle| *idle != to);
         state.paused.push(Paused { actor, thread });
+        drop(state);
         let control = Control::take_from_thread().expect("this thread has the run");
-        let order = match units {
-            Some(units) => Order::Turn(chosen, units, control),
+        let order = match turn {
+            Some(turn) => Order::Turn(turn, control),
             None => Order::Resume(Some(control)),
         };
-        self.order(&mut state, to, order);
-        match self.wait(state, thread) {
+        self.slots[to].put(order);
+        match self.slots[thread].wait() {
             Order::Resume(Some(control)) => control.give_to_thread(),
             Order::Resume(None) => {}
             _ => unreachable!("this thread is inside a turn"),
         }
     }
 
-    /// The actors that can go on, and those of them that are paused. `inside` is the actor whose turn this thread is in.
-    fn candidates(
-        &self,
-        state: &State,
-        inside: Option<usize>,
-        thread: usize,
-    ) -> (Vec<usize>, Vec<usize>) {
-        let paused: Vec<usize> = state.paused.iter().map(|paused| paused.actor).collect();
-        let mut runnable = Vec::new();
-        let hosts = self.hosts();
-        hosts.list_runnable(&mut runnable);
-        let has_thread = !state.idle.is_empty() || state.orders.len() < MOST_THREADS;
-        runnable.retain(|actor| {
-            if inside == Some(*actor) || paused.contains(actor) {
-                return false;
-            }
-            match hosts.taker(*actor).thread().and_then(|id| state.thread(id)) {
-                Some(pinned) => {
-                    state.idle.contains(&pinned) || inside.is_none() && pinned == thread
-                }
-                None => inside.is_none() || has_thread,
-            }
-        });
-        runnable.extend(inside.iter().chain(&paused));
-        runnable.sort_unstable();
-        (runnable, paused)
-    }
-
     /// How the run has ended, if it has. If the main future is finished, that says how.
-    fn outcome(&self) -> Option<Outcome> {
-        if self.main.lock().unwrap_or_else(PoisonError::into_inner).is_finished() {
+    fn outcome(&self, state: &State) -> Option<Outcome> {
+        if state.main.is_finished() {
             return Some(Ok(()));
         }
         let max = self.max_turns;
@@ -376,17 +359,19 @@ impl Turns {
     }
 
     fn start_helper(self: &Arc<Self>, state: &mut State) -> usize {
-        let (number, turns) = (state.orders.len(), Arc::clone(self));
+        let (number, turns) = (state.ids.len(), Arc::clone(self));
         let body = move || {
+            turns.cpus.inspect(|cpus| cpus.release_this());
             let _keeps = panics::keep();
             turns.work(number);
             HERE.take();
         };
+        let bound = self.cpus.map(Cpus::bind_this);
         let helper = thread::Builder::new().name(THREAD.to_owned()).spawn(body);
+        drop(bound);
         let helper =
             helper.unwrap_or_else(|error| panic!("cannot start the thread `{THREAD}`: {error}"));
         state.ids.push(helper.thread().id());
-        state.orders.push(None);
         state.helpers.push(helper);
         number
     }

@@ -5,6 +5,7 @@
 //! panic. So the value moves with its task from worker to worker and from color to color, a nested
 //! scope hides the outer value and restores it, and nothing is allocated.
 
+use colored_core::port::Closure;
 use pin_project_lite::pin_project;
 use std::cell::{BorrowError, BorrowMutError, RefCell};
 use std::fmt;
@@ -128,6 +129,7 @@ impl<T: 'static> LocalKey<T> {
         let found = self.slot.try_with(|slot| {
             // It is borrowed for writing only while no foreign code runs.
             let value = slot.try_borrow().map_err(|_: BorrowError| not_set)?;
+            let _closure = Closure::begin();
             value.as_ref().map(f).ok_or(not_set)
         });
         found.unwrap_or(Err(not_set))
@@ -222,12 +224,13 @@ impl From<AccessError> for Refused {
 struct Exchanged<'a, T: 'static> {
     key: &'static LocalKey<T>,
     value: &'a mut Option<T>,
+    _closure: Closure,
 }
 
 impl<'a, T: 'static> Exchanged<'a, T> {
     fn begin(key: &'static LocalKey<T>, value: &'a mut Option<T>) -> Result<Self, Refused> {
         exchange(key, value)?;
-        Ok(Self { key, value })
+        Ok(Self { key, value, _closure: Closure::begin() })
     }
 }
 

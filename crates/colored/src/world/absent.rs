@@ -1,6 +1,7 @@
 //! Without the feature `sim` there are no hosts.
 
 use crate::driver::clock::Clock;
+use crate::driver::shards::Shards;
 
 /// There is none.
 #[derive(Debug)]
@@ -8,6 +9,10 @@ pub(crate) enum Host {}
 
 impl Host {
     pub(crate) fn clock(&self) -> Clock {
+        match *self {}
+    }
+
+    pub(crate) fn shards(&self) -> Shards {
         match *self {}
     }
 }

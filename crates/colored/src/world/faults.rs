@@ -15,10 +15,11 @@ pub(crate) enum Family {
     Crash,
     Pause,
     Clock,
+    Stall,
 }
 
 impl Family {
-    pub(crate) const ALL: [Family; 10] = [
+    pub(crate) const ALL: [Family; 11] = [
         Family::Delay,
         Family::Pieces,
         Family::Loss,
@@ -29,6 +30,7 @@ impl Family {
         Family::Crash,
         Family::Pause,
         Family::Clock,
+        Family::Stall,
     ];
 
     /// What happens, as far as a host says all about it.
@@ -40,7 +42,9 @@ impl Family {
             Family::Doubling => Some("a datagram is doubled"),
             Family::Reset => Some("a connection breaks"),
             Family::Disk => Some("a read, a write or a sync of a file fails"),
-            Family::Partition | Family::Crash | Family::Pause | Family::Clock => None,
+            Family::Partition | Family::Crash | Family::Pause | Family::Clock | Family::Stall => {
+                None
+            }
         }
     }
 }

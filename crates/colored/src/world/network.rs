@@ -31,6 +31,7 @@ use crate::driver::reactor::{Entry, Ready};
 use colored_core::contain;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard, PoisonError};
 use std::task::Waker;
 
@@ -94,6 +95,12 @@ pub(crate) struct Network<'a> {
 }
 
 impl World {
+    /// Whether a packet is under way.
+    pub(crate) fn has_packets(&self) -> bool {
+        // Ordering: only the thread of the run writes and reads.
+        self.has_packets.load(Ordering::Relaxed)
+    }
+
     pub(crate) fn network(&self) -> Network<'_> {
         // A panic under the lock is a fault of this module; the state stays as it was.
         let state = self.network.lock().unwrap_or_else(PoisonError::into_inner);
@@ -142,6 +149,8 @@ impl Network<'_> {
     pub(crate) fn deliver(&mut self, host: usize) {
         let next = self.packets.range((host, 0, 0)..).next().map(|(key, _)| *key);
         let Some(packet) = next.and_then(|key| self.packets.remove(&key)) else { return };
+        // Ordering: see `World::has_packets`.
+        self.world.has_packets.store(!self.packets.is_empty(), Ordering::Relaxed);
         self.last = Some(self.describe(&packet));
         match packet {
             Packet::Segment(end, segment) => self.deliver_segment(end, segment),
@@ -174,6 +183,8 @@ impl Network<'_> {
         let serial = self.serial;
         self.serial += 1;
         self.packets.insert((to, due, serial), packet);
+        // Ordering: see `World::has_packets`.
+        self.world.has_packets.store(true, Ordering::Relaxed);
     }
 
     /// Tells the tasks of a socket that it is ready.

@@ -296,6 +296,9 @@ impl Book {
         }
         missing.sort();
         missing.truncate(8);
+        if missing.is_empty() && is_alone {
+            missing.push("the recorded run has ended here, and this one waits".to_owned());
+        }
         (!missing.is_empty()).then(|| {
             format!("this is not the recorded run. Nothing goes on: {}", missing.join("; "))
         })

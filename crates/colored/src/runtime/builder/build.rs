@@ -5,6 +5,7 @@ use super::tuning::RESOLUTION;
 use crate::device::Devices;
 use crate::drain::Finishers;
 use crate::driver::clock::Clock;
+use crate::driver::shards::Shards;
 use crate::driver::{self, Driver};
 use crate::environment;
 use crate::long_poll::LongPolls;
@@ -216,13 +217,17 @@ impl Builder {
             tuning.has_io_uring(lazy_files) && environment::switch("COLORED_IO_URING", true)?;
         let long_polls = LongPolls::new(self.time_of_long_poll()?);
         let clock = self.host.as_ref().map_or_else(Clock::new, |host| host.clock());
+        let shards = match &self.host {
+            Some(host) => host.shards(),
+            None => Shards::new(size.workers(), has_rings)?,
+        };
         let driver = Driver::new(
             clock,
+            shards,
             &driver::Settings {
                 workers: size.workers(),
                 seats: size.workers() + size.seats(),
                 timer_rest: tuning.resolution(),
-                has_rings,
             },
         )?;
         if self.start_paused {

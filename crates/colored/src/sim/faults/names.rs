@@ -15,6 +15,7 @@ const FAMILIES: &[(&str, Fault)] = &[
     ("pause", Fault::Pause),
     ("pieces", Fault::Pieces),
     ("reset", Fault::Reset),
+    ("stall", Fault::Stall),
 ];
 
 /// Several families.

@@ -30,9 +30,7 @@ impl Turns {
         self.hosts().end();
         let helpers = {
             let mut state = self.lock();
-            for thread in 1..state.orders.len() {
-                self.order(&mut state, thread, Order::End(None));
-            }
+            (1..state.ids.len()).for_each(|thread| self.slots[thread].put(Order::End(None)));
             mem::take(&mut state.helpers)
         };
         for helper in helpers {
@@ -53,11 +51,11 @@ impl Turns {
         state.is_released = true;
         state.ended.get_or_insert(Ok(()));
         for Paused { thread, .. } in mem::take(&mut state.paused) {
-            self.order(&mut state, thread, Order::Resume(None));
+            self.slots[thread].put(Order::Resume(None));
         }
         if state.idle.contains(&FIRST) {
             state.idle.retain(|idle| *idle != FIRST);
-            self.order(&mut state, FIRST, Order::Resume(None));
+            self.slots[FIRST].put(Order::Resume(None));
         }
     }
 
@@ -70,7 +68,8 @@ impl Turns {
         };
         state.idle.push(thread);
         state.idle.retain(|idle| *idle != to);
-        self.order(&mut state, to, order(Control::take_from_thread()));
+        drop(state);
+        self.slots[to].put(order(Control::take_from_thread()));
         Next::Wait
     }
 
@@ -81,11 +80,11 @@ impl Turns {
         }
         if thread != FIRST {
             state.idle.push(thread);
-            self.calls[FIRST].notify_one();
+            self.left.notify_one();
             return Next::Wait;
         }
-        while state.idle.len() + 1 < state.orders.len() {
-            state = self.calls[FIRST].wait(state).unwrap_or_else(PoisonError::into_inner);
+        while state.idle.len() + 1 < state.ids.len() {
+            state = self.left.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         Next::End
     }
@@ -100,9 +99,10 @@ impl Turns {
     ) -> bool {
         let mut state = self.lock();
         state.idle.retain(|idle| *idle != thread);
+        drop(state);
         let control = Control::take_from_thread().expect("this thread has the run");
-        self.order(&mut state, thread, Order::Drain(Arc::clone(runtime), worker, asker, control));
-        let Order::Drained(is_drained, control) = self.wait(state, asker) else {
+        self.slots[thread].put(Order::Drain(Arc::clone(runtime), worker, asker, control));
+        let Order::Drained(is_drained, control) = self.slots[asker].wait() else {
             unreachable!("the other thread drains a worker")
         };
         if let Some(control) = control {

@@ -3,16 +3,18 @@
 use super::busy;
 use crate::runtime::simulated::SimulatedRuntime;
 use crate::sim::control::Control;
+use crate::sim::hosts::Taker;
+use crate::task::JoinHandle;
 use colored_sim::Outcome;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::{self, ThreadId};
 
-#[derive(Default)]
 pub(super) struct State {
-    /// By thread, what it is to do next.
-    pub(super) orders: Vec<Option<Order>>,
+    /// The main future.
+    pub(super) main: JoinHandle<()>,
+    /// By thread.
     pub(super) ids: Vec<ThreadId>,
     /// By thread, where the system tells whether it is busy.
     pub(super) stats: BTreeMap<usize, PathBuf>,
@@ -29,6 +31,25 @@ pub(super) struct State {
     /// How many choices were made, and at the last look of the watch.
     pub(super) choices: u64,
     pub(super) seen: u64,
+    /// The last actors that could go on.
+    pub(super) candidates: Candidates,
+}
+
+/// The actors that can go on.
+#[derive(Default)]
+pub(super) struct Candidates {
+    /// All, sorted.
+    pub(super) runnable: Vec<usize>,
+    /// Those that are inside a turn, and are paused.
+    pub(super) paused: Vec<usize>,
+}
+
+/// A turn that is about to begin.
+pub(super) struct Turn {
+    pub(super) actor: usize,
+    pub(super) taker: Taker,
+    /// The budget of its poll.
+    pub(super) units: u32,
 }
 
 /// An actor that is inside a turn, and its thread.
@@ -39,8 +60,8 @@ pub(super) struct Paused {
 }
 
 pub(super) enum Order {
-    /// Begin this turn, of that budget.
-    Turn(usize, u32, Control),
+    /// Begin this turn.
+    Turn(Turn, Control),
     /// Go on with the turn; without the run if all go on at once.
     Resume(Option<Control>),
     /// End what is pinned to this thread, of that worker, for another thread.
@@ -52,6 +73,24 @@ pub(super) enum Order {
 }
 
 impl State {
+    /// No thread is known.
+    pub(super) fn new(main: JoinHandle<()>) -> Self {
+        Self {
+            main,
+            ids: Vec::new(),
+            stats: BTreeMap::new(),
+            idle: Vec::new(),
+            paused: Vec::new(),
+            ended: None,
+            is_released: false,
+            left: None,
+            helpers: Vec::new(),
+            choices: 0,
+            seen: 0,
+            candidates: Candidates::default(),
+        }
+    }
+
     /// The thread of an actor that is inside a turn, which is about to go on.
     pub(super) fn take_paused(&mut self, actor: usize) -> Option<usize> {
         let place = self.paused.iter().position(|paused| paused.actor == actor)?;

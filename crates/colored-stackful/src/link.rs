@@ -1,0 +1,240 @@
+//! [`Link`]: what a fiber and the code that polls it tell each other, and the fiber that a thread runs.
+
+use colored_core::port::Nesting;
+use std::cell::Cell;
+use std::ops::Range;
+use std::panic::Location;
+use std::ptr::{self, NonNull};
+use std::task::Context;
+
+/// One fiber, as both sides see it. Only one side runs at any time.
+pub(crate) struct Link {
+    /// The context of the poll that runs the fiber; none while the fiber is suspended, or unwinds.
+    cx: Cell<Option<NonNull<Context<'static>>>>,
+    /// The future that the fiber waits for.
+    awaited: Cell<Option<Awaited>>,
+    /// Whether the fiber polls a future.
+    is_polling: Cell<bool>,
+    /// What the thread was inside of when the fiber was resumed.
+    resumed_in: Cell<Option<Nesting>>,
+    has_to_end: Cell<bool>,
+    /// How often the code of the fiber has caught the unwinding that ends it.
+    caught: Cell<u32>,
+    suspender: Cell<Option<Suspender>>,
+    /// Whether the fiber runs on the thread that polls it.
+    runs_on_the_thread: bool,
+    /// Whether the fiber polls futures itself, before it suspends for them.
+    pub(crate) polls_here: bool,
+    pub(crate) told: Told,
+}
+
+/// What an overflow of the stack tells.
+#[cfg_attr(
+    any(miri, not(unix)),
+    expect(dead_code, reason = "nothing of ours tells of an overflow")
+)]
+pub(crate) struct Told {
+    pub(crate) site: &'static Location<'static>,
+    pub(crate) name: Option<Box<str>>,
+    /// Bytes of the stack.
+    pub(crate) size: usize,
+    pub(crate) guard: Cell<(usize, usize)>,
+    pub(crate) task: Cell<Option<u64>>,
+}
+
+impl Told {
+    /// Whether an access at this address is an overflow.
+    #[cfg_attr(
+        any(miri, not(unix)),
+        expect(dead_code, reason = "nothing of ours tells of an overflow")
+    )]
+    pub(crate) fn is_overflow(&self, address: usize) -> bool {
+        let (start, end) = self.guard.get();
+        (start..end).contains(&address)
+    }
+
+    pub(crate) fn set_guard(&self, guard: Range<usize>) {
+        self.guard.set((guard.start, guard.end));
+    }
+}
+
+/// The right of a body to suspend itself.
+#[derive(Clone, Copy)]
+pub(crate) struct Suspender {
+    pub(crate) suspend: unsafe fn(*const ()),
+    pub(crate) place: *const (),
+}
+
+impl Suspender {
+    /// # Safety
+    ///
+    /// The caller runs inside the body that got this value.
+    #[inline]
+    pub(crate) unsafe fn suspend(self) {
+        // SAFETY: the caller promises that it runs inside the body of this place.
+        unsafe { (self.suspend)(self.place) };
+    }
+}
+
+/// A future, its type erased, in the frame of the function that waits for it.
+#[derive(Clone, Copy)]
+pub(crate) struct Awaited {
+    pub(crate) place: *mut (),
+    /// Polls it, and returns whether it is ready; the output, or the payload of a panic, is in the place then.
+    pub(crate) poll: unsafe fn(*mut (), &mut Context<'_>) -> bool,
+}
+
+thread_local! {
+    static CURRENT: Cell<*const Link> = const { Cell::new(ptr::null()) };
+}
+
+/// Makes `link` the fiber that this thread runs, and returns the one before.
+#[inline(never)]
+pub(crate) fn replace_current(link: *const Link) -> *const Link {
+    CURRENT.with(|current| current.replace(link))
+}
+
+/// The fiber that this thread runs.
+///
+/// The function is not inlined: a fiber that moves between threads (`spawn_migrating`) must not keep the address of a
+/// thread-local in a register.
+///
+/// # Safety
+///
+/// The caller does not keep the reference beyond the function of the fiber that it runs in.
+#[inline(never)]
+pub(crate) unsafe fn current<'a>() -> Option<&'a Link> {
+    let link = CURRENT.with(Cell::get);
+    // SAFETY: a link is current while its fiber runs, and the fiber's own stack has a reference to it.
+    unsafe { link.as_ref() }
+}
+
+impl Link {
+    pub(crate) fn new(runs_on_the_thread: bool, moves: bool, told: Told) -> Self {
+        Self {
+            cx: Cell::new(None),
+            awaited: Cell::new(None),
+            is_polling: Cell::new(false),
+            resumed_in: Cell::new(None),
+            has_to_end: Cell::new(false),
+            caught: Cell::new(0),
+            suspender: Cell::new(None),
+            runs_on_the_thread,
+            polls_here: runs_on_the_thread && !moves,
+            told,
+        }
+    }
+
+    /// The fiber begins, on its own stack.
+    pub(crate) fn begin(&self, suspender: Suspender) {
+        self.suspender.set(Some(suspender));
+        replace_current(self);
+    }
+
+    /// Runs `resume` with the context of this poll, as the current fiber.
+    #[inline]
+    pub(crate) fn resume(
+        &self,
+        cx: Option<&mut Context<'_>>,
+        resume: impl FnOnce() -> bool,
+    ) -> bool {
+        self.cx.set(cx.map(|cx| NonNull::from(cx).cast()));
+        self.resumed_in.set(Some(Nesting::here()));
+        let before = replace_current(self);
+        let has_ended = resume();
+        replace_current(before);
+        self.cx.set(None);
+        has_ended
+    }
+
+    /// Polls the future that the suspended fiber waits for. Returns whether the fiber can go on.
+    #[inline]
+    pub(crate) fn poll_awaited(&self, cx: &mut Context<'_>) -> bool {
+        let Some(awaited) = self.awaited.get() else { return true };
+        // SAFETY: the fiber is suspended in the frame that has the place, and takes it back before it leaves that frame.
+        let is_ready = unsafe { (awaited.poll)(awaited.place, cx) };
+        if is_ready {
+            self.awaited.set(None);
+        }
+        is_ready
+    }
+
+    /// Calls `poll` with the context of the poll that runs this fiber. Returns `None` if there is none.
+    ///
+    /// # Safety
+    ///
+    /// The caller runs on the fiber.
+    #[inline]
+    pub(crate) unsafe fn poll_here<R>(
+        &self,
+        poll: impl FnOnce(&mut Context<'_>) -> R,
+    ) -> Option<R> {
+        struct End<'a>(&'a Cell<bool>);
+        impl Drop for End<'_> {
+            fn drop(&mut self) {
+                self.0.set(false);
+            }
+        }
+        let mut cx = self.cx.get()?;
+        self.is_polling.set(true);
+        let _end = End(&self.is_polling);
+        // SAFETY: the poll that runs the fiber has the context up to the next suspension, and nobody else uses it while
+        // the fiber runs: `is_polling` refuses a second wait inside this one.
+        Some(poll(unsafe { cx.as_mut() }))
+    }
+
+    /// Suspends the fiber until `awaited` is ready, or the fiber has to end.
+    ///
+    /// # Safety
+    ///
+    /// The caller runs on the fiber, and the place stays up to the return.
+    #[inline]
+    pub(crate) unsafe fn suspend(&self, awaited: Awaited) {
+        self.awaited.set(Some(awaited));
+        let suspender = self.suspender.get().expect("a fiber that runs has begun");
+        // SAFETY: the caller promises that it runs on the fiber.
+        unsafe { suspender.suspend() };
+        self.awaited.set(None);
+    }
+
+    /// Never goes on: its stack stays as it is, and is never used again.
+    ///
+    /// # Safety
+    ///
+    /// The caller runs on the fiber.
+    pub(crate) unsafe fn suspend_for_ever(&self) -> ! {
+        let suspender = self.suspender.get().expect("a fiber that runs has begun");
+        loop {
+            // SAFETY: the caller promises that it runs on the fiber.
+            unsafe { suspender.suspend() };
+        }
+    }
+
+    /// Whether the fiber is inside of a closure that must return before the poll ends.
+    /// Not inlined, as [`current`].
+    #[inline(never)]
+    pub(crate) fn is_in_closure(&self) -> bool {
+        self.runs_on_the_thread && self.resumed_in.get() != Some(Nesting::here())
+    }
+
+    #[inline]
+    pub(crate) fn is_polling(&self) -> bool {
+        self.is_polling.get()
+    }
+
+    #[inline]
+    pub(crate) fn has_to_end(&self) -> bool {
+        self.has_to_end.get()
+    }
+
+    /// From now on, each wait unwinds the stack.
+    pub(crate) fn set_to_end(&self) {
+        self.has_to_end.set(true);
+    }
+
+    /// Counts a wait after the unwinding was caught, and returns how many there were.
+    pub(crate) fn count_caught(&self) -> u32 {
+        self.caught.set(self.caught.get() + 1);
+        self.caught.get()
+    }
+}

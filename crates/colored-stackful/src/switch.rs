@@ -1,0 +1,52 @@
+//! [`Switch`]: how a thread gets on and off the stack of a fiber.
+
+#[cfg(not(miri))]
+mod coroutine;
+#[cfg(any(test, miri))]
+mod threads;
+
+#[cfg(all(test, not(miri)))]
+pub(crate) use self::coroutine::Coroutine;
+#[cfg(not(miri))]
+pub(crate) use self::coroutine::Coroutine as Chosen;
+#[cfg(test)]
+pub(crate) use self::threads::Threads;
+#[cfg(miri)]
+pub(crate) use self::threads::Threads as Chosen;
+
+use crate::link::Suspender;
+use std::io;
+use std::ops::Range;
+
+/// A stack with a closure that runs on it, and that other code resumes.
+pub(crate) trait Switch: Sized {
+    /// Whether the closure runs on the thread that resumes it, and so sees its thread-locals.
+    const RUNS_ON_THE_THREAD: bool;
+
+    /// Takes a stack of at least `size` bytes, on which `body` will run. The first call of [`resume`](Self::resume) begins
+    /// it.
+    ///
+    /// # Errors
+    ///
+    /// Those of the system if there is no memory for the stack. `body` is dropped.
+    ///
+    /// # Safety
+    ///
+    /// What `body` borrows lives until `body` has returned, or is never used again. `body` does not panic. A value that is
+    /// dropped before `body` has returned was never resumed.
+    unsafe fn new<B: FnOnce(Suspender)>(size: usize, body: B) -> io::Result<Self>;
+
+    /// Runs `body` up to its next [`suspend`](Self::suspend), or its end. Returns whether it has ended; it must not be
+    /// resumed afterwards.
+    fn resume(&mut self) -> bool;
+
+    /// Returns from [`resume`](Self::resume), and returns when the body is resumed again.
+    ///
+    /// # Safety
+    ///
+    /// `place` is that of the body's [`Suspender`], and the caller runs inside that body.
+    unsafe fn suspend(place: *const ());
+
+    /// The addresses at which an overflow of the stack is noticed; empty if this code cannot tell.
+    fn guard(&self) -> Range<usize>;
+}

@@ -1,0 +1,53 @@
+//! [`Settings`] of a process and of a client.
+
+use colored::time::Duration;
+use std::hash::{BuildHasher, RandomState};
+
+/// How often nodes act, and how much they keep.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// A node talks to its neighbours, and looks up one finger, once in this time.
+    pub round: Duration,
+    /// A node compares its values with the other nodes that should have them, once in this time.
+    pub repair: Duration,
+    /// How many processes keep each value.
+    pub replicas: usize,
+    /// How many bytes of values a node keeps.
+    pub capacity: usize,
+    /// Chooses the number of the first call. It differs from start to start; simulations set it.
+    pub seed: u64,
+    /// What is wrong on purpose.
+    pub mistake: Mistake,
+}
+
+impl Default for Settings {
+    /// Rounds of 250 ms, repair each second, 3 replicas, 16 MiB a node, a random seed.
+    fn default() -> Self {
+        Self {
+            round: Duration::from_millis(250),
+            repair: Duration::from_secs(1),
+            replicas: 3,
+            capacity: 16 << 20,
+            seed: RandomState::new().hash_one(0),
+            mistake: Mistake::None,
+        }
+    }
+}
+
+/// What is wrong with a process or a client on purpose: each test of a promise fails for one of these.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mistake {
+    /// Nothing.
+    #[default]
+    None,
+    /// A node does not learn of nodes that have joined between it and its successor.
+    IgnoresJoins,
+    /// A value is stored at the next nodes, also if they are of one process.
+    ReplicatesInOneProcess,
+    /// Nodes do not replace lost copies.
+    NeverRepairs,
+    /// A reader does not check what it gets.
+    TrustsReplies,
+    /// A process answers with one bit flipped. This is no mistake of ours: readers must notice.
+    AltersReplies,
+}

@@ -1,0 +1,7 @@
+//! The promises of the ring and its blocks, and that each test notices a mistake.
+
+mod blocks;
+mod resolve;
+mod simulated;
+mod trees;
+mod world;
