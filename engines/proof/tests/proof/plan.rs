@@ -97,17 +97,23 @@ impl<'a, E: Engine> Group<'a, E> {
     fn kill(&mut self) {
         let mut member = self.remove_some();
         check_memory(member.kill());
-        self.ends.push((member.name(), Ended::Killed));
+        let ended = self.ended(&member, Ended::Killed);
+        self.ends.push((member.name(), ended));
     }
 
     fn leave(&mut self) {
         let mut member = self.remove_some();
         check_memory(member.leave());
-        let is_troubled = |trouble: &Trouble| {
+        let ended = self.ended(&member, Ended::Left);
+        self.ends.push((member.name(), ended));
+    }
+
+    /// How a process ended: one that may have lost its partitions before, like one that slept.
+    fn ended(&self, member: &Member, ended: Ended) -> Ended {
+        let is_its = |trouble: &Trouble| {
             trouble.process.as_ref().is_none_or(|process| *process == member.name())
         };
-        let ended = if self.troubles.iter().any(is_troubled) { Ended::Slept } else { Ended::Left };
-        self.ends.push((member.name(), ended));
+        if self.troubles.iter().any(is_its) { Ended::Slept } else { ended }
     }
 
     fn sleep(&mut self) {
