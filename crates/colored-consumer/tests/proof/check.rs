@@ -91,35 +91,51 @@ impl Effects {
     }
 
     /// (4, 5) What comes again of the effects of a process: nothing after an end in time, and nothing that was committed when
-    /// it had ended.
-    pub(crate) fn check_repeats(&self, start: usize, end: usize, ended: Ended, committed: &[u64]) {
-        let end = end.min(self.0.len());
+    /// the file had so many effects.
+    pub(crate) fn check_repeats(
+        &self,
+        process: &str,
+        ended: Ended,
+        (length, committed): (usize, &[u64]),
+    ) {
+        let is_own =
+            |effect: &Effect| effect.member.split('.').next().is_some_and(|of| of == process);
         let place = |effect: &Effect| (effect.partition, effect.offset);
-        let own: HashSet<_> = self.0[start..end].iter().map(place).collect();
-        let repeated_inside = end - start - own.len();
+        let (mut own, mut inside, mut repeats) = (HashMap::new(), 0, HashSet::new());
+        for (at, effect) in self.0.iter().enumerate() {
+            let (partition, offset) = place(effect);
+            if is_own(effect) {
+                inside += usize::from(own.insert((partition, offset), at).is_some());
+            } else if own.contains_key(&(partition, offset)) {
+                let was_committed =
+                    at >= length && committed.get(partition).is_some_and(|end| offset < *end);
+                assert!(!was_committed, "{partition}:{offset} was committed, and comes again");
+                repeats.insert((partition, offset));
+            }
+        }
         // Hand-overs inside the process are planned, unless it slept.
         let most = if ended == Ended::Slept { MOST_REPEATS } else { 0 };
-        assert!(repeated_inside <= most, "{repeated_inside} repeats in a process that {ended:?}");
-        let later: HashSet<_> = self.0[end..].iter().map(place).collect();
-        for (partition, offset) in own.intersection(&later) {
-            let is_committed = committed.get(*partition).is_some_and(|end| offset < end);
-            assert!(!is_committed, "{partition}:{offset} was committed, and comes again");
-        }
-        let repeats = own.intersection(&later).count();
+        assert!(inside <= most, "{inside} repeats in a process that {ended:?}");
         // What a sleeper had done when it had lost its partitions comes again, perhaps only after its end.
         let most = if ended == Ended::Left { 0 } else { MOST_REPEATS };
+        let repeats = repeats.len();
         assert!(repeats <= most, "{repeats} repeats after a process that {ended:?}");
     }
 
-    /// (6) What is below the committed offsets had an effect by then.
-    pub(crate) fn check_commits(&self, until: usize, committed: &[u64]) {
+    /// (6) What is below the committed offsets had an effect when the file had so many effects. `all` are the partitions and
+    /// offsets of all records.
+    pub(crate) fn check_commits(
+        &self,
+        until: usize,
+        committed: &[u64],
+        all: impl IntoIterator<Item = (usize, u64)>,
+    ) {
         let place = |effect: &Effect| (effect.partition, effect.offset);
         let done: HashSet<_> = self.0[..until].iter().map(place).collect();
-        for (partition, end) in committed.iter().enumerate() {
-            for offset in 0..*end {
-                let is_done = done.contains(&(partition, offset));
-                assert!(is_done, "{end} is committed in partition {partition}, without {offset}");
-            }
+        for (partition, offset) in all {
+            let end = committed[partition];
+            let is_done = offset >= end || done.contains(&(partition, offset));
+            assert!(is_done, "{end} is committed in partition {partition}, without {offset}");
         }
     }
 }

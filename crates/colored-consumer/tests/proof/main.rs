@@ -6,11 +6,12 @@
 #![cfg(unix)]
 
 mod check;
+mod log;
 mod process;
 
 use check::{Effects, Ended};
-use process::{Member, Scratch};
-use std::time::Duration;
+use process::Scratch;
+use std::time::{Duration, Instant};
 
 const PARTITIONS: u32 = 12;
 const KEYS: usize = 1_000;
@@ -21,10 +22,28 @@ fn count() -> u64 {
     words.map_or(8_000, |words| words.parse().expect("a number of records"))
 }
 
+/// The partitions and offsets that are committed: the engine leaves out no offset.
+fn below(committed: &[u64]) -> impl Iterator<Item = (usize, u64)> {
+    let all = committed.iter().enumerate();
+    all.flat_map(|(partition, end)| (0..*end).map(move |offset| (partition, offset)))
+}
+
+/// Waits until no effect comes for a while.
+fn wait_until_quiet(scratch: &Scratch) {
+    let (mut before, mut since) = (usize::MAX, Instant::now());
+    while since.elapsed() < Duration::from_secs(1) {
+        let now = scratch.effects().len();
+        if now != before {
+            (before, since) = (now, Instant::now());
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
 #[test]
 fn kills_lose_nothing_and_repeat_only_what_was_not_committed() {
     let (scratch, count) = (Scratch::new(), count());
-    let sent = process::send(&scratch, count, KEYS, PARTITIONS);
+    let sent = log::send(&scratch, count, KEYS, PARTITIONS);
     let options = format!(
         "--members 4 --work-us 300 --fail-every 97 --poison {POISON} --churn-ms 150 --session-ms 1500"
     );
@@ -32,43 +51,41 @@ fn kills_lose_nothing_and_repeat_only_what_was_not_committed() {
     let plan =
         [Ended::Killed, Ended::Left, Ended::Killed, Ended::Slept, Ended::Killed, Ended::Left];
     for (round, end) in plan.into_iter().cycle().take(8).enumerate() {
-        let mut member = Member::start(&scratch, &options);
+        let mut member = log::start(&scratch, &options);
         // Somewhere in the middle of what is left.
         member.wait_for_effects(&scratch, count / 10 + 37 * round as u64, Duration::from_secs(5));
         if end == Ended::Slept {
             member.sleep_past_the_session(Duration::from_millis(2_500));
             member.wait_for_effects(&scratch, 50, Duration::from_secs(5));
         }
-        let is_killed = end == Ended::Killed;
+        let (is_killed, name) = (end == Ended::Killed, member.name());
         let peak = if is_killed { member.kill() } else { member.leave() };
         assert!(peak < 300 << 20, "{peak} bytes of memory");
-        ends.push((end, scratch.effects().len(), process::committed(&scratch, PARTITIONS)));
+        ends.push((name, end, scratch.effects().len(), log::committed(&scratch, PARTITIONS)));
     }
     // The rest, without poison.
-    let mut member = Member::start(&scratch, "--members 4 --session-ms 1500");
+    let mut member = log::start(&scratch, "--members 4 --session-ms 1500");
     member.wait_for_all(&scratch, &sent);
     member.leave();
-    let committed = process::committed(&scratch, PARTITIONS);
-    ends.push((Ended::Left, scratch.effects().len(), committed));
+    let committed = log::committed(&scratch, PARTITIONS);
+    ends.push((member.name(), Ended::Left, scratch.effects().len(), committed));
     let effects = Effects::read(&scratch.effects());
     effects.check_all_appear(&sent);
     effects.check_order(&sent);
     effects.check_no_overlap();
-    let mut before = 0;
-    for (end, length, committed) in &ends {
-        effects.check_commits(*length, committed);
-        effects.check_repeats(before, *length, *end, committed);
-        before = *length;
+    for (name, end, length, committed) in &ends {
+        effects.check_commits(*length, committed, below(committed));
+        effects.check_repeats(name, *end, (*length, committed));
     }
-    assert_eq!(ends.last().unwrap().2.iter().sum::<u64>(), count, "all is committed");
+    assert_eq!(ends.last().unwrap().3.iter().sum::<u64>(), count, "all is committed");
 }
 
 /// Every key but one goes on, although that one fails for ever.
 #[test]
 fn a_poison_key_stops_only_itself() {
     let scratch = Scratch::new();
-    let sent = process::send(&scratch, 3_000, 100, PARTITIONS);
-    let mut member = Member::start(&scratch, "--members 2 --poison k3");
+    let sent = log::send(&scratch, 3_000, 100, PARTITIONS);
+    let mut member = log::start(&scratch, "--members 2 --poison k3");
     let others: Vec<_> = sent.iter().filter(|(key, _)| *key != "k3").cloned().collect();
     member.wait_for_all(&scratch, &others);
     member.leave();
@@ -80,17 +97,18 @@ fn a_poison_key_stops_only_itself() {
 #[test]
 fn a_build_that_commits_on_receipt_fails() {
     let scratch = Scratch::new();
-    let sent = process::send(&scratch, 4_000, 100, PARTITIONS);
-    let mut member = Member::start(&scratch, "--members 2 --work-us 20000 --broken receipt");
+    let sent = log::send(&scratch, 4_000, 100, PARTITIONS);
+    let mut member = log::start(&scratch, "--members 2 --work-us 20000 --broken receipt");
     member.wait_for_effects(&scratch, 500, Duration::from_secs(60));
     member.kill();
     let length = scratch.effects().len();
-    let committed = process::committed(&scratch, PARTITIONS);
+    let committed = log::committed(&scratch, PARTITIONS);
     let effects = Effects::read(&scratch.effects());
-    let checked = std::panic::catch_unwind(|| effects.check_commits(length, &committed));
+    let checked =
+        std::panic::catch_unwind(|| effects.check_commits(length, &committed, below(&committed)));
     assert!(checked.is_err(), "a commit passes unfinished records");
-    let mut member = Member::start(&scratch, "--members 2");
-    member.wait_until_quiet(&scratch);
+    let mut member = log::start(&scratch, "--members 2");
+    wait_until_quiet(&scratch);
     member.leave();
     let effects = Effects::read(&scratch.effects());
     assert!(std::panic::catch_unwind(|| effects.check_all_appear(&sent)).is_err(), "some are lost");
@@ -100,15 +118,15 @@ fn a_build_that_commits_on_receipt_fails() {
 #[test]
 fn a_build_without_a_drain_fails() {
     let scratch = Scratch::new();
-    let sent = process::send(&scratch, 4_000, 100, PARTITIONS);
+    let sent = log::send(&scratch, 4_000, 100, PARTITIONS);
     let options = "--members 3 --work-us 3000 --churn-ms 60 --broken drain";
-    let mut member = Member::start(&scratch, options);
+    let mut member = log::start(&scratch, options);
     member.wait_for_all(&scratch, &sent);
     member.kill();
     let effects = Effects::read(&scratch.effects());
     let is_found = [
         std::panic::catch_unwind(|| effects.check_no_overlap()).is_err(),
-        std::panic::catch_unwind(|| effects.check_repeats(0, usize::MAX, Ended::Left, &[]))
+        std::panic::catch_unwind(|| effects.check_repeats(&member.name(), Ended::Left, (0, &[])))
             .is_err(),
     ];
     assert!(is_found.contains(&true), "{is_found:?}");

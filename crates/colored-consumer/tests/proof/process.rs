@@ -1,7 +1,5 @@
-//! The processes of the proof, and what they leave behind.
+//! The processes of the proof, and what they leave behind. The engines of other workspaces use it, too.
 
-use colored_consumer::TopicPartition;
-use colored_consumer::embedded::{Engine, NewRecord, Options};
 use std::collections::HashSet;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -10,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 /// A new directory, which is removed at the end.
-pub(crate) struct Scratch(PathBuf);
+pub(crate) struct Scratch(pub(crate) PathBuf);
 
 impl Scratch {
     pub(crate) fn new() -> Scratch {
@@ -23,10 +21,6 @@ impl Scratch {
         std::fs::create_dir_all(&path).unwrap();
         std::fs::write(path.join("effects"), "").unwrap();
         Scratch(path)
-    }
-
-    fn engine(&self) -> PathBuf {
-        self.0.join("engine")
     }
 
     /// The whole lines of the file of effects.
@@ -43,25 +37,8 @@ impl Drop for Scratch {
     }
 }
 
-/// Runs in a process that has the engine open.
-fn with_engine<T: Send + 'static>(
-    directory: &Path,
-    run: impl AsyncFnOnce(Engine) -> T + 'static,
-) -> T {
-    let (runtime, directory) = (colored::Runtime::new().unwrap(), directory.to_owned());
-    runtime.block_on(async move {
-        let engine = Options::new().sync(false).open(directory).await.unwrap();
-        run(engine).await
-    })
-}
-
-/// Sends records whose keys are drawn by Zipf's law, numbered by key; returns all of them.
-pub(crate) fn send(
-    scratch: &Scratch,
-    count: u64,
-    keys: usize,
-    partitions: u32,
-) -> Vec<(String, u64)> {
+/// Keys that are drawn by Zipf's law, numbered by key.
+pub(crate) fn draw(count: u64, keys: usize) -> Vec<(String, u64)> {
     let mut chance = fastrand::Rng::with_seed(7);
     let mut sums = Vec::new();
     for rank in 1..=keys {
@@ -74,29 +51,7 @@ pub(crate) fn send(
         next[key] += 1;
         (format!("k{key}"), next[key] - 1)
     };
-    let sent: Vec<(String, u64)> = (0..count).map(&mut draw).collect();
-    let records: Vec<_> = sent
-        .iter()
-        .map(|(key, number): &(String, u64)| NewRecord::new(key.clone(), number.to_string()))
-        .collect();
-    with_engine(&scratch.engine(), async move |engine| {
-        engine.create_topic("t", partitions).await.unwrap();
-        engine.send_all("t", records).await.unwrap();
-    });
-    sent
-}
-
-/// The committed offset of each partition.
-pub(crate) fn committed(scratch: &Scratch, partitions: u32) -> Vec<u64> {
-    with_engine(&scratch.engine(), async move |engine| {
-        let mut committed = Vec::new();
-        for partition in 0..partitions {
-            let of = TopicPartition { topic: "t".into(), partition };
-            let found = engine.committed("g", &of).await;
-            committed.push(found.map_or(0, |found| found.offset));
-        }
-        committed
-    })
+    (0..count).map(&mut draw).collect()
 }
 
 /// A process with members. It is killed when this is dropped.
@@ -106,18 +61,12 @@ pub(crate) struct Member {
 }
 
 impl Member {
-    pub(crate) fn start(scratch: &Scratch, options: &str) -> Member {
-        let mut program = std::env::current_exe().unwrap();
-        program.pop();
-        program.set_file_name("examples");
-        program.push("consumer-member");
-        assert!(program.exists(), "`cargo test -p colored-rt-consumer` builds {program:?}");
+    /// Starts a program with these arguments, which have no spaces, and waits until it is ready.
+    pub(crate) fn start(program: &Path, scratch: &Scratch, arguments: &str) -> Member {
         let mut child = Command::new(program)
-            .args(["--engine", "embedded", "--topic", "t", "--group", "g", "--url"])
-            .arg(scratch.engine())
             .arg("--effects")
             .arg(scratch.0.join("effects"))
-            .args(options.split(' '))
+            .args(arguments.split_whitespace())
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
@@ -126,6 +75,11 @@ impl Member {
         output.read_line(&mut line).unwrap();
         assert_eq!(line, "ready\n");
         Member { child, output }
+    }
+
+    /// The process, as it is named in its effects.
+    pub(crate) fn name(&self) -> String {
+        self.child.id().to_string()
     }
 
     /// Waits for so many more effects, or so long.
@@ -159,18 +113,6 @@ impl Member {
             );
             assert!(self.child.try_wait().unwrap().is_none(), "the process has ended");
             std::thread::sleep(Duration::from_millis(50));
-        }
-    }
-
-    /// Waits until no effect comes for a while.
-    pub(crate) fn wait_until_quiet(&mut self, scratch: &Scratch) {
-        let (mut before, mut since) = (usize::MAX, Instant::now());
-        while since.elapsed() < Duration::from_secs(1) {
-            let now = scratch.effects().len();
-            if now != before {
-                (before, since) = (now, Instant::now());
-            }
-            std::thread::sleep(Duration::from_millis(20));
         }
     }
 

@@ -1,26 +1,9 @@
-//! A process with members of a group, for proofs: it handles records, and appends a line for each effect to a file.
-//!
-//! ```text
-//! consumer-member --engine embedded --url DIRECTORY --topic T --group G --effects FILE
-//! ```
-//!
-//! A line is `key number member generation start end partition offset`: `number` is the value of the record, `member` the
-//! process with the place in it, and the times are nanoseconds since 1970. `SIGTERM` drains, commits, and leaves.
-//!
-//! | option | |
-//! |---|---|
-//! | `--members N` | members in this process, 1 by default |
-//! | `--work-us N` | a handler sleeps so long before its effect |
-//! | `--fail-every N` | the first attempt of one of N records fails |
-//! | `--poison KEY` | every attempt of the key fails |
-//! | `--churn-ms N` | as often, a member leaves and another one joins |
-//! | `--session-ms N` | the session of a member |
-//! | `--broken receipt\|drain` | a build that commits on receipt, or releases without a drain |
+//! A member of a group, for proofs: it handles records, and appends a line for each effect to a file. The engines of
+//! other workspaces use it, too.
 
 use colored::task::CancellationToken;
 use colored::time::{Duration, sleep, timeout};
-use colored_consumer::embedded::{Engine, Options};
-use colored_consumer::{Broken, Consumer, ConsumerError, Context, Failure, Record};
+use colored_consumer::{Broken, Consumer, ConsumerError, Context, Failure, Record, Source};
 use std::error::Error;
 use std::fs::File;
 use std::io::Write;
@@ -29,22 +12,25 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The options of the command line.
 #[derive(Clone)]
-struct Plan {
-    url: String,
-    topic: String,
-    group: String,
+pub(crate) struct Plan {
+    pub(crate) engine: String,
+    pub(crate) url: String,
+    pub(crate) topic: String,
+    pub(crate) group: String,
+    pub(crate) session: Duration,
+    /// The name of a static member.
+    pub(crate) instance: Option<String>,
     effects: String,
     members: usize,
     work: Duration,
     fail_every: u64,
     poison: Option<String>,
     churn: Option<Duration>,
-    session: Duration,
     broken: Broken,
 }
 
 impl Plan {
-    fn read() -> Result<Plan, Box<dyn Error>> {
+    pub(crate) fn read() -> Result<Plan, Box<dyn Error>> {
         let words: Vec<String> = std::env::args().skip(1).collect();
         let value = |name: &str| {
             let place = words.iter().position(|word| word == name)?;
@@ -55,10 +41,6 @@ impl Plan {
             None => Ok(default),
             Some(word) => word.parse().map_err(|_| format!("{name} {word}: expected a number")),
         };
-        let engine = text("--engine")?;
-        if engine != "embedded" {
-            return Err(format!("--engine {engine}: expected embedded").into());
-        }
         let broken = match value("--broken").as_deref() {
             None => Broken::Nothing,
             Some("receipt") => Broken::CommitOnReceipt,
@@ -69,16 +51,18 @@ impl Plan {
         };
         let churn = number("--churn-ms", 0)?;
         Ok(Plan {
+            engine: text("--engine")?,
             url: text("--url")?,
             topic: text("--topic")?,
             group: text("--group")?,
+            session: Duration::from_millis(number("--session-ms", 10_000)?),
+            instance: value("--instance"),
             effects: text("--effects")?,
             members: number("--members", 1)?.max(1) as usize,
             work: Duration::from_micros(number("--work-us", 0)?),
             fail_every: number("--fail-every", 0)?,
             poison: value("--poison"),
             churn: (churn > 0).then(|| Duration::from_millis(churn)),
-            session: Duration::from_millis(number("--session-ms", 10_000)?),
             broken,
         })
     }
@@ -109,17 +93,16 @@ impl Plan {
         Ok(())
     }
 
-    async fn start(
+    fn start<S: Source>(
         &self,
-        engine: &Engine,
+        source: S,
         file: &Arc<File>,
         number: usize,
         stop: &CancellationToken,
-    ) -> Result<Consumer, Box<dyn Error>> {
-        let options = engine.member(&self.group, [&*self.topic]).session(self.session);
+    ) -> Result<Consumer, ConsumerError> {
         let (plan, file) = (Arc::new(self.clone()), Arc::clone(file));
         let name: Arc<str> = format!("{}.{number}", std::process::id()).into();
-        let consumer = Consumer::builder(options.join().await?)
+        Consumer::builder(source)
             .broken(self.broken)
             .concurrency(64)
             .records(2_000)
@@ -130,8 +113,7 @@ impl Plan {
             .start(move |record, context| {
                 let (plan, file, name) = (Arc::clone(&plan), Arc::clone(&file), Arc::clone(&name));
                 async move { plan.handle(&file, &name, record, context).await }
-            })?;
-        Ok(consumer)
+            })
     }
 }
 
@@ -156,17 +138,21 @@ fn stop_on_signal(_: CancellationToken) -> std::io::Result<()> {
     Ok(())
 }
 
-#[colored::main]
-async fn main() -> Result<(), Box<dyn Error>> {
-    let plan = Plan::read()?;
+/// Handles the records of the members that `join` returns, until somebody asks the process to end.
+pub(crate) async fn run<S, Joined>(
+    plan: Plan,
+    join: impl Fn(&Plan) -> Joined,
+) -> Result<(), Box<dyn Error>>
+where
+    S: Source,
+    Joined: Future<Output = Result<S, colored_consumer::Error>>,
+{
     let stop = CancellationToken::new();
     stop_on_signal(stop.clone())?;
     let file = Arc::new(File::options().create(true).append(true).open(&plan.effects)?);
-    // The proof kills the process, and not the machine.
-    let engine = Options::new().sync(false).open(&plan.url).await?;
     let mut consumers = Vec::new();
     for number in 0..plan.members {
-        consumers.push(plan.start(&engine, &file, number, &stop).await?);
+        consumers.push(plan.start(join(&plan).await?, &file, number, &stop)?);
     }
     println!("ready");
     let mut next = plan.members;
@@ -177,11 +163,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
         // The oldest leaves.
         let gone = consumers.remove(0);
         if next.is_multiple_of(2) {
-            consumers.push(plan.start(&engine, &file, next, &stop).await?);
+            consumers.push(plan.start(join(&plan).await?, &file, next, &stop)?);
             gone.stop().await?;
         } else {
             gone.stop().await?;
-            consumers.push(plan.start(&engine, &file, next, &stop).await?);
+            consumers.push(plan.start(join(&plan).await?, &file, next, &stop)?);
         }
         next += 1;
     }

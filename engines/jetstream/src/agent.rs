@@ -1,0 +1,366 @@
+//! The task of a member that writes to the bucket: its own entry, the leases that it takes and gives up, and commits.
+//!
+//! Invariants:
+//!
+//! * A lease is written only over the revision that the agent knows, so that of two members one fails.
+//! * An agent that could not write its entry for a session has lost everything, before it does anything else.
+
+mod balance;
+mod beat;
+mod write;
+
+pub(crate) use self::write::range;
+
+use self::write::{Fault, Held, write};
+use crate::engine::{Thread, failed};
+use crate::lease::{Beat, member_key};
+use crate::reader::{Request, read};
+use crate::table::Table;
+use async_nats::jetstream::Context;
+use async_nats::jetstream::kv::{Entry, Operation, Store, Watch};
+use colored_consumer::{Commit, CommitError, Error, Event, Owned, Record, TopicPartition};
+use futures_util::StreamExt;
+use futures_util::future::join_all;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{MissedTickBehavior, interval, timeout};
+
+/// What a member hears.
+#[derive(Debug)]
+pub(crate) enum Told {
+    Event(Event),
+    /// Records that were asked for since a begin.
+    Records {
+        owned: Owned,
+        begin: u64,
+        records: Vec<Record>,
+        end: u64,
+    },
+    /// A request is answered.
+    Fetched {
+        owned: Owned,
+        begin: u64,
+    },
+    Failed(String),
+}
+
+/// What a member asks for.
+pub(crate) enum Command {
+    Read(Owned, Request),
+    Commit(Vec<Commit>, oneshot::Sender<Result<(), CommitError>>),
+    Release(Vec<Owned>, oneshot::Sender<Result<(), Error>>),
+    Close(oneshot::Sender<Result<(), Error>>),
+}
+
+/// What a member is.
+pub(crate) struct Settings {
+    pub(crate) name: String,
+    pub(crate) is_static: bool,
+    /// With their numbers of partitions.
+    pub(crate) topics: BTreeMap<Arc<str>, u32>,
+    pub(crate) session: Duration,
+}
+
+/// The ends of an agent that a member has.
+pub(crate) struct Joined {
+    pub(crate) commands: mpsc::UnboundedSender<Command>,
+    pub(crate) told: mpsc::UnboundedReceiver<Told>,
+    pub(crate) alive: oneshot::Sender<()>,
+    pub(crate) thread: Arc<Thread>,
+}
+
+/// The task that reads a partition.
+struct Reading {
+    begin: u64,
+    requests: mpsc::UnboundedSender<Request>,
+    task: tokio::task::JoinHandle<()>,
+}
+
+impl Drop for Reading {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+struct Agent {
+    context: Context,
+    store: Store,
+    settings: Settings,
+    told: mpsc::UnboundedSender<Told>,
+    table: Table,
+    held: BTreeMap<TopicPartition, Held>,
+    readings: BTreeMap<TopicPartition, Reading>,
+    beat: Beat,
+    /// The revision of the own entry, and of the one before.
+    revisions: (u64, u64),
+    /// The last own entry that the watch has shown.
+    seen: u64,
+    /// When the own entry was written at last. `None` if the member has to join again.
+    beaten: Option<Instant>,
+    watch: Option<Watch>,
+    /// Another member has the name.
+    is_replaced: bool,
+    /// The consumer gives up what nobody has asked for: it stops.
+    is_stopping: bool,
+    /// The thread lives until the member has left.
+    _thread: Arc<Thread>,
+}
+
+/// Joins a group, and starts the agent.
+pub(crate) async fn join(
+    context: Context,
+    store: Store,
+    settings: Settings,
+    thread: Arc<Thread>,
+) -> Result<Joined, Error> {
+    let (command_sender, commands) = mpsc::unbounded_channel();
+    let (told_sender, told) = mpsc::unbounded_channel();
+    let (alive_sender, alive) = oneshot::channel();
+    let mut agent = Agent {
+        context,
+        store,
+        beat: Beat { since: 0, token: String::new(), topics: Vec::new() },
+        settings,
+        told: told_sender,
+        table: Table::default(),
+        held: BTreeMap::new(),
+        readings: BTreeMap::new(),
+        revisions: (0, 0),
+        seen: 0,
+        beaten: None,
+        watch: None,
+        is_replaced: false,
+        is_stopping: false,
+        _thread: Arc::clone(&thread),
+    };
+    agent.enter().await.map_err(|error| failed("the join", error))?;
+    thread.handle().spawn(agent.run(commands, alive));
+    Ok(Joined { commands: command_sender, told, alive: alive_sender, thread })
+}
+
+impl Agent {
+    async fn run(
+        mut self,
+        mut commands: mpsc::UnboundedReceiver<Command>,
+        mut alive: oneshot::Receiver<()>,
+    ) {
+        let mut ticks = interval(self.settings.session / 6);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut reply = None;
+        loop {
+            let watch = &mut self.watch;
+            let next = async move {
+                match watch {
+                    Some(watch) => watch.next().await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                biased;
+                _ = ticks.tick() => self.tick().await,
+                command = commands.recv() => {
+                    self.check_session();
+                    match command {
+                        Some(Command::Close(done)) => {
+                            reply = Some(done);
+                            break;
+                        }
+                        Some(command) => self.obey(command).await,
+                        None => break,
+                    }
+                }
+                _ = &mut alive => break,
+                entry = next => match entry {
+                    Some(Ok(entry)) => self.hear(entry).await,
+                    _ => self.watch = None,
+                },
+            }
+        }
+        self.readings.clear();
+        self.leave().await;
+        // Nobody may wait.
+        reply.map(|reply| reply.send(Ok(())));
+    }
+
+    /// How long an answer of the server may take: it must not keep the agent from its next entry.
+    fn limit(&self) -> Duration {
+        self.settings.session / 3
+    }
+
+    fn tell(&self, told: Told) {
+        // A member that has gone needs to hear nothing.
+        let _ = self.told.send(told);
+    }
+
+    /// The member has lost everything, and has to join again.
+    fn lose_all(&mut self) {
+        self.readings.clear();
+        let lost = std::mem::take(&mut self.held).into_iter();
+        let lost: Vec<_> = lost
+            .map(|(partition, held)| Owned { partition, generation: held.generation })
+            .collect();
+        if !lost.is_empty() {
+            self.tell(Told::Event(Event::Lost(lost)));
+        }
+        self.beaten = None;
+    }
+
+    fn check_session(&mut self) {
+        if self.beaten.is_some_and(|beaten| beaten.elapsed() >= self.settings.session) {
+            self.lose_all();
+        }
+    }
+
+    async fn tick(&mut self) {
+        self.check_session();
+        if self.is_replaced {
+            let name = &self.settings.name;
+            let text =
+                format!("another member has joined as {name:?}, and this one has lost everything");
+            return self.tell(Told::Failed(text));
+        }
+        if self.beaten.is_some() {
+            self.write_beat().await;
+        } else if let Ok(Err(error)) = timeout(self.limit(), self.enter()).await {
+            return self.tell(Told::Failed(error));
+        }
+        // The watch shows what this member writes, or it has died.
+        if self.watch.is_none() || self.seen < self.revisions.1 {
+            let watch = timeout(self.limit(), self.store.watch_with_history(">"));
+            self.watch = watch.await.ok().and_then(Result::ok);
+        }
+        let now = Instant::now();
+        for name in self.table.forgotten(self.settings.session, now) {
+            // Another member may be faster.
+            let _ = timeout(self.limit(), self.store.delete(member_key(&name))).await;
+        }
+        self.look_for_topics().await;
+        self.balance().await;
+    }
+
+    async fn hear(&mut self, entry: Entry) {
+        if entry.key == member_key(&self.settings.name) {
+            self.seen = self.seen.max(entry.revision);
+        }
+        let value = (entry.operation == Operation::Put).then_some(&entry.value[..]);
+        if self.table.apply(&entry.key, value, entry.revision, Instant::now()) {
+            self.balance().await;
+        }
+    }
+
+    async fn obey(&mut self, command: Command) {
+        match command {
+            Command::Read(owned, request) => self.read(owned, request),
+            Command::Commit(commits, reply) => {
+                let committed = self.commit(commits).await;
+                // Nobody may wait.
+                let _ = reply.send(committed);
+            }
+            Command::Release(owned, reply) => {
+                let released = self.release(owned).await;
+                // Nobody may wait.
+                let _ = reply.send(released);
+            }
+            Command::Close(_) => {}
+        }
+    }
+
+    fn is_held(&self, owned: &Owned) -> bool {
+        let held = self.held.get(&owned.partition);
+        held.is_some_and(|held| held.generation == owned.generation)
+    }
+
+    fn read(&mut self, owned: Owned, request: Request) {
+        if !self.is_held(&owned) {
+            return;
+        }
+        let begin = request.begin;
+        if self.readings.get(&owned.partition).is_none_or(|reading| reading.begin != begin) {
+            let (requests, receiver) = mpsc::unbounded_channel();
+            let reads = read(self.context.clone(), owned.clone(), receiver, self.told.clone());
+            let reading = Reading { begin, requests, task: tokio::spawn(reads) };
+            self.readings.insert(owned.partition.clone(), reading);
+        }
+        // It ends with this agent only.
+        let _ = self.readings[&owned.partition].requests.send(request);
+    }
+
+    async fn commit(&mut self, commits: Vec<Commit>) -> Result<(), CommitError> {
+        let (mut fenced, mut writes) = (Vec::new(), Vec::new());
+        for Commit { owned, committed } in commits {
+            if !self.is_held(&owned) {
+                fenced.push(owned);
+                continue;
+            }
+            let mut held = self.held[&owned.partition].clone();
+            held.committed = Some(committed);
+            let (store, owner) = (self.store.clone(), self.settings.name.clone());
+            let limit = self.limit();
+            writes.push(async move {
+                let owner = Some(owner);
+                let written = write(&store, &owned, owner, &held, limit).await;
+                (owned, held, written)
+            });
+        }
+        let mut failure = None;
+        for (owned, held, written) in join_all(writes).await {
+            match written {
+                Ok(revision) => {
+                    self.held.insert(owned.partition, Held { revision, ..held });
+                }
+                Err(Fault::Fenced) => {
+                    self.held.remove(&owned.partition);
+                    self.readings.remove(&owned.partition);
+                    self.tell(Told::Event(Event::Lost(vec![owned.clone()])));
+                    fenced.push(owned);
+                }
+                Err(Fault::Failed(text)) => failure = Some(text),
+            }
+        }
+        match failure {
+            Some(text) => Err(CommitError::Failed(Error::new(text))),
+            None if fenced.is_empty() => Ok(()),
+            None => Err(CommitError::Fenced(fenced)),
+        }
+    }
+
+    async fn release(&mut self, owned: Vec<Owned>) -> Result<(), Error> {
+        let mut failure = Ok(());
+        for owned in owned {
+            if !self.is_held(&owned) {
+                continue;
+            }
+            self.readings.remove(&owned.partition);
+            let Some(held) = self.held.remove(&owned.partition) else { continue };
+            let owner = self.settings.is_static.then(|| self.settings.name.clone());
+            // A static member that stops keeps its partitions for its successor, one that goes on does not.
+            let owner = owner.filter(|_| !held.is_revoked);
+            self.is_stopping |= !held.is_revoked;
+            if let Err(Fault::Failed(text)) =
+                write(&self.store, &owned, owner, &held, self.limit()).await
+            {
+                // It is free when the member is dead, and the member takes it for its own again.
+                failure = Err(Error::new(text));
+            }
+        }
+        failure
+    }
+
+    /// Leaves the group. A static member leaves its entry, so that its partitions wait for its session.
+    async fn leave(&mut self) {
+        let all = self.held.iter();
+        let owned = all.map(|(partition, held)| Owned {
+            partition: partition.clone(),
+            generation: held.generation,
+        });
+        let all: Vec<_> = owned.collect();
+        // What fails is free when the member is dead.
+        let _ = self.release(all).await;
+        if !self.settings.is_static && self.beaten.is_some() {
+            let key = member_key(&self.settings.name);
+            let _ = timeout(self.limit(), self.store.delete(key)).await;
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Which leases a member takes, and which it asks its consumer to give up.
+
+use super::write::{Held, range};
+use super::{Agent, Told};
+use crate::lease::{Lease, lease_key};
+use async_nats::jetstream::ErrorCode;
+use async_nats::jetstream::context::{GetStreamError, GetStreamErrorKind};
+use colored_consumer::{Assignment, Event, Owned, TopicPartition};
+use std::time::Instant;
+use tokio::time::timeout;
+
+impl Agent {
+    /// Loses the partitions of topics that were deleted. A topic of the same name is another topic.
+    pub(super) async fn look_for_topics(&mut self) {
+        for topic in self.settings.topics.keys().cloned().collect::<Vec<_>>() {
+            let Err(error) = self.context.get_stream(&topic).await else { continue };
+            if !is_not_found(&error) {
+                continue;
+            }
+            self.settings.topics.remove(&topic);
+            self.beat.topics.retain(|name| **name != *topic);
+            let gone: Vec<_> = self.held.keys().filter(|of| of.topic == topic).cloned().collect();
+            let mut lost = Vec::new();
+            for partition in gone {
+                let Some(held) = self.held.remove(&partition) else { continue };
+                self.readings.remove(&partition);
+                let lease = Lease { generation: held.generation, ..Lease::default() };
+                let key = lease_key(&partition);
+                // Otherwise the next owner finds a place that the new stream may not have.
+                let write = self.store.update(&key, lease.encode(), held.revision);
+                let _ = timeout(self.limit(), write).await;
+                lost.push(Owned { partition, generation: held.generation });
+            }
+            if !lost.is_empty() {
+                self.tell(Told::Event(Event::Lost(lost)));
+            }
+        }
+    }
+
+    /// Takes what is free, up to the share of this member, or asks for what is above it.
+    pub(super) async fn balance(&mut self) {
+        // Without its own entry, it has not seen the others' either.
+        let is_new = self.beaten.is_none() || self.seen < self.beat.since;
+        if is_new || self.is_replaced || self.is_stopping {
+            return;
+        }
+        let (session, now) = (self.settings.session, Instant::now());
+        let me = self.settings.name.clone();
+        for (topic, partitions) in self.settings.topics.clone() {
+            let of = (&*topic, partitions);
+            let share = self.table.share(&me, of, session, now);
+            let own = |(partition, held): &(&TopicPartition, &Held)| {
+                partition.topic == topic && !held.is_revoked
+            };
+            let count = self.held.iter().filter(own).count();
+            if count > share {
+                self.revoke(&topic, count - share);
+                continue;
+            }
+            let free = self.table.free(&me, of, session, now).into_iter();
+            let free: Vec<_> = free.filter(|(of, ..)| !self.held.contains_key(of)).collect();
+            let mut assigned = Vec::new();
+            for (partition, lease, revision) in free {
+                if count + assigned.len() >= share {
+                    break;
+                }
+                assigned.extend(self.take(partition, lease, revision).await);
+            }
+            if !assigned.is_empty() {
+                self.tell(Told::Event(Event::Assigned(assigned)));
+            }
+        }
+    }
+
+    fn revoke(&mut self, topic: &str, count: usize) {
+        let mut revoked = Vec::new();
+        for (partition, held) in self.held.iter_mut().rev() {
+            if *partition.topic == *topic && !held.is_revoked && revoked.len() < count {
+                held.is_revoked = true;
+                self.readings.remove(partition);
+                let generation = held.generation;
+                revoked.push(Owned { partition: partition.clone(), generation });
+            }
+        }
+        self.tell(Told::Event(Event::Revoked(revoked)));
+    }
+
+    /// Takes a lease; `None` if another member was faster, or the server does not answer.
+    async fn take(
+        &mut self,
+        partition: TopicPartition,
+        before: Lease,
+        revision: u64,
+    ) -> Option<Assignment> {
+        let (start, end) = range(&self.context, &partition).await.ok()?;
+        let (generation, committed) = (before.generation + 1, before.committed);
+        let owner = Some(self.settings.name.clone());
+        let lease = Lease { owner, generation, committed: committed.clone() };
+        let write = self.store.update(lease_key(&partition), lease.encode(), revision);
+        // If only the answer is lost, the watch shows the lease as free for its owner.
+        let revision = timeout(self.limit(), write).await.ok()?.ok()?;
+        let held = Held { generation, revision, committed: committed.clone(), is_revoked: false };
+        self.held.insert(partition.clone(), held);
+        Some(Assignment { owned: Owned { partition, generation }, committed, start, end })
+    }
+}
+
+fn is_not_found(error: &GetStreamError) -> bool {
+    match error.kind() {
+        GetStreamErrorKind::JetStream(error) => error.error_code() == ErrorCode::STREAM_NOT_FOUND,
+        _ => false,
+    }
+}

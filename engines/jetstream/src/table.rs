@@ -1,0 +1,171 @@
+//! What a bucket says, as one member sees it, and what that member is to own. The caller gives the time.
+//!
+//! Invariants:
+//!
+//! * A member is dead when its entry has not changed for a session and a quarter, by the clock of the one who looks.
+//! * The shares of the living members are as equal as can be; those that are longer there have one more.
+
+use crate::lease::{Beat, Lease, Subject, subject};
+use colored_consumer::TopicPartition;
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+#[derive(Debug)]
+struct Seen {
+    beat: Beat,
+    since: u64,
+    at: Instant,
+}
+
+/// What a bucket says.
+#[derive(Debug, Default)]
+pub(crate) struct Table {
+    members: BTreeMap<String, Seen>,
+    leases: BTreeMap<TopicPartition, (Lease, u64)>,
+}
+
+impl Table {
+    /// Takes an entry; `None` is a deleted one. Returns whether something may have to move.
+    pub(crate) fn apply(
+        &mut self,
+        key: &str,
+        value: Option<&[u8]>,
+        revision: u64,
+        now: Instant,
+    ) -> bool {
+        match subject(key) {
+            Some(Subject::Member(name)) => {
+                let Some(beat) = value.and_then(Beat::decode) else {
+                    return self.members.remove(&name).is_some();
+                };
+                let since = if beat.since == 0 { revision } else { beat.since };
+                self.members.insert(name, Seen { beat, since, at: now }).is_none()
+            }
+            Some(Subject::Lease(of)) => {
+                // What is somebody else's counts as free, in its revision.
+                let lease = value.and_then(Lease::decode).unwrap_or_default();
+                let owner = lease.owner.clone();
+                let known = self.leases.get(&of);
+                if known.is_some_and(|(_, known)| *known >= revision) {
+                    return false;
+                }
+                let before = self.leases.insert(of, (lease, revision));
+                before.and_then(|(before, _)| before.owner) != owner
+            }
+            None => false,
+        }
+    }
+
+    /// Everybody is taken for alive from now on: nobody could be heard before.
+    pub(crate) fn forget_silence(&mut self, now: Instant) {
+        self.members.values_mut().for_each(|seen| seen.at = now);
+    }
+
+    fn is_alive(&self, name: &str, session: Duration, now: Instant) -> bool {
+        let most = session + session / 4;
+        self.members.get(name).is_some_and(|seen| now.saturating_duration_since(seen.at) < most)
+    }
+
+    /// The members that have been silent for ten sessions, whose entries nobody needs.
+    pub(crate) fn forgotten(&self, session: Duration, now: Instant) -> Vec<String> {
+        let is_old = |seen: &Seen| now.saturating_duration_since(seen.at) > 10 * session;
+        let old = self.members.iter().filter(|(_, seen)| is_old(seen));
+        old.map(|(name, _)| name.clone()).collect()
+    }
+
+    /// How many partitions of a topic the member is to own.
+    pub(crate) fn share(
+        &self,
+        me: &str,
+        (topic, partitions): (&str, u32),
+        session: Duration,
+        now: Instant,
+    ) -> usize {
+        let reads = |seen: &&Seen| seen.beat.topics.iter().any(|own| own == topic);
+        let is_there = |name: &str| name == me || self.is_alive(name, session, now);
+        let mut all: Vec<_> = self
+            .members
+            .iter()
+            .filter(|(name, seen)| is_there(name) && reads(seen))
+            .map(|(name, seen)| (seen.since, name.as_str()))
+            .collect();
+        all.sort_unstable();
+        let Some(rank) = all.iter().position(|(_, name)| *name == me) else { return 0 };
+        let (count, partitions) = (all.len(), partitions as usize);
+        partitions / count + usize::from(rank < partitions % count)
+    }
+
+    /// The partitions of a topic that the member may take, with what their leases say and in which revision.
+    pub(crate) fn free(
+        &self,
+        me: &str,
+        (topic, partitions): (&str, u32),
+        session: Duration,
+        now: Instant,
+    ) -> Vec<(TopicPartition, Lease, u64)> {
+        let all =
+            (0..partitions).map(|partition| TopicPartition { topic: topic.into(), partition });
+        let with_lease = all.map(|of| {
+            let (lease, revision) = self.leases.get(&of).cloned().unwrap_or_default();
+            (of, lease, revision)
+        });
+        let is_free = |(_, lease, _): &(TopicPartition, Lease, u64)| match &lease.owner {
+            None => true,
+            // An earlier member of the same name.
+            Some(owner) => owner == me || !self.is_alive(owner, session, now),
+        };
+        with_lease.filter(is_free).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SESSION: Duration = Duration::from_secs(4);
+
+    fn beat(table: &mut Table, name: &str, since: u64, now: Instant) {
+        let beat = Beat { since, token: name.into(), topics: vec!["t".into()] };
+        table.apply(&format!("member.{name}"), Some(&beat.encode()), since, now);
+    }
+
+    fn lease(table: &mut Table, partition: u32, owner: &str, revision: u64, now: Instant) -> bool {
+        let lease = Lease { owner: Some(owner.into()), generation: 1, committed: None };
+        table.apply(&format!("lease.t.{partition}"), Some(&lease.encode()), revision, now)
+    }
+
+    #[test]
+    fn the_older_members_have_one_more() {
+        let (mut table, now) = (Table::default(), Instant::now());
+        for (name, since) in [("z", 1), ("a", 2), ("m", 3)] {
+            beat(&mut table, name, since, now);
+        }
+        let shares =
+            |table: &Table, now| ["z", "a", "m"].map(|me| table.share(me, ("t", 11), SESSION, now));
+        assert_eq!(shares(&table, now), [4, 4, 3]);
+        let later = now + SESSION;
+        beat(&mut table, "z", 1, later);
+        beat(&mut table, "m", 3, later);
+        assert_eq!(table.share("z", ("t", 11), SESSION, later + SESSION / 2), 6, "a is dead");
+        table.forget_silence(later + SESSION / 2);
+        assert_eq!(shares(&table, later + SESSION / 2), [4, 4, 3]);
+        assert_eq!(table.share("z", ("u", 11), SESSION, now), 0, "it does not read u");
+    }
+
+    #[test]
+    fn what_the_dead_have_is_free() {
+        let (mut table, now) = (Table::default(), Instant::now());
+        beat(&mut table, "a", 1, now);
+        assert!(lease(&mut table, 0, "a", 5, now));
+        assert!(!lease(&mut table, 0, "b", 4, now), "an old entry");
+        assert!(!lease(&mut table, 0, "a", 6, now), "a commit moves nothing");
+        let free = |now| {
+            let free = table.free("b", ("t", 2), SESSION, now);
+            free.into_iter().map(|(of, _, revision)| (of.partition, revision)).collect::<Vec<_>>()
+        };
+        assert_eq!(free(now), [(1, 0)]);
+        assert_eq!(free(now + SESSION), [(1, 0)], "it may not know of its death");
+        assert_eq!(free(now + 2 * SESSION), [(0, 6), (1, 0)]);
+        assert_eq!(table.free("a", ("t", 1), SESSION, now).len(), 1, "its own, of an earlier time");
+    }
+}

@@ -1,0 +1,255 @@
+//! The calls that wait for the broker, one at a time, on a blocking thread; and [`KafkaControl`].
+//!
+//! Invariants:
+//!
+//! * A hand-over ends behind the commit that is under way, so a commit of a partition is never sent in a generation that
+//!   the member got after it.
+//! * No list of the client outlives its call: the client waits for such lists when it ends.
+
+use crate::context::{Change, Client, Context, add, list, lock, log_error};
+use crate::sys;
+use colored::sync::Mutex;
+use colored_consumer::{
+    Assignment, Commit, CommitError, Committed, Control, Error, Owned, TopicPartition,
+};
+use rdkafka::consumer::Consumer;
+use rdkafka::types::RDKafkaErrorCode;
+use rdkafka::{Offset, TopicPartitionList};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long the broker may take to say what it has.
+pub(crate) const ANSWER: Duration = Duration::from_secs(10);
+
+/// How often a commit is sent again when the group has a new generation, and after which time.
+const TRIES: u32 = 20;
+const BETWEEN_TRIES: Duration = Duration::from_millis(25);
+
+/// The calls of a member.
+#[derive(Clone)]
+pub(crate) struct Calls {
+    client: Arc<std::sync::Mutex<Option<Arc<Client>>>>,
+    pub(crate) context: Arc<Context>,
+    turn: Arc<Mutex<()>>,
+}
+
+impl fmt::Debug for Calls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Calls").finish_non_exhaustive()
+    }
+}
+
+pub(crate) fn failed(what: &str, error: impl fmt::Display) -> Error {
+    Error::new(format!("{what}: {error}"))
+}
+
+impl Calls {
+    pub(crate) fn new(client: Arc<Client>) -> Calls {
+        let context = Arc::clone(client.context());
+        let client = Arc::new(std::sync::Mutex::new(Some(client)));
+        Calls { client, context, turn: Arc::default() }
+    }
+
+    pub(crate) fn client(&self) -> Option<Arc<Client>> {
+        lock(&self.client).clone()
+    }
+
+    /// Waits for the others, and calls. `None` if the member has left.
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        call: impl FnOnce(&Client) -> T + Send + 'static,
+    ) -> Option<T> {
+        let turn = Arc::clone(&self.turn).lock_owned().await;
+        let client = self.client()?;
+        let called = colored::spawn_blocking(move || {
+            let result = call(&client);
+            drop(client);
+            drop(turn);
+            result
+        });
+        called.await.ok()
+    }
+
+    /// Looks up what was committed, and what the logs have.
+    pub(crate) async fn prepare(
+        &self,
+        owned: Vec<Owned>,
+    ) -> Option<Result<Vec<Assignment>, Error>> {
+        self.run(move |client| prepare(client, owned)).await
+    }
+
+    /// Looks up what the logs of these partitions have.
+    pub(crate) async fn ranges(&self, all: Vec<Owned>) -> Option<Vec<(Owned, u64, u64)>> {
+        let look_up = |client: &Client| {
+            let range = |owned: Owned| {
+                let (start, end) = range(client, &owned.partition).ok()?;
+                Some((owned, start, end))
+            };
+            all.into_iter().filter_map(range).collect()
+        };
+        self.run(look_up).await
+    }
+
+    /// Ends the hand-over that is complete, if there is one.
+    pub(crate) async fn finish(&self) {
+        let context = Arc::clone(&self.context);
+        // A member that has left has nothing to hand over.
+        let _ = self.run(move |client| finish(client, &context)).await;
+    }
+
+    /// Leaves the group. Waits for the call that is under way.
+    pub(crate) async fn close(&self) -> Result<(), Error> {
+        let turn = Arc::clone(&self.turn).lock_owned().await;
+        let calls = self.clone();
+        let left = colored::spawn_blocking(move || {
+            calls.leave();
+            drop(turn);
+        });
+        left.await.map_err(|error| failed("the member did not leave", error))
+    }
+
+    /// Leaves the group. The last reference to the client, which may be that of a call, waits for the client's threads.
+    pub(crate) fn leave(&self) {
+        self.context.close();
+        let client = lock(&self.client).take();
+        if let Some(client) = client {
+            // A revocation that nobody will hear of any more, or that was not complete.
+            while let Some(change) = self.context.pop() {
+                if let Change::Revoked(partitions, _) = change {
+                    lock(&self.context.ownership).revoke(partitions, true);
+                }
+            }
+            finish(&client, &self.context);
+        }
+    }
+}
+
+/// The client fetches these partitions no longer. It would remember that they are paused, and fetch nothing when the member
+/// gets them again.
+pub(crate) fn unassign(client: &Client, partitions: &[TopicPartition]) {
+    let list = list(partitions);
+    log_error("the end of a pause", client.resume(&list));
+    log_error("the end of a partition", client.incremental_unassign(&list));
+}
+
+fn finish(client: &Client, context: &Context) {
+    // Held until the client has it, so that no partition begins meanwhile.
+    let mut ownership = lock(&context.ownership);
+    if let Some(fetched) = ownership.finish() {
+        unassign(client, &fetched);
+    }
+}
+
+fn prepare(client: &Client, all: Vec<Owned>) -> Result<Vec<Assignment>, Error> {
+    let names: Vec<_> = all.iter().map(|owned| owned.partition.clone()).collect();
+    let committed = client.committed_offsets(list(&names), ANSWER);
+    let committed = committed.map_err(|error| failed("the committed offsets", error))?;
+    let (elements, metadata) = (committed.elements(), sys::metadata(&committed));
+    let mut assignments = Vec::new();
+    for ((owned, element), metadata) in all.into_iter().zip(&elements).zip(metadata) {
+        element.error().map_err(|error| failed("a committed offset", error))?;
+        let committed = match element.offset() {
+            Offset::Offset(offset) => u64::try_from(offset).ok(),
+            _ => None,
+        };
+        let committed = committed.map(|offset| Committed { offset, metadata });
+        let (start, end) = range(client, &owned.partition)?;
+        assignments.push(Assignment { owned, committed, start, end });
+    }
+    Ok(assignments)
+}
+
+fn range(client: &Client, of: &TopicPartition) -> Result<(u64, u64), Error> {
+    let number = i32::try_from(of.partition).unwrap_or(i32::MAX);
+    let (start, end) = client
+        .fetch_watermarks(&of.topic, number, ANSWER)
+        .map_err(|error| failed("the ends of a log", error))?;
+    Ok((u64::try_from(start).unwrap_or(0), u64::try_from(end).unwrap_or(0)))
+}
+
+/// Commits and releases for a [`Member`](crate::Member).
+#[derive(Clone, Debug)]
+pub struct KafkaControl {
+    pub(crate) calls: Calls,
+}
+
+impl Control for KafkaControl {
+    async fn commit(&self, commits: Vec<Commit>) -> Result<(), CommitError> {
+        let context = Arc::clone(&self.calls.context);
+        let all: Vec<_> = commits.iter().map(|commit| commit.owned.clone()).collect();
+        let committed = self.calls.run(move |client| commit(client, &context, commits)).await;
+        // A member that has left owns nothing.
+        committed.unwrap_or(Err(CommitError::Fenced(all)))
+    }
+
+    async fn release(&self, owned: Vec<Owned>) -> Result<(), Error> {
+        let is_complete = lock(&self.calls.context.ownership).release(&owned);
+        if is_complete {
+            self.calls.finish().await;
+        }
+        Ok(())
+    }
+}
+
+fn commit(client: &Client, context: &Context, commits: Vec<Commit>) -> Result<(), CommitError> {
+    let is_owned = |commit: &Commit| lock(&context.ownership).is_owned(&commit.owned);
+    let (commits, gone): (Vec<_>, Vec<_>) = commits.into_iter().partition(is_owned);
+    let mut fenced: Vec<_> = gone.into_iter().map(|commit| commit.owned).collect();
+    if !commits.is_empty() {
+        let list = commit_list(&commits).map_err(CommitError::Failed)?;
+        let results = send_commit(client, &list).map_err(CommitError::Failed)?;
+        for (commit, code) in commits.into_iter().zip(results) {
+            match code {
+                None => {}
+                // The topic was deleted.
+                Some(RDKafkaErrorCode::UnknownTopicOrPartition) => fenced.push(commit.owned),
+                Some(code) => {
+                    return Err(CommitError::Failed(failed(
+                        &commit.owned.partition.to_string(),
+                        code,
+                    )));
+                }
+            }
+        }
+    }
+    if fenced.is_empty() { Ok(()) } else { Err(CommitError::Fenced(fenced)) }
+}
+
+fn commit_list(commits: &[Commit]) -> Result<TopicPartitionList, Error> {
+    let mut list = TopicPartitionList::with_capacity(commits.len());
+    for Commit { owned, committed } in commits {
+        let metadata = std::str::from_utf8(&committed.metadata)
+            .map_err(|error| failed(&format!("{}: the metadata", owned.partition), error))?;
+        let offset = i64::try_from(committed.offset).unwrap_or(i64::MAX);
+        add(&mut list, &owned.partition, Offset::Offset(offset), metadata);
+    }
+    Ok(list)
+}
+
+/// Sends a commit; again if the group has a new generation meanwhile. What is owned stays so: a hand-over waits for this.
+fn send_commit(
+    client: &Client,
+    list: &TopicPartitionList,
+) -> Result<Vec<Option<RDKafkaErrorCode>>, Error> {
+    let mut tries = 0..TRIES;
+    loop {
+        // Kafka takes the commits of a member that is in no generation for an administrator's.
+        if sys::generation(client).is_none() {
+            return Err(Error::new("the member is not in its group"));
+        }
+        let result = sys::commit(client, list);
+        let code = match &result {
+            Ok(codes) => codes.iter().flatten().next(),
+            Err(code) => Some(code),
+        };
+        let is_passing = matches!(
+            code,
+            Some(RDKafkaErrorCode::IllegalGeneration | RDKafkaErrorCode::RebalanceInProgress)
+        );
+        if !is_passing || tries.next().is_none() {
+            return result.map_err(|code| failed("the broker", code));
+        }
+        std::thread::sleep(BETWEEN_TRIES);
+    }
+}

@@ -1,0 +1,206 @@
+//! Which partitions a member owns. Data only: the client and the broker are elsewhere.
+//!
+//! Invariants:
+//!
+//! * A partition has one generation at a time, and a commit counts only in that generation.
+//! * A revocation is complete when each of its partitions was released, or was never told to the consumer.
+
+use colored_consumer::{Owned, TopicPartition};
+use std::collections::{BTreeMap, BTreeSet};
+
+#[derive(Debug)]
+struct Claim {
+    generation: u64,
+    /// Whether the consumer has heard of it.
+    is_told: bool,
+    /// Whether the client fetches it.
+    is_begun: bool,
+    /// Whether the consumer has given it up.
+    is_released: bool,
+}
+
+/// A revocation that the group waits for.
+#[derive(Debug, Default)]
+struct Revocation {
+    all: Vec<TopicPartition>,
+    left: BTreeSet<TopicPartition>,
+}
+
+/// What the consumer is to be told of a revocation.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Gone {
+    pub(crate) owned: Vec<Owned>,
+    /// Whether nothing is to be waited for.
+    pub(crate) is_complete: bool,
+}
+
+/// Which partitions a member owns.
+#[derive(Debug, Default)]
+pub(crate) struct Ownership {
+    claims: BTreeMap<TopicPartition, Claim>,
+    revocation: Option<Revocation>,
+}
+
+impl Ownership {
+    /// The group assigns a partition.
+    pub(crate) fn assign(&mut self, partition: TopicPartition, generation: u64) {
+        let claim = Claim { generation, is_told: false, is_begun: false, is_released: false };
+        self.claims.insert(partition, claim);
+    }
+
+    fn claim(&mut self, of: &Owned) -> Option<&mut Claim> {
+        let claim = self.claims.get_mut(&of.partition)?;
+        (claim.generation == of.generation).then_some(claim)
+    }
+
+    fn is_revoked(&self, partition: &TopicPartition) -> bool {
+        self.revocation.as_ref().is_some_and(|revocation| revocation.all.contains(partition))
+    }
+
+    /// The consumer is about to be told of the partition; returns whether it still may.
+    pub(crate) fn tell(&mut self, of: &Owned) -> bool {
+        let is_revoked = self.is_revoked(&of.partition);
+        match self.claim(of) {
+            Some(claim) if !is_revoked => {
+                claim.is_told = true;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the member owns the partition in this generation.
+    pub(crate) fn is_owned(&mut self, of: &Owned) -> bool {
+        self.claim(of).is_some_and(|claim| !claim.is_released)
+    }
+
+    /// Whether the partition may be read; then whether the client fetches it already.
+    pub(crate) fn begin(&mut self, of: &Owned) -> Option<bool> {
+        let is_revoked = self.is_revoked(&of.partition);
+        let claim = self.claim(of).filter(|claim| !claim.is_released && !is_revoked)?;
+        Some(std::mem::replace(&mut claim.is_begun, true))
+    }
+
+    /// The group wants partitions back, or has taken them (`is_lost`).
+    pub(crate) fn revoke(&mut self, partitions: Vec<TopicPartition>, is_lost: bool) -> Gone {
+        let mut gone = Gone::default();
+        let mut left = BTreeSet::new();
+        for partition in &partitions {
+            let Some(claim) = self.claims.get_mut(partition) else { continue };
+            if claim.is_told && !claim.is_released {
+                let generation = claim.generation;
+                gone.owned.push(Owned { partition: partition.clone(), generation });
+                if !is_lost {
+                    left.insert(partition.clone());
+                }
+            }
+            claim.is_released |= is_lost;
+        }
+        gone.is_complete = left.is_empty();
+        self.revocation = Some(Revocation { all: partitions, left });
+        gone
+    }
+
+    /// What is being revoked is lost before the consumer has given it up: the session has ended.
+    pub(crate) fn lose_revoked(&mut self) -> Vec<Owned> {
+        let Some(revocation) = &mut self.revocation else { return Vec::new() };
+        let mut lost = Vec::new();
+        for partition in std::mem::take(&mut revocation.left) {
+            if let Some(claim) = self.claims.get_mut(&partition) {
+                claim.is_released = true;
+                lost.push(Owned { partition, generation: claim.generation });
+            }
+        }
+        lost
+    }
+
+    /// The consumer gives partitions up; returns whether that completes a revocation.
+    pub(crate) fn release(&mut self, owned: &[Owned]) -> bool {
+        for of in owned {
+            let Some(claim) = self.claim(of) else { continue };
+            claim.is_released = true;
+            if let Some(revocation) = &mut self.revocation {
+                revocation.left.remove(&of.partition);
+            }
+        }
+        self.revocation.as_ref().is_some_and(|revocation| revocation.left.is_empty())
+    }
+
+    /// Ends the revocation, and forgets its partitions. Returns those that the client fetches; `None` if there is no
+    /// revocation.
+    pub(crate) fn finish(&mut self) -> Option<Vec<TopicPartition>> {
+        let all = self.revocation.take()?.all;
+        let was_begun = |partition: &TopicPartition| {
+            self.claims.remove(partition).is_some_and(|claim| claim.is_begun)
+        };
+        Some(all.into_iter().filter(was_begun).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn partition(partition: u32) -> TopicPartition {
+        TopicPartition { topic: "t".into(), partition }
+    }
+
+    fn owned(number: u32, generation: u64) -> Owned {
+        Owned { partition: partition(number), generation }
+    }
+
+    fn two() -> Ownership {
+        let mut ownership = Ownership::default();
+        for number in 0..2 {
+            ownership.assign(partition(number), 7);
+            assert!(ownership.tell(&owned(number, 7)));
+        }
+        ownership
+    }
+
+    #[test]
+    fn a_revocation_waits_for_each_release() {
+        let mut ownership = two();
+        assert_eq!(ownership.begin(&owned(0, 7)), Some(false));
+        assert_eq!(ownership.begin(&owned(0, 7)), Some(true));
+        let gone = ownership.revoke(vec![partition(0), partition(1)], false);
+        assert_eq!(gone, Gone { owned: vec![owned(0, 7), owned(1, 7)], is_complete: false });
+        assert_eq!(ownership.begin(&owned(1, 7)), None, "it is to go");
+        assert!(!ownership.release(&[owned(0, 7)]));
+        assert!(!ownership.is_owned(&owned(0, 7)));
+        assert!(ownership.is_owned(&owned(1, 7)), "its last commit counts");
+        assert!(ownership.release(&[owned(1, 7)]));
+        assert_eq!(ownership.finish(), Some(vec![partition(0)]), "only that was fetched");
+        assert_eq!(ownership.finish(), None);
+    }
+
+    #[test]
+    fn what_is_lost_commits_nothing_and_is_not_waited_for() {
+        let mut ownership = two();
+        let gone = ownership.revoke(vec![partition(0), partition(1)], true);
+        assert!(gone.is_complete && gone.owned.len() == 2);
+        assert!(!ownership.is_owned(&owned(0, 7)));
+        assert_eq!(ownership.finish(), Some(Vec::new()));
+        ownership.assign(partition(0), 8);
+        assert!(ownership.tell(&owned(0, 8)) && ownership.is_owned(&owned(0, 8)));
+        assert!(!ownership.is_owned(&owned(0, 7)), "an earlier time");
+    }
+
+    #[test]
+    fn what_the_consumer_never_heard_of_is_not_waited_for() {
+        let mut ownership = Ownership::default();
+        ownership.assign(partition(0), 7);
+        let gone = ownership.revoke(vec![partition(0)], false);
+        assert_eq!(gone, Gone { owned: Vec::new(), is_complete: true });
+        assert!(!ownership.tell(&owned(0, 7)), "too late");
+    }
+
+    /// A consumer that stops releases what nobody has asked for.
+    #[test]
+    fn what_was_given_up_before_is_not_waited_for() {
+        let mut ownership = two();
+        assert!(!ownership.release(&[owned(0, 7)]));
+        let gone = ownership.revoke(vec![partition(0)], false);
+        assert_eq!(gone, Gone { owned: Vec::new(), is_complete: true });
+    }
+}

@@ -1,0 +1,41 @@
+//! As the example of the same name in `crates/colored-consumer`, with the engines that need a server:
+//!
+//! ```text
+//! consumer-member --engine kafka|jetstream --url HOST:PORT --topic T --group G --effects FILE
+//! ```
+
+#[path = "../../../../crates/colored-consumer/examples/consumer-member/member.rs"]
+mod member;
+
+use member::Plan;
+use std::error::Error;
+
+#[colored::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let plan = Plan::read()?;
+    match plan.engine.as_str() {
+        "kafka" => {
+            let engine = colored_consumer_kafka::Engine::new(&plan.url);
+            let join = |plan: &Plan| {
+                let mut options = engine.member(&plan.group, [&*plan.topic]).session(plan.session);
+                if let Some(name) = &plan.instance {
+                    options = options.instance(name);
+                }
+                options.join()
+            };
+            member::run(plan, join).await
+        }
+        "jetstream" => {
+            let engine = colored_consumer_jetstream::Engine::connect(&plan.url).await?;
+            let join = |plan: &Plan| {
+                let mut options = engine.member(&plan.group, [&*plan.topic]).session(plan.session);
+                if let Some(name) = &plan.instance {
+                    options = options.instance(name);
+                }
+                options.join()
+            };
+            member::run(plan, join).await
+        }
+        engine => Err(format!("--engine {engine}: expected kafka or jetstream").into()),
+    }
+}

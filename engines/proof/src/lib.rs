@@ -1,0 +1,15 @@
+//! Servers for the tests and benches of the engines, on free ports of the loopback interface, with their data in
+//! temporary directories.
+//!
+//! The programs come by `engines/fetch-servers`. A test that needs a program which is not there does nothing, unless
+//! `COLORED_ALL_PROGRAMS` is set: then it fails.
+
+#![forbid(unsafe_code)]
+
+mod directory;
+pub mod effects;
+pub mod kafka;
+pub mod nats;
+mod server;
+
+pub use self::directory::Directory;

@@ -1,0 +1,6 @@
+//! JetStream as the engine of a consumer, with a real server.
+
+mod conformance;
+mod faults;
+mod group;
+mod support;

@@ -1,0 +1,6 @@
+//! Kafka as the engine of a consumer, with a real broker.
+
+mod conformance;
+mod faults;
+mod group;
+mod support;

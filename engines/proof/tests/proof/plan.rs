@@ -1,0 +1,295 @@
+//! What happens to the members, and what must hold then. The engine says how to send, to restart and to look.
+
+use crate::check::{Effects, Ended};
+use crate::fence::{Trouble, accepted, without_stale};
+use crate::process::{Member, Scratch, draw};
+use std::collections::HashSet;
+use std::path::Path;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+pub(crate) const PARTITIONS: u32 = 12;
+const KEYS: usize = 1_000;
+const POISON: &str = "k700";
+
+/// The session of a member. A busy machine must not seem dead.
+const SESSION: Duration = Duration::from_secs(4);
+
+/// How long every partition may take to go on after whatever has happened.
+const GOES_ON: Duration = Duration::from_secs(60);
+
+/// How long after its end a trouble may still show.
+const AFTER: Duration = Duration::from_secs(10);
+
+/// A server with a topic.
+pub(crate) trait Engine {
+    /// What `consumer-member` calls it.
+    const NAME: &str;
+
+    fn url(&self) -> String;
+
+    fn create_topic(&self, topic: &str);
+
+    /// Appends keys with their numbers, in order.
+    fn send(&self, topic: &str, records: &[(String, u64)]);
+
+    /// The committed offset of each partition, from 0 on.
+    fn committed(&self, topic: &str) -> Vec<u64>;
+
+    /// The offset after the last record of each partition.
+    fn ends(&self, topic: &str) -> Vec<u64>;
+
+    /// The partitions and offsets of all records.
+    fn places(&self, topic: &str) -> HashSet<(usize, u64)>;
+
+    /// Kills the server and starts it again.
+    fn restart(&mut self);
+}
+
+fn now() -> u128 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos())
+}
+
+fn count() -> u64 {
+    let words = std::env::var("COLORED_CONSUMER_PROOF");
+    words.map_or(10_000, |words| words.parse().expect("a number of records"))
+}
+
+/// A group of processes, and what became of those that ended.
+struct Group<'a, E> {
+    engine: &'a mut E,
+    scratch: Scratch,
+    topic: String,
+    options: String,
+    members: Vec<Member>,
+    ends: Vec<(String, Ended)>,
+    troubles: Vec<Trouble>,
+    chance: fastrand::Rng,
+}
+
+impl<'a, E: Engine> Group<'a, E> {
+    fn new(engine: &'a mut E, topic: &str, options: &str) -> Self {
+        engine.create_topic(topic);
+        let (scratch, topic, options) = (Scratch::new(), topic.to_owned(), options.to_owned());
+        let (members, ends, troubles) = Default::default();
+        let chance = fastrand::Rng::with_seed(11);
+        Group { engine, scratch, topic, options, members, ends, troubles, chance }
+    }
+
+    fn join(&mut self) {
+        let (name, url, topic) = (E::NAME, self.engine.url(), &self.topic);
+        let session = SESSION.as_millis();
+        let own = format!(
+            "--engine {name} --url {url} --topic {topic} --group g-{topic} --session-ms {session} {}",
+            self.options
+        );
+        let program = Path::new(env!("CARGO_BIN_EXE_consumer-member"));
+        self.members.push(Member::start(program, &self.scratch, &own));
+    }
+
+    fn trouble(&mut self, process: Option<String>, from: u128) {
+        self.troubles.push(Trouble { process, from, until: now() + AFTER.as_nanos() });
+    }
+
+    fn remove_some(&mut self) -> Member {
+        self.members.swap_remove(self.chance.usize(..self.members.len()))
+    }
+
+    fn kill(&mut self) {
+        let mut member = self.remove_some();
+        check_memory(member.kill());
+        let ended = self.ended(&member, Ended::Killed);
+        self.ends.push((member.name(), ended));
+    }
+
+    fn leave(&mut self) {
+        let mut member = self.remove_some();
+        check_memory(member.leave());
+        let ended = self.ended(&member, Ended::Left);
+        self.ends.push((member.name(), ended));
+    }
+
+    /// How a process ended: one that may have lost its partitions before, like one that slept.
+    fn ended(&self, member: &Member, ended: Ended) -> Ended {
+        let is_its = |trouble: &Trouble| {
+            trouble.process.as_ref().is_none_or(|process| *process == member.name())
+        };
+        if self.troubles.iter().any(is_its) { Ended::Slept } else { ended }
+    }
+
+    fn sleep(&mut self) {
+        let at = self.chance.usize(..self.members.len());
+        let (name, from) = (self.members[at].name(), now());
+        self.members[at].sleep_past_the_session(SESSION + Duration::from_secs(2));
+        self.trouble(Some(name), from);
+    }
+
+    fn restart_server(&mut self) {
+        let from = now();
+        self.engine.restart();
+        self.trouble(None, from);
+    }
+
+    /// (6) and (9): no commit passes an unfinished record, and every partition that has something left goes on.
+    fn check_progress(&mut self, what: &str, poisoned: usize) {
+        let committed = self.engine.committed(&self.topic);
+        let (lines, places) = (self.scratch.effects(), self.engine.places(&self.topic));
+        Effects::read(&lines).check_commits(lines.len(), &committed, places.iter().copied());
+        let mut left = self.unfinished(&places, poisoned);
+        let end = Instant::now() + GOES_ON;
+        let from = lines.len();
+        loop {
+            for line in &self.scratch.effects()[from..] {
+                left.remove(&place(line).0);
+            }
+            left = &left & &self.unfinished(&places, poisoned);
+            if left.is_empty() {
+                return;
+            }
+            assert!(Instant::now() < end, "after {what}, partitions stand still: {left:?}");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+
+    /// The partitions with more records without an effect than the poisoned ones.
+    fn unfinished(&self, places: &HashSet<(usize, u64)>, poisoned: usize) -> HashSet<usize> {
+        let lines = self.scratch.effects();
+        let done: HashSet<_> = lines.iter().map(|line| place(line)).collect();
+        let mut left = [0; PARTITIONS as usize];
+        places.difference(&done).for_each(|(partition, _)| left[*partition] += 1);
+        (0..left.len()).filter(|at| left[*at] > poisoned).collect()
+    }
+
+    fn wait_for_effects(&mut self, count: u64) {
+        self.members[0].wait_for_effects(&self.scratch, count, Duration::from_secs(5));
+    }
+}
+
+/// The partition and the offset of an effect.
+fn place(line: &str) -> (usize, u64) {
+    let words: Vec<_> = line.split(' ').collect();
+    (words[6].parse().unwrap(), words[7].parse().unwrap())
+}
+
+/// (8) Memory stays bounded.
+fn check_memory(peak: u64) {
+    assert!(peak < 300 << 20, "{peak} bytes of memory");
+}
+
+/// Something that happens to a group, with its name.
+type Step<'a, E> = (&'static str, fn(&mut Group<'a, E>));
+
+/// Four members, and everything that may happen to them, each time in the middle of new records.
+pub(crate) fn kills_lose_nothing<E: Engine>(engine: &mut E) {
+    let sent = draw(count(), KEYS);
+    let poisoned = sent.iter().filter(|(key, _)| key == POISON).count();
+    // More records are not to take longer.
+    let micros = (200_000_000 / sent.len()).min(20_000);
+    let work = format!("--work-us {micros} --fail-every 97 --poison {POISON}");
+    let mut group = Group::new(engine, "proof", &work);
+    (0..4).for_each(|_| group.join());
+    let steps: [Step<'_, E>; 12] = [
+        ("a kill", |group| group.kill()),
+        ("a join", |group| group.join()),
+        ("an end in time", |group| group.leave()),
+        ("a join", |group| group.join()),
+        ("a sleep", |group| group.sleep()),
+        ("a kill", |group| group.kill()),
+        ("a restart of the server", |group| group.restart_server()),
+        ("a join", |group| group.join()),
+        ("an end in time", |group| group.leave()),
+        ("a kill", |group| group.kill()),
+        ("a join", |group| group.join()),
+        ("a join", |group| group.join()),
+    ];
+    let parts = sent.chunks(sent.len().div_ceil(steps.len()));
+    for ((what, step), part) in steps.into_iter().zip(parts) {
+        let before = group.scratch.effects().len();
+        group.engine.send("proof", part);
+        let sent = group.scratch.effects().len();
+        group.wait_for_effects((before + part.len() / 4).saturating_sub(sent) as u64);
+        println!("{}: {what}", E::NAME);
+        step(&mut group);
+        group.check_progress(what, poisoned);
+    }
+    finish(group, &sent);
+}
+
+/// Handles the rest without poison, and checks all effects.
+fn finish<E: Engine>(mut group: Group<'_, E>, sent: &[(String, u64)]) {
+    while !group.members.is_empty() {
+        group.leave();
+    }
+    group.options = String::new();
+    (0..4).for_each(|_| group.join());
+    let mut last = group.members.pop().unwrap();
+    last.wait_for_all(&group.scratch, sent);
+    group.members.push(last);
+    while !group.members.is_empty() {
+        group.leave();
+    }
+    let (committed, ends) = (group.engine.committed(&group.topic), group.engine.ends(&group.topic));
+    assert_eq!(committed, ends, "all is committed");
+    let lines = group.scratch.effects();
+    let of_store = Effects::read(&accepted(&lines));
+    of_store.check_all_appear(sent);
+    of_store.check_order(sent);
+    let timely = without_stale(&lines, &group.troubles);
+    let (count, stale) = (lines.len(), lines.len() - timely.len());
+    println!("{count} effects of {} records, {stale} of them stale", sent.len());
+    let timely = Effects::read(&timely);
+    timely.check_no_overlap();
+    for (process, ended) in &group.ends {
+        timely.check_repeats(process, *ended, (0, &[]));
+    }
+}
+
+/// (7) Every key but one goes on, although that one fails for ever.
+pub(crate) fn poison_stops_only_itself<E: Engine>(engine: &mut E) {
+    let sent = draw(1_000, 100);
+    let mut group = Group::new(engine, "poison", "--poison k3");
+    group.engine.send("poison", &sent);
+    (0..2).for_each(|_| group.join());
+    let others: Vec<_> = sent.iter().filter(|(key, _)| *key != "k3").cloned().collect();
+    let mut last = group.members.pop().unwrap();
+    last.wait_for_all(&group.scratch, &others);
+    last.leave();
+    assert!(!Effects::read(&group.scratch.effects()).has_key("k3"));
+}
+
+/// A build that commits on receipt loses records at a kill, and the checks find it.
+pub(crate) fn a_commit_on_receipt_is_found<E: Engine>(engine: &mut E) {
+    let sent = draw(2_000, 100);
+    let mut group = Group::new(engine, "receipt", "--work-us 20000 --broken receipt");
+    group.engine.send("receipt", &sent);
+    (0..2).for_each(|_| group.join());
+    group.wait_for_effects(200);
+    let is_found = |group: &Group<'_, E>| {
+        let (committed, lines) = (group.engine.committed("receipt"), group.scratch.effects());
+        let (effects, places) = (Effects::read(&lines), group.engine.places("receipt"));
+        std::panic::catch_unwind(|| effects.check_commits(lines.len(), &committed, places)).is_err()
+    };
+    assert!(is_found(&group), "a commit passes unfinished records");
+    (0..2).for_each(|_| group.kill());
+}
+
+/// A build that releases partitions without a drain has two members in a key at once or repeats effects, and the checks find
+/// it.
+pub(crate) fn a_missing_drain_is_found<E: Engine>(engine: &mut E) {
+    let sent = draw(3_000, 100);
+    let mut group = Group::new(engine, "drain", "--work-us 20000 --broken drain");
+    group.engine.send("drain", &sent);
+    group.join();
+    for _ in 0..3 {
+        group.wait_for_effects(100);
+        group.join();
+    }
+    group.members[0].wait_for_all(&group.scratch, &sent);
+    let process = group.members[0].name();
+    let effects = Effects::read(&group.scratch.effects());
+    let is_found = [
+        std::panic::catch_unwind(|| effects.check_no_overlap()).is_err(),
+        std::panic::catch_unwind(|| effects.check_repeats(&process, Ended::Left, (0, &[])))
+            .is_err(),
+    ];
+    assert!(is_found.contains(&true), "{is_found:?}");
+}
