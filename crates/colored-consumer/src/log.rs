@@ -20,5 +20,5 @@ mod write;
 
 pub(crate) use self::entry::Entry;
 pub(crate) use self::partition::{Cursor, Keep, New, Partition, Unread};
-pub(crate) use self::segment::sync_directory;
+pub(crate) use self::segment::{create_directories, sync_directory};
 pub(crate) use self::write::{delete, now_in_millis};

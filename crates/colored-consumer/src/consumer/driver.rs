@@ -173,7 +173,11 @@ impl<S: Source> Driver<S> {
             return;
         }
         let now = Instant::now();
-        let ending = self.cell.with(|state| state.take_ending(now));
+        let mut ending = self.cell.with(|state| state.take_ending(now));
+        if self.is_stopping {
+            // The member is about to leave, and what it releases before may be given to it again.
+            ending.released.clear();
+        }
         if !ending.ids.is_empty() {
             self.operation = Some(Box::pin(end(self.cell.clone(), self.control.clone(), ending)));
             return;

@@ -5,7 +5,7 @@ use super::lock;
 use super::member::MemberOptions;
 use super::offsets::Offsets;
 use super::topics::{self, MOST_PARTITIONS, Topic, Topics, failed};
-use crate::log::{Keep, New, Partition, delete, now_in_millis};
+use crate::log::{Keep, New, Partition, create_directories, delete, now_in_millis};
 use crate::source::{Committed, Error, TopicPartition};
 use bytes::Bytes;
 use colored::sync::{Mutex, Notify};
@@ -13,6 +13,7 @@ use colored::time::{Duration, Instant};
 use colored::{Color, ColorCell};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 
 /// No record is larger, with its headers. As Kafka's largest with usual settings, and 16 times that.
@@ -86,11 +87,15 @@ impl Options {
     pub async fn open(self, directory: impl AsRef<Path>) -> Result<Engine, Error> {
         let directory = directory.as_ref();
         let folder = directory.join("topics");
-        let made = colored::fs::create_dir_all(&folder).await;
+        let made = create_directories(&folder, self.keep.sync).await;
         made.map_err(|error| failed(&folder, error))?;
-        let lock = lock::lock(directory).map_err(|error| failed(directory, error))?;
-        let offsets = Offsets::open(&directory.join("groups"), self.keep.sync).await;
-        let offsets = offsets.map_err(|error| failed(directory, error))?;
+        let lock = lock::lock(directory).await.map_err(|error| failed(directory, error))?;
+        let groups = directory.join("groups");
+        let opened = async {
+            create_directories(&groups, self.keep.sync).await?;
+            Offsets::open(&groups, self.keep.sync).await
+        };
+        let offsets = opened.await.map_err(|error| failed(directory, error))?;
         let topics = topics::open_all(&folder, self.keep).await?;
         Ok(Engine(Arc::new(Shared {
             folder,
@@ -100,6 +105,7 @@ impl Options {
             offsets,
             groups: ColorCell::new(Color::unique(), BTreeMap::new()),
             start: Instant::now(),
+            unkeyed: AtomicUsize::new(0),
             _lock: lock,
         })))
     }
@@ -121,7 +127,9 @@ pub(crate) struct Shared {
     pub(crate) offsets: Offsets,
     pub(crate) groups: ColorCell<BTreeMap<String, Members>>,
     start: Instant,
-    _lock: std::fs::File,
+    /// Counts the records without a key.
+    unkeyed: AtomicUsize,
+    _lock: Option<std::fs::File>,
 }
 
 /// A group, and how to wake its members.
@@ -147,6 +155,12 @@ impl Shared {
     /// The time of the groups.
     pub(crate) fn now(&self) -> Duration {
         self.start.elapsed()
+    }
+
+    /// Another number at each call.
+    fn next_unkeyed(&self) -> usize {
+        // Ordering: only the numbers count.
+        self.unkeyed.fetch_add(1, Ordering::Relaxed)
     }
 
     async fn topic(&self, name: &str) -> Result<Topic, Error> {
@@ -280,7 +294,7 @@ impl Engine {
         let topic = self.0.topic(topic).await?;
         let at = match &record.key {
             Some(key) => topic.partition_of(key),
-            None => in_turn(topic.partitions.len()),
+            None => self.0.next_unkeyed() % topic.partitions.len(),
         };
         let offset = topic.partitions[at].append(vec![record]).await.map_err(Error::new)?;
         Ok((at as u32, offset))
@@ -426,12 +440,4 @@ fn new(record: NewRecord) -> Result<New, Error> {
         )));
     }
     Ok(new)
-}
-
-/// A number below `count`, another one at each call.
-fn in_turn(count: usize) -> usize {
-    use std::sync::atomic::{AtomicUsize, Ordering};
-    static NEXT: AtomicUsize = AtomicUsize::new(0);
-    // Ordering: only the numbers count.
-    NEXT.fetch_add(1, Ordering::Relaxed) % count
 }

@@ -1,35 +1,48 @@
 //! One process has a directory at a time.
 
+use colored::fs::OpenOptions;
 use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// Takes the lock of a directory until the file is dropped.
+/// Takes the lock of a directory until the file is dropped. `None` in a simulation, whose hosts have one process each.
 #[cfg(unix)]
-pub(crate) fn lock(directory: &Path) -> io::Result<File> {
+pub(crate) async fn lock(directory: &Path) -> io::Result<Option<File>> {
     use rustix::fs::{FlockOperation, flock};
     let path = directory.join("lock");
-    let file = File::options().create(true).truncate(false).write(true).open(&path)?;
+    let Some(file) = make(&path).await? else { return Ok(None) };
     match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(file),
+        Ok(()) => Ok(Some(file)),
         Err(error) if error == rustix::io::Errno::WOULDBLOCK => Err(in_use(&path)),
         Err(error) => Err(error.into()),
     }
 }
 
-/// Takes the lock of a directory until the file is dropped.
+/// Takes the lock of a directory until the file is dropped. `None` in a simulation, whose hosts have one process each.
 #[cfg(windows)]
-pub(crate) fn lock(directory: &Path) -> io::Result<File> {
+pub(crate) async fn lock(directory: &Path) -> io::Result<Option<File>> {
     use std::os::windows::fs::OpenOptionsExt;
     const SHARING_VIOLATION: i32 = 32;
     let path = directory.join("lock");
-    let mut options = File::options();
-    // Nobody else may open it.
-    options.create(true).truncate(false).write(true).share_mode(0);
-    options.open(&path).map_err(|error| match error.raw_os_error() {
+    let refuse = |error: io::Error| match error.raw_os_error() {
         Some(SHARING_VIOLATION) => in_use(&path),
         _ => error,
-    })
+    };
+    let Some(file) = make(&path).await.map_err(refuse)? else { return Ok(None) };
+    drop(file);
+    // Nobody else may open it.
+    File::options().write(true).share_mode(0).open(&path).map(Some).map_err(refuse)
+}
+
+/// Opens the file of the lock. `None` if it is a simulation's.
+async fn make(path: &Path) -> io::Result<Option<File>> {
+    let mut options = OpenOptions::new();
+    let file = options.create(true).truncate(false).write(true).open(path).await?;
+    match file.into_std().await {
+        Ok(file) => Ok(Some(file)),
+        Err(error) if error.kind() == io::ErrorKind::Unsupported => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 fn in_use(path: &Path) -> io::Error {

@@ -8,7 +8,7 @@
 //! * A write that fails leaves the file as it was, and the appends of that write have failed. After an `fdatasync`
 //!   that failed nobody knows what the device has: the partition takes no more until it is opened again.
 
-use super::segment::{self, Segment};
+use super::segment::{self, Opened, Segment};
 use super::write::{Unwritten, Written, write_all};
 use bytes::Bytes;
 use colored::fs::File;
@@ -119,7 +119,7 @@ impl Partition {
     pub(crate) async fn open(directory: &Path, keep: Keep) -> io::Result<Arc<Partition>> {
         colored::fs::create_dir_all(directory).await?;
         let mut bases = segment::bases(directory).await?;
-        let last = bases.pop();
+        let last = open_last(directory, &mut bases, keep.sync).await?;
         let mut segments = Vec::new();
         for base in bases {
             segments.push(Segment::open_complete(directory, base).await?);
@@ -129,8 +129,7 @@ impl Partition {
                 segments.push(Segment::create(directory, 0, keep.sync).await?);
                 (0, 0)
             }
-            Some(base) => {
-                let opened = Segment::open(directory, base).await?;
+            Some(opened) => {
                 segments.push(opened.segment);
                 (opened.next, opened.cut)
             }
@@ -168,6 +167,28 @@ impl Partition {
             state.subscribers.push(reader);
         });
     }
+}
+
+/// Opens the last of these segments, and removes it from them. One without a record, behind records that the segment before
+/// it has, was left by a roll that failed: it is deleted.
+async fn open_last(
+    directory: &Path,
+    bases: &mut Vec<u64>,
+    sync: bool,
+) -> io::Result<Option<Opened>> {
+    while let Some(base) = bases.pop() {
+        let opened = Segment::open(directory, base, sync).await?;
+        let is_empty = opened.next == base;
+        let before = bases.last().filter(|_| is_empty);
+        if let Some(before) = before
+            && Segment::open(directory, *before, sync).await?.next > base
+        {
+            colored::fs::remove_file(segment::path(directory, base)).await?;
+            continue;
+        }
+        return Ok(Some(opened));
+    }
+    Ok(None)
 }
 
 impl State {

@@ -38,6 +38,10 @@ impl Partition {
                 *cursor = here;
                 return Ok(found);
             }
+            if here.known.is_none() {
+                // The segment has ended, and the next one begins behind the wanted record.
+                return Err(Unread::Failed(self.fault(&place, place.end, "lacks records")));
+            }
         }
     }
 

@@ -59,36 +59,48 @@ impl Segment {
     pub(crate) async fn create(directory: &Path, base: u64, sync: bool) -> io::Result<Segment> {
         let path = directory.join(file_name(base));
         // A segment without a record may be left by a roll that a crash interrupted.
+        let made = Segment::make_file(&path, base).await;
+        let made = match made {
+            Ok(file) if sync => sync_new(&file, directory).await.map(|()| file),
+            made => made,
+        };
+        if made.is_err() {
+            // The segment before it may grow on, and this one would hide what follows there.
+            let _ = colored::fs::remove_file(&path).await;
+        }
+        let file = made?;
+        let newest = i64::MIN;
+        Ok(Segment { base, file: Arc::new(file), len: SEGMENT_HEAD, newest, index: Vec::new() })
+    }
+
+    async fn make_file(path: &Path, base: u64) -> io::Result<File> {
         let mut options = OpenOptions::new();
         let file = options.read(true).write(true).create(true).truncate(true).open(path).await?;
         let mut head = Vec::new();
         frame::append(&mut head, |out| out.extend_from_slice(&segment_head(base)));
         file.write_all_at(&head, 0).await?;
-        if sync {
-            file.sync_all().await?;
-            sync_directory(directory).await?;
-        }
-        let newest = i64::MIN;
-        Ok(Segment { base, file: Arc::new(file), len: SEGMENT_HEAD, newest, index: Vec::new() })
+        Ok(file)
     }
 
-    /// Opens the segment that is written to, and cuts off what is not a row of frames.
-    pub(crate) async fn open(directory: &Path, base: u64) -> io::Result<Opened> {
-        let file = open_file(&directory.join(file_name(base))).await?;
-        let size = file.metadata().await?.len();
+    /// Opens the segment that is written to, and cuts off what is not a row of frames. With `sync`, what is left is on the
+    /// device when this returns: it is written again, because the system shows what an `fdatasync` that failed has not
+    /// brought to the device.
+    pub(crate) async fn open(directory: &Path, base: u64, sync: bool) -> io::Result<Opened> {
+        let mut file = open_file(&directory.join(file_name(base))).await?;
+        let size = file.seek(io::SeekFrom::End(0)).await?;
         let mut segment =
             Segment { base, file: Arc::new(file), len: 0, newest: i64::MIN, index: Vec::new() };
-        let next = segment.scan(size).await?;
+        let next = segment.scan(size, sync).await?;
         let cut = size - segment.len;
         if cut > 0 {
             segment.file.set_len(segment.len).await?;
         }
         if segment.len == 0 {
             // A crash came before the head was on the device, and so before any record.
-            let segment = Segment::create(directory, base, true).await?;
+            let segment = Segment::create(directory, base, sync).await?;
             return Ok(Opened { segment, next: base, cut });
         }
-        if cut > 0 {
+        if sync {
             segment.file.sync_all().await?;
         }
         Ok(Opened { segment, next, cut })
@@ -125,38 +137,44 @@ impl Segment {
         }
     }
 
-    /// Finds the end of the row of frames; returns the offset after the last record.
-    async fn scan(&mut self, size: u64) -> io::Result<u64> {
+    /// Finds the end of the row of frames, and writes the row again if asked to; returns the offset after the last record.
+    async fn scan(&mut self, size: u64, writes: bool) -> io::Result<u64> {
         let mut next = self.base;
         let mut wanted = SCAN_BYTES;
         let mut bytes = Vec::new();
         while self.len < size {
             bytes.resize(wanted.min((size - self.len) as usize), 0);
             self.file.read_exact_at(&mut bytes, self.len).await?;
-            let (mut at, mut missing) = (0, None);
-            loop {
-                match frame::read(&bytes[at..]) {
-                    Found::Payload(payload) => {
-                        if !self.accept(payload, &mut next) {
-                            return Ok(next);
-                        }
-                        at += HEAD + payload.len();
-                        self.len += (HEAD + payload.len()) as u64;
-                    }
-                    Found::Short(length) => missing = Some(length),
-                    Found::Bad => return Ok(next),
-                }
-                if missing.is_some() {
-                    break;
-                }
+            let start = self.len;
+            let missing = self.scan_chunk(&bytes, &mut next);
+            if writes {
+                let row = &bytes[..(self.len - start) as usize];
+                self.file.write_all_at(row, start).await?;
             }
-            let missing = missing.unwrap_or_default();
-            if missing as u64 > size - self.len {
+            let Some(missing) = missing.filter(|missing| *missing as u64 <= size - self.len) else {
                 break;
-            }
+            };
             wanted = SCAN_BYTES.max(missing);
         }
         Ok(next)
+    }
+
+    /// Accepts the frames of a chunk; returns the bytes of the frame that the chunk has not whole. `None` if no more follow.
+    fn scan_chunk(&mut self, bytes: &[u8], next: &mut u64) -> Option<usize> {
+        let mut at = 0;
+        loop {
+            match frame::read(&bytes[at..]) {
+                Found::Payload(payload) => {
+                    if !self.accept(payload, next) {
+                        return None;
+                    }
+                    at += HEAD + payload.len();
+                    self.len += (HEAD + payload.len()) as u64;
+                }
+                Found::Short(length) => return Some(length),
+                Found::Bad => return None,
+            }
+        }
     }
 
     /// Whether the payload at the end is what must stand there.
@@ -180,9 +198,46 @@ async fn open_file(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).open(path).await
 }
 
+/// Brings a new file and its name to the device.
+async fn sync_new(file: &File, directory: &Path) -> io::Result<()> {
+    file.sync_all().await?;
+    sync_directory(directory).await
+}
+
 /// Makes the names in a directory survive a crash of the machine.
 pub(crate) async fn sync_directory(directory: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(directory).await?.sync_all().await } else { Ok(()) }
+}
+
+/// Makes a directory, and those above it that do not exist. With `sync`, the names of the new ones survive a crash of the
+/// machine, and so do those of this one and the one above it: a crash may have come before their sync.
+pub(crate) async fn create_directories(directory: &Path, sync: bool) -> io::Result<()> {
+    let mut missing = Vec::new();
+    let mut at = directory;
+    loop {
+        match (colored::fs::create_dir(at).await, at.parent()) {
+            (Err(error), Some(above)) if error.kind() == io::ErrorKind::NotFound => {
+                missing.push(at);
+                at = above;
+            }
+            (Err(error), _) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => break,
+        }
+    }
+    for path in missing.iter().rev() {
+        colored::fs::create_dir(path).await?;
+    }
+    let names = 2.max(missing.len() + 1);
+    let holders = directory.ancestors().skip(1).take(names);
+    for holder in holders.filter(|_| sync) {
+        let is_here = holder == Path::new("");
+        match sync_directory(if is_here { Path::new(".") } else { holder }).await {
+            // What this user may not read was not made here.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
+            synced => synced?,
+        }
+    }
+    Ok(())
 }
 
 /// The segments in a directory, by the offsets of their first records, ascending.

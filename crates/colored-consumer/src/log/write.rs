@@ -94,6 +94,8 @@ async fn write(
         return Err(Unwritten { text: error.to_string(), is_unknown });
     }
     if sync && let Err(error) = target.file.sync_data().await {
+        // The system may show the bytes for as long as it runs, and never write them: no opening may find them.
+        let _ = target.file.set_len(target.len).await;
         return Err(Unwritten { text: error.to_string(), is_unknown: true });
     }
     if target.len + written.bytes >= segment_bytes {

@@ -1,0 +1,137 @@
+//! The real engine, on the simulated files of a host: members join and leave by plan. Every record has its effect,
+//! once and in order.
+
+use crate::outside::{KEYS, Outside, PARTITIONS};
+use crate::watched::Watched;
+use colored::sim::{Builder, Faults, Report, random};
+use colored::time::{Duration, Instant, sleep};
+use colored_consumer::embedded::{Engine, NewRecord, Options};
+use colored_consumer::{Broken, Consumer, ConsumerError, Error, Failure, TopicPartition};
+
+const fn millis(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+/// No run takes longer, crashes and pauses included, unless something has stopped for ever.
+const LONG: Duration = Duration::from_secs(3_600);
+
+/// The host's program: a life of the engine after the other, until all is done.
+async fn live(outside: Outside, broken: Broken) {
+    while live_once(&outside, broken).await.is_err() {
+        sleep(millis(20)).await;
+    }
+}
+
+/// Opens the engine, sends the records that are left, and lets members come and go.
+async fn live_once(outside: &Outside, broken: Broken) -> Result<(), Error> {
+    let engine = Options::new().segment_bytes(1_500).open("/log").await?;
+    engine.create_topic("t", PARTITIONS).await?;
+    let mut members = Vec::new();
+    let result = change_members(&engine, &mut members, outside, broken).await;
+    for member in members {
+        stop(member).await;
+    }
+    if result.is_ok() && broken == Broken::Nothing && outside.is_planned() {
+        for partition in 0..PARTITIONS {
+            let of = TopicPartition { topic: "t".into(), partition };
+            let committed = engine.committed("g", &of).await.map(|committed| committed.offset);
+            let (_, end) = engine.range(&of).await?;
+            assert_eq!(committed.unwrap_or(0), end, "{of}: all is committed at the end");
+        }
+    }
+    result
+}
+
+async fn change_members(
+    engine: &Engine,
+    members: &mut Vec<Consumer>,
+    outside: &Outside,
+    broken: Broken,
+) -> Result<(), Error> {
+    note_ends(engine, outside).await?;
+    members.push(join(engine, outside, broken).await?);
+    loop {
+        if let Some(number) = outside.next_number() {
+            let record = NewRecord::new(format!("k{}", number % KEYS), number.to_string());
+            outside.note_sent(engine.send("t", record).await?, number);
+            note_ends(engine, outside).await?;
+            match random() % 6 {
+                0 if members.len() < 3 => members.push(join(engine, outside, broken).await?),
+                1 if members.len() > 1 => stop(members.remove(0)).await,
+                _ => sleep(millis(random() % 4)).await,
+            }
+        } else if outside.is_complete() {
+            return Ok(());
+        } else {
+            sleep(millis(10)).await;
+        }
+        if members.iter().any(Consumer::is_ended) {
+            return Err(Error::new("the engine failed a consumer"));
+        }
+    }
+}
+
+async fn note_ends(engine: &Engine, outside: &Outside) -> Result<(), Error> {
+    for partition in 0..PARTITIONS {
+        let (_, end) = engine.range(&TopicPartition { topic: "t".into(), partition }).await?;
+        outside.note_end(partition, end);
+    }
+    Ok(())
+}
+
+async fn join(engine: &Engine, outside: &Outside, broken: Broken) -> Result<Consumer, Error> {
+    let member = engine.member("g", ["t"]).session(millis(500)).join().await?;
+    let source = Watched { member, outside: outside.clone() };
+    let outside = outside.clone();
+    let builder = Consumer::builder(source).broken(broken).strict(broken == Broken::Nothing);
+    let builder = builder.concurrency(3).records(8).commit_every(millis(5)).drain(millis(300));
+    let consumer = builder.retry(millis(1), millis(8)).start(move |record, context| {
+        let outside = outside.clone();
+        async move {
+            sleep(millis(random() % 8)).await;
+            if random().is_multiple_of(16) {
+                return Err(Failure::retry("a bad day"));
+            }
+            outside.note_effect(&record, context.generation());
+            Ok(())
+        }
+    });
+    Ok(consumer.expect("the settings are good"))
+}
+
+async fn stop(consumer: Consumer) {
+    if let Err(ConsumerError::Violation(text)) = consumer.stop().await {
+        panic!("a sentinel: {text}");
+    }
+}
+
+fn simulate(faults: Faults, broken: Broken, seeds: u64) -> Report {
+    let outside = Outside::new(faults == Faults::none());
+    let inside = outside.clone();
+    let simulation = Builder::new().seeds(0..seeds).workers(1..=4).faults(faults);
+    let simulation = simulation.host("a", move || live(inside.clone(), broken));
+    simulation.run(|| {
+        outside.reset();
+        let outside = outside.clone();
+        async move {
+            let end = Instant::now() + LONG;
+            while !outside.is_complete() {
+                assert!(Instant::now() < end, "a record has no effect");
+                sleep(millis(20)).await;
+            }
+            outside.check();
+        }
+    })
+}
+
+#[test]
+fn planned_rebalances_repeat_nothing_under_any_schedule() {
+    simulate(Faults::none(), Broken::Nothing, 1_000).assert_passed();
+}
+
+#[test]
+fn a_hand_over_without_a_drain_is_found() {
+    let report = simulate(Faults::none(), Broken::NoDrain, 1_000);
+    let failure = report.failure().expect("it is found within a thousand seeds");
+    assert!(failure.message().contains("each once"), "{failure}");
+}
