@@ -148,6 +148,11 @@ impl Outside {
         }
     }
 
+    /// Whether a record has more than one effect.
+    pub(crate) fn repeats(&self) -> bool {
+        self.seen().effects.len() as u64 > RECORDS
+    }
+
     /// What holds beside if nothing fails: each record has one effect, and owners do not overlap.
     fn check_planned(seen: &Seen) {
         assert_eq!(seen.effects.len() as u64, RECORDS, "each once: {:?}", seen.effects);

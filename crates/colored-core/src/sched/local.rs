@@ -4,7 +4,7 @@ mod outgoing;
 
 use self::outgoing::Outgoing;
 use super::policy::Since;
-use super::remote::{CANCELLED_ANYWHERE, Remote, pin_of};
+use super::remote::{Remote, pin_of};
 use super::{Scheduler, SchedulerHandle};
 use crate::lane::{Lane, ReadyLane, current};
 use crate::memory::{Cache, FreeList};
@@ -169,9 +169,8 @@ impl Local {
     #[inline]
     pub(super) fn enqueue(&self, lane: ReadyLane, pin: u32) {
         if pin != 0 {
-            // This worker is awake, and looks at its inbox before it sleeps.
-            let is_own = pin & !CANCELLED_ANYWHERE == self.pin();
-            return if is_own { self.remote().put(lane) } else { self.scheduler().send(pin, lane) };
+            self.scheduler().send(pin, lane);
+            return;
         }
         let Some(lane) = self.route(lane, Since::Scheduled) else { return };
         if current::is_waking_behind() {
