@@ -214,7 +214,7 @@ fn root() -> &'static Path {
 }
 
 /// The folders with code.
-const FOLDERS: [&str; 4] = ["crates", "benches", "examples", "tests"];
+const FOLDERS: [&str; 5] = ["crates", "benches", "engines", "examples", "tests"];
 
 /// All Rust files, by their paths in the workspace. Each is read once.
 static FILES: LazyLock<BTreeMap<String, Source>> = LazyLock::new(|| {

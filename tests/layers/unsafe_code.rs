@@ -15,7 +15,7 @@ fn listed(page: &str) -> BTreeSet<String> {
             continue;
         }
         let folder = match name.split('/').next() {
-            Some("benches") => String::new(),
+            Some("benches" | "engines") => String::new(),
             Some("tests") => format!("{package}/"),
             _ => format!("{package}/src/"),
         };

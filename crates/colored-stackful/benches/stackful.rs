@@ -1,7 +1,7 @@
 //! Tasks with a stack of their own beside futures: a switch, a wake, a spawn, the memory of a task that waits.
 //!
 //! `cargo bench -p colored-rt-stackful` prints a line for each row: nanoseconds for each operation, the best of several
-//! rounds, and the ratio. With a name behind `--`, such as `two`, it runs that row only.
+//! rounds, and the ratio.
 
 use colored::sync::mpsc;
 use colored::{Color, Runtime};
@@ -194,22 +194,12 @@ fn memory(runtime: &Runtime) {
 }
 
 fn main() {
-    let only = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
     let runtime = Runtime::builder().workers(1).build().expect("the runtime starts");
-    let one = || ping_pong(&runtime, "a message, one color", [Color::new(1), Color::new(1)]);
-    let two = || ping_pong(&runtime, "a message, two colors", [Color::new(1), Color::new(2)]);
-    let rows: [(&str, &dyn Fn()); 7] = [
-        ("yields", &|| yields(&runtime)),
-        ("one", &one),
-        ("two", &two),
-        ("threads", &threads_ping_pong),
-        ("spawns", &|| spawns(&runtime)),
-        ("fibers", &fibers),
-        ("memory", &|| memory(&runtime)),
-    ];
-    for (name, run) in rows {
-        if only.as_ref().is_none_or(|only| name == only) {
-            run();
-        }
-    }
+    yields(&runtime);
+    ping_pong(&runtime, "a message, one color", [Color::new(1), Color::new(1)]);
+    ping_pong(&runtime, "a message, two colors", [Color::new(1), Color::new(2)]);
+    threads_ping_pong();
+    spawns(&runtime);
+    fibers();
+    memory(&runtime);
 }

@@ -35,6 +35,8 @@ pub(super) struct Local {
     pub(super) reuses: bool,
     /// The worker's thread, once something is pinned to it.
     thread: Cell<Option<ThreadId>>,
+    /// Whether the worker has found nothing to run, and has not begun another step or batch.
+    pub(super) asleep: Cell<bool>,
     /// Whether the worker is handing out events: it wakes no other worker before all are handed out.
     batching: Cell<bool>,
     toward: Cell<Toward>,
@@ -87,6 +89,7 @@ impl Local {
             spare_lanes: FreeList::new(),
             reuses,
             thread: Cell::new(None),
+            asleep: Cell::new(true),
             batching: Cell::new(false),
         }
     }
@@ -169,8 +172,8 @@ impl Local {
     #[inline]
     pub(super) fn enqueue(&self, lane: ReadyLane, pin: u32) {
         if pin != 0 {
-            // This worker is awake, and looks at its inbox before it sleeps.
-            let is_own = pin & !CANCELLED_ANYWHERE == self.pin();
+            // A worker that is awake looks at its inbox before it sleeps. An embedded runtime schedules between its turns, asleep.
+            let is_own = pin & !CANCELLED_ANYWHERE == self.pin() && !self.asleep.get();
             return if is_own { self.remote().put(lane) } else { self.scheduler().send(pin, lane) };
         }
         let Some(lane) = self.route(lane, Since::Scheduled) else { return };

@@ -9,12 +9,12 @@ use colored::net::unix::pipe::{self, Receiver, Sender};
 
 use super::{Shared, read_methods, write_methods};
 
-/// The end of a [`pipe`] to read from. Clones, and references in an [`Arc`](std::sync::Arc), may be used by several tasks.
+/// The end of a [`pipe()`] to read from. Clones, and references in an [`Arc`](std::sync::Arc), may be used by several tasks.
 pub struct PipeReader {
     shared: Shared<Receiver>,
 }
 
-/// The end of a [`pipe`] to write to. Clones, and references in an [`Arc`](std::sync::Arc), may be used by several tasks.
+/// The end of a [`pipe()`] to write to. Clones, and references in an [`Arc`](std::sync::Arc), may be used by several tasks.
 /// The pipe ends when the last clone is dropped.
 pub struct PipeWriter {
     shared: Shared<Sender>,

@@ -11,6 +11,8 @@ use std::fs;
 
 const LEASE: Duration = Duration::from_secs(2);
 
+const ATTEMPTS: usize = 3;
+
 /// Starts a server of a folder at an address, with the key in `key`. Returns its name.
 async fn start(folder: &Folder, address: &str) -> (Child, Target) {
     let served = folder.0.join("served");
@@ -29,8 +31,8 @@ fn client(target: &Target) -> Client {
     Client::new(target, &Identity::generate(), &Options::default())
 }
 
-#[colored::test]
-async fn a_killed_holder_delays_a_writer_by_one_lease_at_most() {
+/// Has a process hold a lease, kills it, and returns how long a writer then waits.
+async fn wait_for_killed_holder() -> Duration {
     let folder = Folder::new();
     let (_server, target) = start(&folder, "127.0.0.1:0").await;
     let writer = client(&target);
@@ -46,9 +48,21 @@ async fn a_killed_holder_delays_a_writer_by_one_lease_at_most() {
     let file = writer.resolve("/file").await.unwrap();
     let begin = Instant::now();
     writer.write(&file, 0, b"new", stable_how::FILE_SYNC).await.unwrap();
-    let waited = begin.elapsed();
-    assert!(waited < LEASE + Duration::from_secs(1), "{waited:?}");
-    assert!(waited > LEASE / 4, "the holder has a lease: {waited:?}");
+    begin.elapsed()
+}
+
+#[colored::test]
+async fn a_killed_holder_delays_a_writer_by_one_lease_at_most() {
+    // On a machine that is busy otherwise, the write itself may take long, or the lease may be over before it begins.
+    let mut seen = Vec::new();
+    for _ in 0..ATTEMPTS {
+        let waited = wait_for_killed_holder().await;
+        if waited > LEASE / 4 && waited < LEASE + Duration::from_secs(1) {
+            return;
+        }
+        seen.push(waited);
+    }
+    panic!("a lease is {LEASE:?}, and the writer waits {seen:?}");
 }
 
 #[colored::test]
