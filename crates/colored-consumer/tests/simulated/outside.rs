@@ -64,7 +64,10 @@ impl Outside {
     }
 
     pub(crate) fn note_sent(&self, (partition, offset): (u32, u64), number: u64) {
-        self.seen().confirmed.push((partition, offset, number));
+        let mut seen = self.seen();
+        seen.confirmed.push((partition, offset, number));
+        // The host may crash before it asks for the end.
+        seen.ends.insert(partition, offset + 1);
     }
 
     pub(crate) fn note_end(&self, partition: u32, end: u64) {
