@@ -4,7 +4,7 @@ mod outgoing;
 
 use self::outgoing::Outgoing;
 use super::policy::Since;
-use super::remote::{CANCELLED_ANYWHERE, Remote, pin_of};
+use super::remote::{Remote, pin_of};
 use super::{Scheduler, SchedulerHandle};
 use crate::lane::{Lane, ReadyLane, current};
 use crate::memory::{Cache, FreeList};
@@ -35,8 +35,6 @@ pub(super) struct Local {
     pub(super) reuses: bool,
     /// The worker's thread, once something is pinned to it.
     thread: Cell<Option<ThreadId>>,
-    /// Whether the worker has found nothing to run, and has not begun another step or batch.
-    pub(super) asleep: Cell<bool>,
     /// Whether the worker is handing out events: it wakes no other worker before all are handed out.
     batching: Cell<bool>,
     toward: Cell<Toward>,
@@ -89,7 +87,6 @@ impl Local {
             spare_lanes: FreeList::new(),
             reuses,
             thread: Cell::new(None),
-            asleep: Cell::new(true),
             batching: Cell::new(false),
         }
     }
@@ -172,9 +169,8 @@ impl Local {
     #[inline]
     pub(super) fn enqueue(&self, lane: ReadyLane, pin: u32) {
         if pin != 0 {
-            // A worker that is awake looks at its inbox before it sleeps. An embedded runtime schedules between its turns, asleep.
-            let is_own = pin & !CANCELLED_ANYWHERE == self.pin() && !self.asleep.get();
-            return if is_own { self.remote().put(lane) } else { self.scheduler().send(pin, lane) };
+            self.scheduler().send(pin, lane);
+            return;
         }
         let Some(lane) = self.route(lane, Since::Scheduled) else { return };
         if current::is_waking_behind() {

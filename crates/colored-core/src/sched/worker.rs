@@ -71,6 +71,8 @@ pub struct Worker {
     pub(super) behind_moved: (u32, u64),
     pub(super) searching: bool,
     parked: bool,
+    /// The last step told the thread to sleep.
+    asleep: bool,
     steal_pause: StealPause,
     /// A spare worker that has not joined.
     absent: bool,
@@ -98,6 +100,7 @@ impl Worker {
             behind_moved: (0, 0),
             searching: false,
             parked: false,
+            asleep: true,
             steal_pause: StealPause::default(),
         }
     }
@@ -177,7 +180,8 @@ impl Worker {
     /// Leaves the parked workers, so that no thread wakes this worker in place of one that sleeps. A
     /// [`step`](Self::step) and a [`batch`](Self::batch) begin with it.
     pub fn wake_up(&mut self) {
-        if self.local.asleep.replace(false) {
+        if self.asleep {
+            self.asleep = false;
             self.end_sleep();
             if self.parked {
                 self.parked = false;

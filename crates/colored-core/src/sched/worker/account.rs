@@ -35,7 +35,7 @@ impl Worker {
 
     /// Begins the phase of a sleep.
     pub(super) fn begin_sleep(&mut self) {
-        self.local.asleep.set(true);
+        self.asleep = true;
         probes::park(self.local.index());
         self.begin(Phase::Parked);
     }
