@@ -4,7 +4,7 @@ mod outgoing;
 
 use self::outgoing::Outgoing;
 use super::policy::Since;
-use super::remote::{Remote, pin_of};
+use super::remote::{CANCELLED_ANYWHERE, Remote, pin_of};
 use super::{Scheduler, SchedulerHandle};
 use crate::lane::{Lane, ReadyLane, current};
 use crate::memory::{Cache, FreeList};
@@ -35,6 +35,8 @@ pub(super) struct Local {
     pub(super) reuses: bool,
     /// The worker's thread, once something is pinned to it.
     thread: Cell<Option<ThreadId>>,
+    /// Whether the worker runs a slice.
+    pub(super) runs: Cell<bool>,
     /// Whether the worker is handing out events: it wakes no other worker before all are handed out.
     batching: Cell<bool>,
     toward: Cell<Toward>,
@@ -87,6 +89,7 @@ impl Local {
             spare_lanes: FreeList::new(),
             reuses,
             thread: Cell::new(None),
+            runs: Cell::new(false),
             batching: Cell::new(false),
         }
     }
@@ -169,8 +172,9 @@ impl Local {
     #[inline]
     pub(super) fn enqueue(&self, lane: ReadyLane, pin: u32) {
         if pin != 0 {
-            self.scheduler().send(pin, lane);
-            return;
+            // After a slice the worker looks at its inbox before it sleeps.
+            let is_own = pin & !CANCELLED_ANYWHERE == self.pin() && self.runs.get();
+            return if is_own { self.remote().put(lane) } else { self.scheduler().send(pin, lane) };
         }
         let Some(lane) = self.route(lane, Since::Scheduled) else { return };
         if current::is_waking_behind() {

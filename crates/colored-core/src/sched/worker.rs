@@ -170,7 +170,9 @@ impl Worker {
         match self.find() {
             Some(lane) => {
                 self.stop_searching();
+                self.local.runs.set(true);
                 self.run(lane);
+                self.local.runs.set(false);
                 Step::Ran
             }
             None => self.go_to_sleep(),
