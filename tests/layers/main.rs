@@ -91,7 +91,7 @@ const CRATES: [Crate; 14] = [
         sources: "crates/colored-diagnose/src",
         layers: &[
             &["json", "kernel", "thread_time", "wall"],
-            &["levels", "long_polls", "threads", "trace"],
+            &["levels", "long_polls", "partitions", "threads", "trace"],
             &["diagnosis"],
             &["subject"],
             &["usage"],

@@ -4,6 +4,11 @@ mod builder;
 mod claimed;
 mod commits;
 mod context;
+#[cfg(feature = "diagnose")]
+mod diagnosed;
+#[cfg(not(feature = "diagnose"))]
+#[path = "consumer/undiagnosed.rs"]
+mod diagnosed;
 mod driver;
 mod failure;
 mod figures;

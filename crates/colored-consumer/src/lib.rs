@@ -45,6 +45,9 @@
 //! Sentinels check the order at each hand-over, the contiguity of each commit, and that no effect follows the end of a
 //! partition. [`Metrics::violations`] counts what they find, and a line on the standard error says it.
 //!
+//! With the feature `diagnose`, reports of the runtime ([`colored::diagnose`](https://docs.rs/colored-rt/latest/colored/diagnose))
+//! name the key that holds a partition back, and what the task of its handler waits for; `colored-top` shows the same.
+//!
 //! # Colors
 //!
 //! A handler runs under the color of topic, partition and key ([`color_of`]), so a [`ColorCell`](colored::ColorCell) of

@@ -21,4 +21,4 @@ mod write;
 pub(crate) use self::entry::Entry;
 pub(crate) use self::partition::{Cursor, Keep, New, Partition, Unread};
 pub(crate) use self::segment::{create_directories, sync_directory};
-pub(crate) use self::write::{delete, now_in_millis};
+pub(crate) use self::write::now_in_millis;

@@ -3,10 +3,12 @@
 //! | module | purpose |
 //! |---|---|
 //! | `base64` | the text of the metadata |
+//! | `compressed` | maps of Parallel Consumer that are compressed |
 //! | `metadata` | the map of what is done above the committed offset |
 //! | `tracker` | the records of a partition that are in flight |
 
 mod base64;
+mod compressed;
 pub(crate) mod metadata;
 mod tracker;
 

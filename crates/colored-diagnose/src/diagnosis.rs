@@ -2,6 +2,7 @@
 
 use crate::levels::Levels;
 use crate::long_polls::LongPolls;
+use crate::partitions::{PartitionSource, Sources};
 use crate::threads::Threads;
 use crate::trace::{Freezer, Snapshot, Trigger};
 use colored_core::{LongPoll, RunningSlice, Scheduler};
@@ -33,6 +34,7 @@ pub struct Diagnosis {
     pub(crate) threads: Threads,
     pub(crate) levels: Levels,
     pub(crate) long_polls: LongPolls,
+    pub(crate) partitions: Sources,
     freezer: Freezer,
     /// Where a copy of the records is to be written.
     file: Option<PathBuf>,
@@ -48,6 +50,7 @@ impl Diagnosis {
             threads: Threads::new(workers),
             levels: Levels::default(),
             long_polls: LongPolls::new(on_long_poll),
+            partitions: Sources::default(),
             freezer: Freezer::new(prefix, triggers),
             file,
             writes_at_end,
@@ -73,6 +76,11 @@ impl Diagnosis {
     /// The monitor thread has found a poll to be long, for the first time if `is_new`.
     pub fn report_long_poll(&self, poll: &LongPoll, is_new: bool) {
         self.long_polls.report(poll, is_new);
+    }
+
+    /// Reports, and the socket, tell of the partitions of this source until it is dropped.
+    pub fn register_partitions(&self, source: &Arc<dyn PartitionSource>) {
+        self.partitions.add(source);
     }
 
     /// The records of all threads at the moment.

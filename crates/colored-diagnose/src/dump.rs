@@ -8,6 +8,7 @@ mod group;
 mod keeper;
 mod make;
 mod native;
+mod partitions;
 mod sample;
 mod task;
 mod text;
@@ -20,6 +21,7 @@ pub use self::make::make;
 pub use self::native::Frame;
 #[cfg(feature = "native-stacks")]
 pub use self::native::install_stack_handler;
+pub(crate) use self::partitions::partitions;
 pub(crate) use self::sample::{Patience, sample};
 pub use self::task::{TaskDump, TaskState};
 pub use self::wait::{Wait, WaitFor};

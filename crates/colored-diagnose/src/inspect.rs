@@ -24,7 +24,7 @@
 //! A thread of its own (`colored-inspect`), which sleeps while no reader asks. Readers share snapshots, of which the
 //! thread makes two a second at most, however many readers ask: a reader that asks earlier gets its reply later. The same
 //! holds for dumps and traces. A trace costs what `Handle::trace` costs, and some 100 ms of this
-//! thread for the file. A snapshot costs what `Handle::usage` costs, a dump what
+//! thread for the file. A snapshot costs what `Handle::usage` costs, and a dump too while a partition of a consumer stands; a dump costs what
 //! `Handle::dump` costs. The thread allows four readers at once, keeps one reply
 //! for each, and disconnects a reader that takes nothing of its reply for 5 s, or asks nothing for 60 s. No worker waits for
 //! a reader.
@@ -51,6 +51,7 @@
 //! | `sites` | places of spawns, up to 50: `site` (null for callbacks), and `total` and `window` with `run_default` and `run_colored` |
 //! | `timers` | `pending`; `total` and `window` with `fired` and `turns` |
 //! | `long_polls` | the latest 64: `worker`, `seconds`, `color`, `site`, `cpu` |
+//! | `partitions` | those of consumers of logs, as they told half a second before: `partition`, `generation`, `lag`, `in_flight`, `done_above`, `retries`, `dead_letters`, `paused`, and `first`, the record that holds it back, or null: `key`, `offset`, `seconds`, `attempts`, `waits_for` |
 //! | `report` | [`Report::to_json`](crate::report::Report::to_json) of the last ten windows; null without one |
 
 #[cfg(not(unix))]

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `subject` | [`Subject`]: what this crate asks of the runtime, and the only way to it |
 //! | `diagnosis` | [`Diagnosis`]: the state that this crate keeps for each runtime, and the events that the runtime tells it |
+//! | `partitions` | what consumers of logs tell of their partitions |
 //! | `usage` | where the time goes: counters, and the differences of two reads of them |
 //! | `report` | what limits the program: rules over windows of usage |
 //! | `observe`, `warnings` | windows of a second are collected, and reported |
@@ -26,6 +27,7 @@ mod levels;
 mod long_polls;
 mod observe;
 mod on_signal;
+pub mod partitions;
 pub mod report;
 mod stalls;
 mod subject;

@@ -1,6 +1,6 @@
 //! [`Observation`]: a report of the next second.
 
-use crate::dump::{Patience, sample};
+use crate::dump::{Patience, partitions, sample};
 use crate::report::Report;
 use crate::subject::Subject;
 use crate::usage::{Snapshot, Waits, Window, snapshot};
@@ -63,7 +63,17 @@ impl Observation {
         subject.diagnosis().levels.raise(subject.scheduler());
         let earlier = snapshot(&*subject);
         let (windows, waits, next) = (Vec::new(), Vec::new(), wall::now());
-        Self { subject, earlier, windows, looks: 0, blocked: 0, patience, waits, next }
+        let observation =
+            Self { subject, earlier, windows, looks: 0, blocked: 0, patience, waits, next };
+        observation.ask_consumers();
+        observation
+    }
+
+    /// The report reads what the consumers have told by then. Warnings say nothing of partitions.
+    fn ask_consumers(&self) {
+        if self.patience == Patience::Some {
+            self.subject.diagnosis().partitions.refresh();
+        }
     }
 
     /// Looks which workers are blocked, and now and then what the tasks wait for.
@@ -104,11 +114,15 @@ impl Observation {
         window.blocked = (self.looks > 0).then(|| f64::from(self.blocked) / f64::from(self.looks));
         self.windows.push(window);
         self.earlier = later;
+        self.ask_consumers();
         (self.looks, self.blocked) = (0, 0);
         u32::try_from(self.windows.len()).expect("ten")
     }
 
-    pub(crate) fn report(&self) -> Report {
+    pub(crate) fn report(&mut self) -> Report {
+        if let (Patience::Some, Some(last)) = (self.patience, self.windows.last_mut()) {
+            last.partitions = partitions(&*self.subject, MOST_TASKS);
+        }
         Report::of(&self.windows)
     }
 }

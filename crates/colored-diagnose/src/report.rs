@@ -26,6 +26,7 @@ pub use self::waits::Waiting;
 use self::bound::Bound;
 use self::digest::Digest;
 use crate::json::{self, Object};
+use crate::partitions::Partition;
 use crate::usage::Window;
 use std::fmt;
 use std::time::Duration;
@@ -61,6 +62,8 @@ pub struct Report {
     pub waits: Vec<Waiting>,
     /// How often the tasks were looked at for this: never, if there are too many of them.
     pub looks: usize,
+    /// The partitions of consumers whose low-water mark has stood for half of the observation at least.
+    pub partitions: Vec<Partition>,
     /// The color of `limit`, as a text says it.
     limit_name: String,
 }
@@ -85,6 +88,7 @@ impl Report {
             measures_waits: digest.measures_waits,
             waits: digest.waits.shown(),
             looks: digest.waits.looks,
+            partitions: standing(windows),
             limit_name: match bound.limit {
                 Some(Limit::Color(color)) => digest.waits.name(color),
                 _ => String::new(),
@@ -105,6 +109,7 @@ impl Report {
             measures_waits: false,
             waits: Vec::new(),
             looks: 0,
+            partitions: Vec::new(),
             limit_name: String::new(),
         }
     }
@@ -117,7 +122,7 @@ impl Report {
 
     /// The report as a JSON object: `fault` (null if there is none), `sentence`, `findings` with `fault`, `sentence`,
     /// `evidence` and `remedy`; `length` in seconds, `ceiling` (null if infinite), `limit`, `load`, `delayed`, `measures_waits`;
-    /// `looks`, and `waits` with `for`, `color`, `site`, `spawned`, `tasks` (the mean number), `part` (of the looks), `oldest`.
+    /// `looks`; `partitions`, of those that stand, as in a [snapshot](crate::inspect); and `waits` with `for`, `color`, `site`, `spawned`, `tasks` (the mean number), `part` (of the looks), `oldest`.
     #[must_use]
     pub fn to_json(&self) -> String {
         json::object(|report| self.write(report))
@@ -129,6 +134,9 @@ impl Report {
         report.field("sentence", &self.sentence());
         report.array("findings", |findings| {
             self.findings.iter().for_each(|found| findings.object(|object| found.write(object)));
+        });
+        report.array("partitions", |list| {
+            self.partitions.iter().for_each(|partition| list.object(|one| partition.write(one)));
         });
         report.field("length", self.length);
         report.field("ceiling", self.ceiling);
@@ -154,13 +162,22 @@ impl Report {
         }
     }
 
-    /// What the tasks wait for, and the note on other programs.
+    /// What the tasks wait for, what holds partitions back, and the note on other programs.
     fn write_rest(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for waiting in &self.waits {
             write!(f, "\nwaits: {waiting}")?;
         }
         if self.looks == 0 && self.length > Duration::ZERO {
             f.write_str("\nwaits: not looked at, so what is not a color is not known")?;
+        }
+        for partition in &self.partitions {
+            let Some(first) = &partition.first else { continue };
+            let (name, stood, above) =
+                (&partition.name, text::time(first.stood), partition.done_above);
+            write!(
+                f,
+                "\npartition {name} stands for {stood}, {above} records done above: {first}"
+            )?;
         }
         if self.delayed < MUCH_DELAY {
             return Ok(());
@@ -199,8 +216,15 @@ impl Report {
     }
 }
 
+/// The partitions that have stood for most of the time.
+fn standing(windows: &[Window]) -> Vec<Partition> {
+    let length: Duration = windows.iter().map(|window| window.length).sum();
+    let partitions = windows.last().into_iter().flat_map(|window| &window.partitions);
+    partitions.filter(|partition| partition.has_stood(length / 2)).cloned().collect()
+}
+
 impl fmt::Display for Report {
-    /// One sentence, then the evidence and the remedy of each finding; then what the tasks wait for, and a note if other
+    /// One sentence, then the evidence and the remedy of each finding; then what the tasks wait for, the partitions that stand, and a note if other
     /// programs took the CPUs. No line end after the last line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(first) = self.findings.first() else {

@@ -88,7 +88,7 @@ impl Warnings {
             return Some(part);
         }
         self.next = now + self.pace.every;
-        if let Some(sample) = self.sample.take() {
+        if let Some(mut sample) = self.sample.take() {
             self.tell(&sample.report(), now);
         }
         None

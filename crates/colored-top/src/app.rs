@@ -18,12 +18,13 @@ pub(crate) enum Page {
     Report,
     Tasks,
     Task,
+    Partitions,
     Help,
 }
 
 impl Page {
     /// The pages with a key of their own, which is the place in the list, from 1.
-    pub(crate) const NUMBERED: [(Self, &'static str); 8] = [
+    pub(crate) const NUMBERED: [(Self, &'static str); 9] = [
         (Self::Overview, "overview"),
         (Self::Colors, "colors"),
         (Self::Workers, "workers"),
@@ -32,6 +33,7 @@ impl Page {
         (Self::Timers, "timers"),
         (Self::Report, "report"),
         (Self::Tasks, "tasks"),
+        (Self::Partitions, "partitions"),
     ];
 }
 

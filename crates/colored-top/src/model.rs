@@ -40,6 +40,7 @@ pub(crate) struct Snapshot {
     pub(crate) sites: Vec<Site>,
     pub(crate) timers: Timers,
     pub(crate) long_polls: Vec<LongPoll>,
+    pub(crate) partitions: Vec<Partition>,
     pub(crate) report: Option<Report>,
 }
 
@@ -150,6 +151,39 @@ pub(crate) struct LongPoll {
     pub(crate) color: String,
     pub(crate) site: Option<String>,
     pub(crate) cpu: Option<f64>,
+}
+
+/// A partition of a log that a consumer of the program owns.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Partition {
+    pub(crate) partition: String,
+    pub(crate) lag: u64,
+    pub(crate) in_flight: u64,
+    /// Records that are done above the low-water mark.
+    pub(crate) done_above: u64,
+    pub(crate) retries: u64,
+    pub(crate) dead_letters: u64,
+    pub(crate) paused: bool,
+    pub(crate) first: Option<FirstRecord>,
+}
+
+/// The record that holds a partition back.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct FirstRecord {
+    pub(crate) key: String,
+    pub(crate) offset: u64,
+    pub(crate) seconds: f64,
+    pub(crate) attempts: u64,
+    pub(crate) waits_for: String,
+}
+
+impl Partition {
+    /// How long its low-water mark has stood.
+    pub(crate) fn stood(&self) -> f64 {
+        self.first.as_ref().map_or(0.0, |first| first.seconds)
+    }
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]

@@ -5,6 +5,7 @@ mod format;
 mod help;
 mod lists;
 mod overview;
+mod partitions;
 mod report;
 mod tasks;
 mod workers;
@@ -53,6 +54,7 @@ fn page(app: &App, area: Rect, buffer: &mut Buffer) {
         Page::Report => report::draw_all(snapshot, area, buffer),
         Page::Tasks => tasks::draw_all(app, area, buffer),
         Page::Task => tasks::draw_one(app, area, buffer),
+        Page::Partitions => partitions::draw_all(app, area, buffer),
         Page::Help => help::draw(area, buffer),
     }
 }

@@ -10,6 +10,7 @@
 //! | [`dump`] | [`Handle::dump`](crate::Handle::dump) | the tasks, what each waits for, and what the workers do |
 //! | [`usage`] | [`Handle::usage`](crate::Handle::usage) | where the time has gone, by worker, color and place of the spawn |
 //! | [`trace`] | [`Handle::trace`](crate::Handle::trace) | what happened when, for <https://ui.perfetto.dev> |
+//! | [`partitions`] | [`Handle::observe`](crate::Handle::observe) | the partitions of consumers of logs, and the key that holds each back |
 //! | [`inspect`] | [`Options::inspect`] | a socket on which the program `colored-top` reads all of this |
 //!
 //! Without the feature there is nothing of this: a runtime has its [`metrics`](crate::metrics), and writes nothing to the
@@ -60,4 +61,4 @@ pub use self::options::Options;
 pub(crate) use self::view::View;
 pub use colored_diagnose::dump::Dump;
 #[doc(inline)]
-pub use colored_diagnose::{dump, inspect, report, trace, usage};
+pub use colored_diagnose::{dump, inspect, partitions, report, trace, usage};

@@ -30,9 +30,8 @@ impl Nats {
         let (directory, port) = (Directory::new(), free_port());
         let data = directory.path().join("data");
         let data = data.display();
-        let settings = format!(
-            "listen: 127.0.0.1:{port}\njetstream {{\n store_dir: \"{data}\"\n sync_interval: always\n}}\n"
-        );
+        let settings =
+            format!("listen: 127.0.0.1:{port}\njetstream {{\n store_dir: \"{data}\"\n}}\n");
         std::fs::write(directory.path().join("server.conf"), settings).expect("it is new");
         let mut nats = Nats { directory, program, port, server: None };
         nats.restart();

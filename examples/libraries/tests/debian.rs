@@ -4,6 +4,7 @@
 
 mod browser;
 mod clients;
+mod exactly_once;
 mod nats;
 mod nginx;
 mod postgres;

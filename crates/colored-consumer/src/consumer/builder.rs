@@ -1,6 +1,7 @@
 //! [`Builder`] and [`Consumer`].
 
 use super::context::Context;
+use super::diagnosed::register;
 use super::driver::Driver;
 use super::failure::{Cause, ConsumerError, Failure};
 use super::figures::Metrics;
@@ -262,11 +263,11 @@ impl<S: Source> Builder<S> {
         let color = Color::unique();
         let state = ColorCell::new(color, State::new(settings, Box::new(launcher)));
         let (cell, token) = (state.clone(), stop.clone());
-        let driver =
-            colored::spawn_colored(
-                color,
-                async move { Driver::new(source, cell, token).run().await },
-            );
+        let registered = register(&state);
+        let driver = colored::spawn_colored(color, async move {
+            let _registered = registered;
+            Driver::new(source, cell, token).run().await
+        });
         Ok(Consumer { state, stop, driver: Some(driver) })
     }
 }

@@ -43,6 +43,10 @@ pub(crate) struct Claimed {
     pub(crate) is_paused: bool,
     /// The end of the log, as last heard.
     pub(crate) log_end: u64,
+    /// Since when the low-water mark has stood where it is, with something in flight.
+    pub(crate) low_since: Instant,
+    pub(crate) retries: u64,
+    pub(crate) dead_letters: u64,
     /// Rises with everything that a commit would say.
     pub(crate) version: u64,
     /// The version that was committed at last, and its offset.
@@ -68,6 +72,9 @@ impl Claimed {
             bytes: 0,
             is_paused: false,
             log_end,
+            low_since: Instant::now(),
+            retries: 0,
+            dead_letters: 0,
             version: 0,
             committed,
             is_lost: false,

@@ -113,6 +113,10 @@ pub struct PartitionMetrics {
     pub in_flight: usize,
     /// Records that are done above the first one that is not.
     pub done_above: usize,
+    /// Calls of handlers that are to be repeated, since the partition came here.
+    pub retries: u64,
+    /// Records that were given up, since the partition came here.
+    pub dead_letters: u64,
     /// Whether the partition is paused, because a bound is reached.
     pub is_paused: bool,
     /// What holds the commit back, if something does.
@@ -131,6 +135,8 @@ pub struct FirstUnfinished {
     pub waits_for: &'static str,
     /// For how long.
     pub time: Duration,
+    /// How long the low-water mark has stood at this record, across attempts.
+    pub stood: Duration,
     /// How often its handler has failed.
     pub attempts: u32,
 }
@@ -162,7 +168,7 @@ impl State {
 }
 
 impl Claimed {
-    fn metrics(&self) -> PartitionMetrics {
+    pub(crate) fn metrics(&self) -> PartitionMetrics {
         PartitionMetrics {
             partition: self.owned.partition.clone(),
             generation: self.owned.generation,
@@ -170,6 +176,8 @@ impl Claimed {
             committed: self.committed.1,
             in_flight: self.records,
             done_above: self.tracker.done_above(),
+            retries: self.retries,
+            dead_letters: self.dead_letters,
             is_paused: self.is_paused,
             first: self.first_unfinished(),
         }
@@ -184,11 +192,13 @@ impl Claimed {
             Phase::Running => "its handler",
             Phase::BackingOff => "its next attempt",
         };
+        let now = Instant::now();
         Some(FirstUnfinished {
             key: lane.name(),
             offset: lane.first()?,
             waits_for,
-            time: Instant::now().saturating_duration_since(lane.since),
+            time: now.saturating_duration_since(lane.since),
+            stood: now.saturating_duration_since(self.low_since),
             attempts: lane.attempts,
         })
     }

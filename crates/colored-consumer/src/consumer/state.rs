@@ -121,6 +121,9 @@ impl State {
         self.figures.polled += records.len() as u64;
         let claimed = self.claims.get_mut(&id).expect("it is active");
         claimed.log_end = claimed.log_end.max(log_end);
+        if claimed.records == 0 {
+            claimed.low_since = now;
+        }
         let mut woken = Vec::new();
         for record in records {
             match claimed.tracker.accept(record.offset) {
@@ -248,6 +251,8 @@ impl State {
         self.figures.handled += time;
         self.complete(id, at, done);
         let Some(claimed) = self.claims.get_mut(&id) else { return };
+        claimed.retries += retries;
+        claimed.dead_letters += dead_letters;
         self.runs -= 1;
         claimed.runs -= 1;
         let is_active = claimed.stage == Stage::Active;
@@ -294,12 +299,15 @@ impl State {
             self.figures.violate("an effect after the partition had gone", None);
             return;
         };
-        let lane = &mut claimed.lanes[at];
+        let (lane, low) = (&mut claimed.lanes[at], claimed.tracker.low());
         for (offset, size) in lane.running.drain(..count) {
             let was_started = claimed.tracker.complete(offset);
             self.figures.check_order(was_started, &claimed.owned, offset);
             (claimed.records, claimed.bytes) = (claimed.records - 1, claimed.bytes - size);
             (self.records, self.bytes) = (self.records - 1, self.bytes - size);
+        }
+        if claimed.tracker.low() > low {
+            claimed.low_since = Instant::now();
         }
         claimed.version += count as u64;
         self.done_since += count;

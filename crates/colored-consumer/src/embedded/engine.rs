@@ -5,7 +5,7 @@ use super::lock;
 use super::member::MemberOptions;
 use super::offsets::Offsets;
 use super::topics::{self, MOST_PARTITIONS, Topic, Topics, failed};
-use crate::log::{Keep, New, Partition, create_directories, delete, now_in_millis};
+use crate::log::{Keep, New, Partition, create_directories, now_in_millis};
 use crate::source::{Committed, Error, TopicPartition};
 use bytes::Bytes;
 use colored::sync::{Mutex, Notify};
@@ -261,7 +261,7 @@ impl Engine {
     }
 
     async fn add_topic(&self, topic: Topic) -> Result<(), Error> {
-        topics::write_count(&self.0.folder, &topic).await?;
+        topics::write_count(&self.0.folder, &topic, self.0.keep).await?;
         let add = move |topics: &mut Topics| drop(topics.insert(Arc::clone(&topic.name), topic));
         self.0.topics.call(add).await;
         self.0.tell_groups().await;
@@ -418,8 +418,8 @@ impl Engine {
         let all = self.0.topics.call(|topics| topics.values().cloned().collect::<Vec<_>>()).await;
         for partition in all.iter().flat_map(|topic| topic.partitions.iter()) {
             let (keep, now) = (self.0.keep, now_in_millis());
-            let removed = partition.state.call(move |state| state.remove_old(keep, now)).await;
-            delete(&partition.directory, removed).await;
+            partition.state.call(move |state| state.remove_old(keep, now)).await;
+            partition.delete_removed().await;
         }
     }
 }

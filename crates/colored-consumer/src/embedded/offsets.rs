@@ -1,4 +1,5 @@
-//! How far each group is: a log like the others, of which the last record of a key counts.
+//! How far each group is: a log like the others, of which the last record of a key counts; of the generation of a group,
+//! the highest.
 //!
 //! Invariants:
 //!
@@ -239,11 +240,14 @@ impl State {
         }
     }
 
-    /// Calls may return in another order than their records have.
+    /// Calls may return in another order than their records have. The last record counts; of a generation, the highest,
+    /// because two members may store theirs at the same time.
     fn set(&mut self, offset: u64, key: Key, value: Committed) {
         self.records += 1;
+        let is_generation = key.1.is_none();
         let known = self.known.entry(key).or_default();
-        if offset >= known.0 {
+        let counts = if is_generation { value.offset >= known.1.offset } else { offset >= known.0 };
+        if counts {
             *known = (offset, value);
         }
     }
@@ -295,3 +299,6 @@ fn decode(entry: &Entry) -> Option<(Key, Option<Committed>)> {
     let committed = Committed { offset: u64::from_be_bytes(*offset), metadata: metadata.to_vec() };
     Some(((group, partition), Some(committed)))
 }
+
+#[cfg(test)]
+mod tests;

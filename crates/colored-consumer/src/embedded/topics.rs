@@ -1,10 +1,16 @@
 //! The topics in the directory: a folder for each, with a file that says how many partitions it has.
 //!
-//! Invariant: a topic exists from the moment on when that file does. The file is replaced as a whole.
+//! Invariants:
+//!
+//! * A topic exists from the moment on when that file does. The file is replaced as a whole.
+//! * When a topic is open, its names are on the device: an earlier call may have failed, or a crash may have come, between
+//!   a file and the sync of its name.
 
 use crate::log::{Keep, Partition, sync_directory};
 use crate::source::{Error, TopicPartition};
+use colored::fs::File;
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -67,7 +73,7 @@ pub(crate) async fn open_all(folder: &Path, keep: Keep) -> Result<Topics, Error>
         let text = match colored::fs::read_to_string(&path).await {
             Ok(text) => text,
             // It was not yet made, or is half deleted.
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             Err(error) => return Err(failed(&path, error)),
         };
         let count = text.trim().parse().ok().filter(|count| (1..=MOST_PARTITIONS).contains(count));
@@ -76,6 +82,8 @@ pub(crate) async fn open_all(folder: &Path, keep: Keep) -> Result<Topics, Error>
             Error::new(format!("{}: {what}", path.display()))
         })?;
         let topic = open(folder, name, count, keep).await?;
+        let synced = sync_names(folder, name, keep).await;
+        synced.map_err(|error| failed(&path, error))?;
         topics.insert(Arc::clone(&topic.name), topic);
     }
     Ok(topics)
@@ -99,15 +107,29 @@ pub(crate) async fn open(
 }
 
 /// Makes a topic exist with so many partitions, which are there.
-pub(crate) async fn write_count(folder: &Path, topic: &Topic) -> Result<(), Error> {
-    let path = folder.join(&*topic.name);
+pub(crate) async fn write_count(folder: &Path, topic: &Topic, keep: Keep) -> Result<(), Error> {
+    let path = count_file(&folder.join(&*topic.name));
     let text = format!("{}\n", topic.partitions.len());
     let written = async {
-        colored::fs::write(count_file(&path), text).await?;
-        sync_directory(&path).await?;
-        sync_directory(folder).await
+        let new = path.with_extension("new");
+        let file = File::create(&new).await?;
+        file.write_all_at(text.as_bytes(), 0).await?;
+        if keep.sync {
+            file.sync_all().await?;
+        }
+        colored::fs::rename(&new, &path).await?;
+        sync_names(folder, &topic.name, keep).await
     };
     written.await.map_err(|error| failed(&path, error))
+}
+
+/// Brings the names in a topic's folder, and that of the folder itself, to the device.
+async fn sync_names(folder: &Path, name: &str, keep: Keep) -> io::Result<()> {
+    if keep.sync {
+        sync_directory(&folder.join(name)).await?;
+        sync_directory(folder).await?;
+    }
+    Ok(())
 }
 
 /// Deletes a topic with its records: first the file by which it exists.

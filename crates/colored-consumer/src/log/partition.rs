@@ -5,6 +5,8 @@
 //! * An append is confirmed only when its bytes are on the device (`fdatasync`), and is read only then. All appends
 //!   that wait share the next call.
 //! * The offsets of confirmed records have no gap.
+//! * Segments are deleted from the oldest on, and each is gone from the device before the next one is deleted: whatever a
+//!   crash leaves has no gap.
 //! * A write that fails leaves the file as it was, and the appends of that write have failed. After an `fdatasync`
 //!   that failed nobody knows what the device has: the partition takes no more until it is opened again.
 
@@ -12,8 +14,9 @@ use super::segment::{self, Opened, Segment};
 use super::write::{Unwritten, Written, write_all};
 use bytes::Bytes;
 use colored::fs::File;
-use colored::sync::{Notify, oneshot};
+use colored::sync::{Mutex, Notify, oneshot};
 use colored::{Color, ColorCell};
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
@@ -59,12 +62,16 @@ pub(crate) struct Partition {
     pub(crate) state: ColorCell<State>,
     /// The bytes that `open` cut off.
     pub(crate) cut: u64,
+    /// Held while files are deleted.
+    deleting: Mutex<()>,
 }
 
 /// What belongs to the color of the partition.
 #[derive(Debug)]
 pub(crate) struct State {
     pub(crate) segments: Vec<Segment>,
+    /// The bases of segments whose files are to be deleted.
+    pub(crate) removed: BTreeSet<u64>,
     /// The offset after the last confirmed record.
     pub(crate) end: u64,
     pub(crate) pending: Pending,
@@ -136,6 +143,7 @@ impl Partition {
         };
         let state = State {
             segments,
+            removed: BTreeSet::new(),
             end,
             pending: Pending::default(),
             is_writing: false,
@@ -143,7 +151,8 @@ impl Partition {
             subscribers: Vec::new(),
         };
         let state = ColorCell::new(Color::unique(), state);
-        Ok(Arc::new(Partition { directory: directory.to_owned(), keep, state, cut }))
+        let (directory, deleting) = (directory.to_owned(), Mutex::new(()));
+        Ok(Arc::new(Partition { directory, keep, state, cut, deleting }))
     }
 
     /// Appends a row of records, in this order and with nothing in between. Cancel safe: a dropped call may still
@@ -157,6 +166,18 @@ impl Partition {
     /// The offset of the first record, and the offset after the last.
     pub(crate) async fn range(&self) -> (u64, u64) {
         self.state.call(|state| (state.start(), state.end)).await
+    }
+
+    /// Deletes the files of the segments that were removed. If one cannot be deleted, it and those behind it stay for the
+    /// next call, or are found again by the next opening.
+    pub(crate) async fn delete_removed(&self) {
+        let _guard = self.deleting.lock().await;
+        while let Some(base) = self.state.call(|state| state.removed.first().copied()).await {
+            if segment::delete(&self.directory, base, self.keep.sync).await.is_err() {
+                return;
+            }
+            self.state.call(move |state| state.removed.remove(&base)).await;
+        }
     }
 
     /// Wakes `reader` at each new record, as long as it lives.
@@ -183,7 +204,7 @@ async fn open_last(
         if let Some(before) = before
             && Segment::open(directory, *before, sync).await?.next > base
         {
-            colored::fs::remove_file(segment::path(directory, base)).await?;
+            segment::delete(directory, base, sync).await?;
             continue;
         }
         return Ok(Some(opened));
@@ -255,7 +276,7 @@ impl State {
         }
         if replaces {
             let last = self.segments.len() - 1;
-            self.segments.drain(..last);
+            self.removed.extend(self.segments.drain(..last).map(|segment| segment.base));
         }
         self.segments.extend(written.next);
     }
@@ -279,10 +300,8 @@ impl State {
         })
     }
 
-    /// Removes from the front what the rule keeps no longer; never the segment that is written to. Returns the names of
-    /// the files.
-    pub(crate) fn remove_old(&mut self, keep: Keep, now: i64) -> Vec<u64> {
-        let mut removed = Vec::new();
+    /// Removes from the front what the rule keeps no longer; never the segment that is written to.
+    pub(crate) fn remove_old(&mut self, keep: Keep, now: i64) {
         while self.segments.len() > 1 {
             let all: u64 = self.segments.iter().map(|segment| segment.len).sum();
             let oldest = &self.segments[0];
@@ -291,8 +310,7 @@ impl State {
             if !is_much && !is_old {
                 break;
             }
-            removed.push(self.segments.remove(0).base);
+            self.removed.insert(self.segments.remove(0).base);
         }
-        removed
     }
 }

@@ -83,8 +83,8 @@ impl Segment {
     }
 
     /// Opens the segment that is written to, and cuts off what is not a row of frames. With `sync`, what is left is on the
-    /// device when this returns: it is written again, because the system shows what an `fdatasync` that failed has not
-    /// brought to the device.
+    /// device when this returns, and so is the segment's name: it is written again, because the system shows what an
+    /// `fdatasync` that failed has not brought to the device.
     pub(crate) async fn open(directory: &Path, base: u64, sync: bool) -> io::Result<Opened> {
         let mut file = open_file(&directory.join(file_name(base))).await?;
         let size = file.seek(io::SeekFrom::End(0)).await?;
@@ -101,7 +101,7 @@ impl Segment {
             return Ok(Opened { segment, next: base, cut });
         }
         if sync {
-            segment.file.sync_all().await?;
+            sync_new(&segment.file, directory).await?;
         }
         Ok(Opened { segment, next, cut })
     }
@@ -198,7 +198,7 @@ async fn open_file(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).open(path).await
 }
 
-/// Brings a new file and its name to the device.
+/// Brings a file and its name to the device.
 async fn sync_new(file: &File, directory: &Path) -> io::Result<()> {
     file.sync_all().await?;
     sync_directory(directory).await
@@ -251,7 +251,17 @@ pub(crate) async fn bases(directory: &Path) -> io::Result<Vec<u64>> {
     Ok(bases)
 }
 
-/// The path of a segment, for messages.
+/// Deletes a segment. With `sync`, it does not come back after a crash of the machine.
+pub(crate) async fn delete(directory: &Path, base: u64, sync: bool) -> io::Result<()> {
+    match colored::fs::remove_file(path(directory, base)).await {
+        // The sync of an earlier call failed.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        deleted => deleted?,
+    }
+    if sync { sync_directory(directory).await } else { Ok(()) }
+}
+
+/// The path of a segment.
 pub(crate) fn path(directory: &Path, base: u64) -> PathBuf {
     directory.join(file_name(base))
 }

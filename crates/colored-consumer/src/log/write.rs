@@ -6,7 +6,6 @@ use super::partition::{Keep, New, Partition, Pending};
 use super::segment::{self, Segment};
 use colored::fs::File;
 use std::io;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -50,25 +49,15 @@ pub(crate) async fn write_all(partition: Arc<Partition>) {
         });
         let Some((mut row, target)) = taken.await else { return };
         let written = write(&partition, &mut row, target).await;
-        let (keep, now, replaces) = (partition.keep, now_in_millis(), row.replaces);
+        let (keep, now) = (partition.keep, now_in_millis());
         let confirm = partition.state.call(move |state| {
-            let before: Vec<_> = state.segments.iter().map(|segment| segment.base).collect();
-            let is_written = written.is_ok();
             state.confirm(written, row);
-            if replaces && is_written {
-                let stays = |base: &u64| state.segments.iter().any(|left| left.base == *base);
-                return before.into_iter().filter(|base| !stays(base)).collect();
-            }
-            state.remove_old(keep, now)
+            state.remove_old(keep, now);
+            !state.removed.is_empty()
         });
-        delete(&partition.directory, confirm.await).await;
-    }
-}
-
-/// Deletes the files of these segments. One that cannot be deleted stays, and is found again by the next opening.
-pub(crate) async fn delete(directory: &Path, bases: Vec<u64>) {
-    for base in bases {
-        let _ = colored::fs::remove_file(segment::path(directory, base)).await;
+        if confirm.await {
+            partition.delete_removed().await;
+        }
     }
 }
 

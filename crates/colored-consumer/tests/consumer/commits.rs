@@ -129,7 +129,7 @@ async fn foreign_and_forged_metadata_loses_nothing() {
     let forged: [&[u8]; 5] = [
         b"consumer-1/some-host",
         &[0xff, 0xfe, 0x00],
-        // An unknown form, a map that is too short, a compressed one.
+        // An unknown form, a map that is too short, a compressed one that is torn.
         b"AQID",
         b"bA==",
         b"cCi1L/0=",
@@ -145,6 +145,20 @@ async fn foreign_and_forged_metadata_loses_nothing() {
         assert_eq!((metrics.foreign_metadata, metrics.skipped), (1, 0));
         assert!(effects.by_key().values().all(|numbers| *numbers == (2..10).collect::<Vec<_>>()));
     }
+}
+
+/// A map as Parallel Consumer writes it where the others are long: 300 times one offset is not done and nine are.
+#[colored::test]
+async fn a_map_that_is_compressed_is_read() {
+    let scratch = Scratch::new();
+    let engine = engine(&scratch, 1).await;
+    send(&engine, 1, 0, 20).await;
+    let metadata = b"Sii1L/0AWF0AACAAAQAJAQCp/Dsi".to_vec();
+    engine.set_committed("g", partition(0), Committed { offset: 0, metadata }).await.unwrap();
+    let effects = Effects::default();
+    let metrics = consume(&engine, &effects, 2).await;
+    assert_eq!((metrics.foreign_metadata, metrics.skipped), (0, 18));
+    assert_eq!(effects.by_key()["k0"], [0, 10]);
 }
 
 /// A map that claims two billion records ends at the end of the log.

@@ -4,6 +4,8 @@ mod bounds;
 mod broken;
 mod commits;
 mod conformance;
+#[cfg(feature = "diagnose")]
+mod diagnosed;
 mod engine;
 mod failures;
 mod frozen;

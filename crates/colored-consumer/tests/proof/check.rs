@@ -56,17 +56,17 @@ impl Effects {
     pub(crate) fn check_order(&self, sent: &[(String, u64)]) {
         let keys: HashSet<_> = sent.iter().map(|(key, _)| key.as_str()).collect();
         let mut seen: HashMap<&str, HashSet<u64>> = HashMap::new();
-        let mut last: HashMap<&str, (u64, u64)> = HashMap::new();
+        let mut last: HashMap<&str, &Effect> = HashMap::new();
         for effect in &self.0 {
             let key = effect.key.as_str();
             assert!(keys.contains(key), "{effect:?}");
             let seen = seen.entry(key).or_default();
-            if let Some((generation, number)) = last.insert(key, (effect.generation, effect.number))
-            {
-                assert!(generation <= effect.generation, "an earlier generation: {effect:?}");
-                if generation == effect.generation {
-                    assert!(number < effect.number, "out of order: {effect:?}");
-                }
+            if let Some(before) = last.insert(key, effect) {
+                let is_later = before.generation <= effect.generation;
+                assert!(is_later, "an earlier generation: {effect:?} after {before:?}");
+                let is_next =
+                    before.generation < effect.generation || before.number < effect.number;
+                assert!(is_next, "out of order: {effect:?} after {before:?}");
             }
             let is_skipped = |number: &u64| !seen.contains(number);
             let skipped = (0..effect.number).rev().find(is_skipped);

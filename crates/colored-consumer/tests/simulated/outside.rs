@@ -64,7 +64,10 @@ impl Outside {
     }
 
     pub(crate) fn note_sent(&self, (partition, offset): (u32, u64), number: u64) {
-        self.seen().confirmed.push((partition, offset, number));
+        let mut seen = self.seen();
+        seen.confirmed.push((partition, offset, number));
+        // The host may crash before it asks for the end.
+        seen.ends.insert(partition, offset + 1);
     }
 
     pub(crate) fn note_end(&self, partition: u32, end: u64) {
@@ -146,6 +149,11 @@ impl Outside {
         if self.is_planned {
             Self::check_planned(&seen);
         }
+    }
+
+    /// Whether a record has more than one effect.
+    pub(crate) fn repeats(&self) -> bool {
+        self.seen().effects.len() as u64 > RECORDS
     }
 
     /// What holds beside if nothing fails: each record has one effect, and owners do not overlap.

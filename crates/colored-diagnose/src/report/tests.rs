@@ -172,3 +172,30 @@ fn a_report_of_nothing_says_so() {
     assert_eq!(report.to_string(), "none: nothing limits the program: it does nothing");
     assert_first(&steady(&idle(2)), None);
 }
+
+/// A partition stands if its mark has stood for half of the time.
+#[test]
+fn partitions_that_stand_are_named_and_others_are_not() {
+    use crate::partitions::{FirstRecord, Partition};
+
+    let partition = |name: &str, stood: Duration| {
+        let (key, waits_for) = (String::from("key \"k7\""), String::from("its handler"));
+        let first = FirstRecord { key, offset: 12, stood, waits_for, ..FirstRecord::default() };
+        Partition { name: name.into(), done_above: 9, first: Some(first), ..Partition::default() }
+    };
+    let half = PART * u32::try_from(PARTS).unwrap() / 2;
+    let mut windows = vec![idle(2); PARTS as usize];
+    let last = windows.last_mut().unwrap();
+    last.partitions = vec![
+        partition("t/0", half - Duration::from_nanos(1)),
+        partition("t/1", half),
+        Partition { name: "t/2".into(), ..Partition::default() },
+    ];
+    let report = Report::of(&windows);
+    assert_eq!(report.partitions.len(), 1);
+    let line = "partition t/1 stands for 500 ms, 9 records done above: key \"k7\", offset 12, waits for its handler";
+    assert_eq!(report.to_string().lines().last(), Some(line));
+    let json = report.to_json();
+    assert!(json.contains(r#""partitions":[{"partition":"t/1","generation":0,"lag":0"#), "{json}");
+    assert!(json.contains(r#""first":{"key":"key \"k7\"","offset":12,"seconds":0.5"#), "{json}");
+}

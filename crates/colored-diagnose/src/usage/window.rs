@@ -1,6 +1,7 @@
 //! [`Window`]: what was used between two snapshots.
 
 use super::{ColorUsage, SiteUsage, Snapshot, TimerUsage, Usage, Waits, WorkerUsage};
+use crate::partitions::Partition;
 use colored_core::{Color, LongPoll};
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -43,6 +44,9 @@ pub struct Window {
     /// What the tasks waited for, at some moments of the window. Snapshots do not say that either: an observation looks
     /// some times a second.
     pub waits: Vec<Waits>,
+    /// The partitions of the consumers on the runtime, at its end. Snapshots do not say that either: the last window of an
+    /// observation has them.
+    pub partitions: Vec<Partition>,
 }
 
 impl Window {
@@ -79,6 +83,7 @@ impl Window {
             measures_waits: earlier.measures_waits && later.measures_waits,
             blocked: None,
             waits: Vec::new(),
+            partitions: Vec::new(),
         }
     }
 }

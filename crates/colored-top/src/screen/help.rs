@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::widgets::{Paragraph, Widget};
 
 const TEXT: &str = "\
-1 to 8        the pages; the program lists its tasks only while page 8 is shown
+1 to 9        the pages; the program lists its tasks only while page 8 is shown
 up, down      marks a color or a task; enter shows it, esc goes back
 s, left, right  sorts the colors by another column
 t             sums since the begin of the program, or the last half second
@@ -19,6 +19,7 @@ waits         the mean number of tasks and callbacks that wait; `for color`: the
 depth         tasks and callbacks in line now
 turns         polls of tasks and runs of callbacks
 moves         slices on another worker than the one before
+done above    of a partition: records that are done above the first one that is not, which holds the commit back
 level         what the runtime records; this program sets 1, and the runtime returns to what it had afterwards
 ";
 

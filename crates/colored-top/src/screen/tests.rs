@@ -21,6 +21,11 @@ const STATE: &str = r#"{"protocol":1,"program":"shop","pid":77,"seconds":7500,"w
     "others":{"total":{"run":750},"window":{"run":0.05}},
     "sites":[{"site":"src/main.rs:7:9","total":{"run_default":1},"window":{"run_colored":0.3}}],
     "timers":{"pending":5,"total":{"fired":9,"turns":3},"window":{"fired":50,"turns":25}},
+    "partitions":[
+        {"partition":"orders/0","lag":0,"in_flight":0,"first":null},
+        {"partition":"orders/3","lag":12345,"in_flight":40,"done_above":38,"retries":7,"dead_letters":2,
+            "paused":true,"first":{"key":"key \"k7\"","offset":812,"seconds":3.25,"attempts":2,
+                "waits_for":"its handler, which waits for a lock"}}],
     "long_polls":[{"worker":1,"seconds":0.02,"color":"color \"orders\"","site":"src/shop.rs:1:2","cpu":0.01}],
     "report":{"fault":"hot-color","sentence":"color \"orders\" limits","length":5,"ceiling":1.1,
         "findings":[{"fault":"hot-color","sentence":"color \"orders\" limits","evidence":["it is full"],
@@ -101,6 +106,21 @@ fn every_page_has_a_key() {
             '7',
             vec!["hot-color", "  it is full", "  to mend it: split it", "long-poll", "last 5.0 s"],
         ),
+        (
+            '9',
+            vec![
+                "lag    in flight   done above      retries dead letters       stands",
+                "orders/3 (paused)",
+                "12 k",
+                "40",
+                "38",
+                "7",
+                "2",
+                "3.2 s",
+                "  key \"k7\" at 812, failed 2 times: its handler, which waits for a lock",
+                "orders/0",
+            ],
+        ),
         ('?', vec!["the mean number of tasks"]),
         ('1', vec!["recorder: level 1"]),
     ];
@@ -108,6 +128,14 @@ fn every_page_has_a_key() {
         app.press(KeyCode::Char(key));
         assert_order(&shown(&app), &parts);
     }
+}
+
+#[test]
+fn a_program_without_consumers_has_an_empty_page_of_partitions() {
+    let mut app = App::default();
+    app.show(read(r#"{"protocol":1}"#).unwrap());
+    app.press(KeyCode::Char('9'));
+    assert!(shown(&app).contains("partitions: none"));
 }
 
 #[test]
@@ -236,7 +264,7 @@ fn a_small_terminal_and_an_empty_snapshot_are_drawn() {
     assert!(shown(&empty).contains("waiting for the program"));
     empty.show(read(r#"{"protocol":1}"#).unwrap());
     for app in [&mut app(), &mut empty] {
-        for key in "123456781?".chars() {
+        for key in "1234567891?".chars() {
             app.press(KeyCode::Char(key));
             for (width, height) in [(0, 0), (1, 1), (20, 3), (60, 10), (300, 100)] {
                 let area = Rect::new(0, 0, width, height);

@@ -4,10 +4,12 @@ use super::{Builder, Handle, resume};
 use crate::blocking;
 use crate::diagnose::{Attached, Options, View};
 use colored_diagnose::dump::Dump;
+use colored_diagnose::partitions::PartitionSource;
 use colored_diagnose::report::Report;
 use colored_diagnose::trace::{self, Trigger};
 use colored_diagnose::usage::{Level, Snapshot};
 use colored_diagnose::{make_dump, observe_blocking, snapshot};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// # Diagnosis
@@ -62,6 +64,12 @@ impl Handle {
                 Err(error) => resume(error, "observe"),
             }
         }
+    }
+
+    /// Reports, and the socket for `colored-top`, tell of the partitions of this source until it is dropped.
+    #[doc(hidden)]
+    pub fn register_partitions(&self, source: &Arc<dyn PartitionSource>) {
+        Attached::of(&self.services).diagnosis.register_partitions(source);
     }
 
     /// As [`observe`](Self::observe), on this thread, which sleeps meanwhile: call it from a thread that is no worker. It

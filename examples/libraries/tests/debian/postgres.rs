@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tokio_postgres::{Client, Error, NoTls};
 
 /// A new database, if it is installed.
-fn server() -> Option<Server> {
+pub(super) fn server() -> Option<Server> {
     find("postgres", "postgresql")?;
     Some(Server::new("QUIT", prepare, |dir, port| {
         let mut postgres = command("postgres", dir);

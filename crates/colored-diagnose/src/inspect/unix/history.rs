@@ -1,7 +1,7 @@
 //! [`History`]: the latest snapshots, which all readers share.
 
 use super::paced;
-use crate::dump::{Patience, sample};
+use crate::dump::{Patience, partitions, sample};
 use crate::report::Report;
 use crate::subject::Subject;
 use crate::usage::{ColorUsage, Snapshot, Waits, Window, snapshot};
@@ -63,7 +63,10 @@ impl History {
             let mut window = bounded(Window::between(before, &snapshot));
             window.blocked = Some(self.blocked as f64 / f64::from(self.looks.max(1)));
             window.waits.extend(waits(subject));
+            window.partitions = partitions(subject, MOST_TASKS);
             self.windows.push_back(window);
+        } else {
+            subject.diagnosis().partitions.refresh();
         }
         self.latest = Some((now, snapshot));
         (self.looks, self.blocked) = (0, 0);

@@ -59,6 +59,11 @@ pub(super) fn text(history: &mut History, subject: &dyn Subject) -> String {
                 });
             }
         });
+        all.array("partitions", |list| {
+            for partition in window.iter().flat_map(|window| &window.partitions) {
+                list.object(|one| partition.write(one));
+            }
+        });
         match &report {
             Some(report) => all.object("report", |object| report.write(object)),
             None => all.field("report", None::<u64>),
