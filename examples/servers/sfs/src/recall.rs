@@ -74,7 +74,7 @@ impl Recall {
         before.await.filter(|(number, _)| *number != connection).map(|(_, back)| back)
     }
 
-    /// The connection has ended. The client keeps its leases: it may be there.
+    /// The connection has ended, and its calls too. The client keeps its leases: it may be there.
     pub(crate) async fn part(&self, holder: Holder, connection: u64) {
         let forget = move |clients: &mut BTreeMap<Holder, Way>| {
             if clients.get(&holder).is_some_and(|(number, _)| *number == connection) {

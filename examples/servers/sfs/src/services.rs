@@ -233,14 +233,15 @@ fn lease_program(nfs: &Arc<Nfs>, color: ColorOf) -> Program {
 async fn greet(nfs: &Arc<Nfs>, caller: &Caller, args: &HelloArgs) -> Result<HelloAnswer, Refusal> {
     let (visit, client) = (visit(caller)?, caller.client().ok_or(Refusal::SystemError)?.clone());
     let (holder, number) = (visit.introduce(args.client), visit.number());
-    let back = Arc::new(OnConnection { client: client.clone(), over: visit.over() });
+    let back = Arc::new(OnConnection { client, over: visit.over() });
     if let Some(before) = nfs.recall.meet(holder, number, back).await {
         before.end().await;
     }
-    let nfs = Arc::clone(nfs);
+    let (nfs, over) = (Arc::clone(nfs), visit.over());
     let lease_ms = nfs.recall.lease().as_millis() as u32;
     colored::spawn_here(async move {
-        let _ = client.ended().await;
+        // Not at the end of the connection alone: while its calls are under way, the next one has to find it, and to wait.
+        over.cancelled().await;
         nfs.recall.part(holder, number).await;
     });
     Ok(HelloAnswer { lease_ms })

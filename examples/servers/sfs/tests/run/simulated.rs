@@ -19,7 +19,7 @@ const LEASE: Duration = Duration::from_secs(2);
 const CLIENTS: usize = 4;
 
 /// The seeds of a test. `COLORED_SIM_SEEDS=1000` runs more: each takes a quarter of a second without optimization.
-const SEEDS: u64 = 60;
+const SEEDS: u64 = 200;
 
 /// The calls of all incarnations of a client together are at most so many.
 const MOST_CALLS: usize = 110;
