@@ -79,7 +79,7 @@ pub struct Turn {
 /// The sites of [`Choices::happens_at`] have places as actors have, from this number on.
 const SITES: usize = 1_000_000;
 
-/// And those of [`Choices::happens_in_program`], which are so many at most.
+/// The choices of [`Choices::happens_in_program`], which are so many at most.
 const PROGRAM_SITES: usize = 2_000_000;
 const MOST_SITES: u32 = 1_000_000;
 

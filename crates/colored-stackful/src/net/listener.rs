@@ -38,7 +38,7 @@ macro_rules! listener {
             ///
             /// # Errors
             ///
-            /// Those of the async `accept`. A loop may log them and go on: after an error that lasts, such as a lack of
+            /// The errors of the async `accept`. A loop may log them and go on: after an error that lasts, such as a lack of
             /// descriptors, the next accept waits.
             pub fn accept(&self) -> io::Result<($stream, $address)> {
                 let (stream, peer) = complete(self.inner.accept())?;
@@ -106,7 +106,7 @@ impl TcpListener {
     ///
     /// # Errors
     ///
-    /// Those of the async [`bind`](net::TcpListener::bind).
+    /// The errors of the async [`bind`](net::TcpListener::bind).
     pub fn bind(addr: impl ToSocketAddrs) -> io::Result<TcpListener> {
         complete(net::TcpListener::bind(addr)).map(TcpListener::from)
     }
@@ -118,7 +118,7 @@ impl UnixListener {
     ///
     /// # Errors
     ///
-    /// Those of the async [`bind`](net::UnixListener::bind). The error names the path.
+    /// The errors of the async [`bind`](net::UnixListener::bind). The error names the path.
     ///
     /// # Panics
     ///
