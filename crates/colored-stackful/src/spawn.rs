@@ -59,7 +59,7 @@ where
 /// At each [`wait`](crate::wait()) the stack may go on on another thread. So wherever the closure, or code that it calls,
 /// waits,
 ///
-/// * all values on the stack are `Send`, those of other crates' functions too;
+/// * all values on the stack are `Send`, the values of other crates' functions too;
 /// * nothing on the stack borrows from a thread-local, or belongs to the thread, such as the guard of a lock of std;
 /// * no function that waits uses a thread-local before and after the wait, be it in code that is inlined into it: the
 ///   compiler may keep the address of the thread-local. Most functions of the runtime use thread-locals. So call them in

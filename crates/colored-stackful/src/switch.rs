@@ -28,7 +28,7 @@ pub(crate) trait Switch: Sized {
     ///
     /// # Errors
     ///
-    /// Those of the system if there is no memory for the stack. `body` is dropped.
+    /// The errors of the system if there is no memory for the stack. `body` is dropped.
     ///
     /// # Safety
     ///

@@ -39,7 +39,7 @@ impl TcpStream {
     ///
     /// # Errors
     ///
-    /// [`TimedOut`](io::ErrorKind::TimedOut) when the time is over, else those of [`connect`](TcpStream::connect).
+    /// [`TimedOut`](io::ErrorKind::TimedOut) when the time is over, else the errors of [`connect`](TcpStream::connect).
     pub fn connect_timeout(addr: &SocketAddr, limit: Duration) -> io::Result<TcpStream> {
         let options = ConnectOptions::new().time_limit(limit);
         complete(options.connect(*addr)).map(TcpStream::from)

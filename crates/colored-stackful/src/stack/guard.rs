@@ -18,7 +18,7 @@ mod mark {
 ///
 /// # Errors
 ///
-/// Those of the system. If the process has too many mappings, the text says which limit that is.
+/// The errors of the system. If the process has too many mappings, the text says which limit that is.
 pub(super) fn install(start: usize, bytes: usize) -> io::Result<()> {
     if mark::mark(start, bytes) { Ok(()) } else { protect(start, bytes) }
 }

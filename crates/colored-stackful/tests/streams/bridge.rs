@@ -1,4 +1,4 @@
-//! Async streams as those of the standard library.
+//! Async streams as streams of the standard library.
 
 use crate::support::run;
 use colored::Color;

@@ -33,7 +33,7 @@ impl Shards {
         Ok(Self::of(shards.collect::<io::Result<_>>()?, has_rings))
     }
 
-    /// Those of a simulated runtime: sockets of the system are refused there, and so are reads in the background.
+    /// The services of a simulated runtime: sockets of the system are refused there, and so are reads in the background.
     #[cfg(feature = "sim")]
     pub(crate) fn simulated() -> Self {
         Self::of(Box::new([Shard::simulated()]), false)
