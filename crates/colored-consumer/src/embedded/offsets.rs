@@ -4,7 +4,8 @@
 //! Invariants:
 //!
 //! * `begin` returns a commit only after it is on the device, and from then on no commit of an earlier owner of the
-//!   partition changes anything: one that is under way is waited for, a later one is refused.
+//!   partition changes anything: one that is under way is waited for, a later one is refused. An earlier owner that begins
+//!   after a later one is refused too.
 //! * The log is replaced by one record for each key when it is opened, and when it has become four times as long.
 
 use crate::log::{Cursor, Entry, Keep, New, Partition, Unread, now_in_millis};
@@ -28,6 +29,15 @@ type Key = (String, Option<TopicPartition>);
 pub(crate) struct Offsets {
     log: Arc<Partition>,
     state: ColorCell<State>,
+}
+
+/// How an owner of a partition begins.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Begun {
+    /// Where the owner before it was.
+    At(Option<Committed>),
+    /// A later owner has begun.
+    TooLate,
 }
 
 #[derive(Debug, Default)]
@@ -72,23 +82,13 @@ impl Offsets {
         self.state.call(move |state| state.committed(&key)).await
     }
 
-    /// Makes this generation the owner of a partition, and returns how far the one before it was.
-    pub(crate) async fn begin(
-        &self,
-        group: &str,
-        of: &TopicPartition,
-        generation: u64,
-    ) -> Option<Committed> {
+    /// Makes this generation the owner of a partition, unless a later one is.
+    pub(crate) async fn begin(&self, group: &str, of: &TopicPartition, generation: u64) -> Begun {
         let key: Key = (group.to_owned(), Some(of.clone()));
         loop {
             let key = key.clone();
-            let begun = self.state.call(move |state| {
-                state.owners.insert(key.clone(), generation);
-                let is_quiet = !state.under_way.contains_key(&key);
-                is_quiet.then(|| state.committed(&key))
-            });
-            match begun.await {
-                Some(committed) => return committed,
+            match self.state.call(move |state| state.begin(&key, generation)).await {
+                Some(begun) => return begun,
                 // An earlier owner's commit is being written: some milliseconds, and rare.
                 None => sleep(Duration::from_millis(1)).await,
             }
@@ -151,13 +151,18 @@ impl Offsets {
             return Ok(());
         }
         let nothing = |key: &Key| New { value: Bytes::new(), ..encode(key, &Committed::default()) };
-        self.log.append(keys.iter().map(nothing).collect()).await?;
+        let appended = self.log.append(keys.iter().map(nothing).collect()).await;
+        let is_forgotten = appended.is_ok();
         let forgotten = self.state.call(move |state| {
-            state.applied += keys.len() as u64;
-            keys.iter().for_each(|key| drop(state.known.remove(key)));
+            // A topic of this name may come again.
+            state.owners.retain(|key, _| !keys.contains(key));
+            if is_forgotten {
+                state.applied += keys.len() as u64;
+                keys.iter().for_each(|key| drop(state.known.remove(key)));
+            }
         });
         forgotten.await;
-        Ok(())
+        appended.map(drop)
     }
 
     async fn store(&self, values: Vec<(Key, Committed)>) -> Result<(), String> {
@@ -198,6 +203,17 @@ impl Offsets {
 }
 
 impl State {
+    /// `None` while a commit of an earlier owner is under way.
+    fn begin(&mut self, key: &Key, generation: u64) -> Option<Begun> {
+        let owner = self.owners.entry(key.clone()).or_default();
+        if *owner > generation {
+            return Some(Begun::TooLate);
+        }
+        *owner = generation;
+        let is_quiet = !self.under_way.contains_key(key);
+        is_quiet.then(|| Begun::At(self.committed(key)))
+    }
+
     fn committed(&self, key: &Key) -> Option<Committed> {
         self.known.get(key).map(|(_, committed)| committed.clone())
     }
