@@ -13,3 +13,4 @@ pub mod nats;
 mod server;
 
 pub use self::directory::Directory;
+pub use self::server::find;
