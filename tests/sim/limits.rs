@@ -78,6 +78,32 @@ fn sockets_of_the_system_are_refused() {
     });
 }
 
+/// The child is refused before it begins: a program that is nowhere would be another error.
+#[cfg(unix)]
+#[test]
+fn children_signals_pipes_and_datagrams_of_unix_are_refused() {
+    use colored::net::UnixDatagram;
+    use colored::net::unix::pipe;
+    use colored::process::{Command, Stdio};
+    use colored::signal::unix::{SignalKind, signal};
+    colored::sim::check(|| async {
+        let mut piped = Command::new("/nowhere/at/all");
+        let refused = [
+            Command::new("/nowhere/at/all").spawn().unwrap_err(),
+            piped.stdout(Stdio::piped()).spawn().unwrap_err(),
+            Command::new("/nowhere/at/all").status().await.unwrap_err(),
+            signal(SignalKind::hangup()).unwrap_err(),
+            pipe::pipe().unwrap_err(),
+            UnixDatagram::unbound().unwrap_err(),
+            UnixDatagram::pair().unwrap_err(),
+        ];
+        for error in refused {
+            assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
+            assert!(error.to_string().contains("a simulation has sockets that"), "{error}");
+        }
+    });
+}
+
 #[test]
 fn block_on_is_refused_in_a_blocking_call() {
     let found = failure(|| async {

@@ -300,7 +300,7 @@ mod tests {
         let scratch = Scratch::new();
         for sync in rows {
             let keep = Keep { segment_bytes: 1 << 20, bytes: None, millis: None, sync: *sync };
-            let partition = Partition::open(scratch.path(), keep).await.unwrap();
+            let partition = Partition::open(scratch.path(), keep, None).await.unwrap();
             partition.append(vec![New::default(), New::default()]).await.unwrap();
         }
         let file = Arc::new(open_file(&path(scratch.path(), 0)).await.unwrap());
