@@ -61,9 +61,9 @@ impl Effects {
     ///
     /// # Panics
     ///
-    /// If that takes a minute.
+    /// If that takes two minutes.
     pub async fn wait_for(&self, count: usize) {
-        let end = Instant::now() + Duration::from_secs(60);
+        let end = Instant::now() + Duration::from_secs(120);
         while self.count() < count {
             assert!(Instant::now() < end, "{} of {count} effects came", self.count());
             sleep(millis(5)).await;
@@ -116,9 +116,9 @@ pub async fn owned(consumer: &Consumer) -> BTreeMap<TopicPartition, u64> {
 ///
 /// # Panics
 ///
-/// If that takes a minute.
+/// If that takes two minutes.
 pub async fn settle(consumers: &[&Consumer], counts: &[usize]) {
-    let end = Instant::now() + Duration::from_secs(60);
+    let end = Instant::now() + Duration::from_secs(120);
     loop {
         let mut now = Vec::new();
         for consumer in consumers {

@@ -8,7 +8,7 @@
 //!   after a later one is refused too.
 //! * The log is replaced by one record for each key when it is opened, and when it has become four times as long.
 
-use crate::log::{Cursor, Entry, Keep, New, Partition, Unread, now_in_millis};
+use crate::log::{Cursor, Entry, Keep, Lock, New, Partition, Unread, now_in_millis};
 use crate::source::{Commit, Committed, Owned, TopicPartition};
 use bytes::{BufMut, Bytes};
 use colored::time::{Duration, sleep};
@@ -55,10 +55,10 @@ struct State {
 }
 
 impl Offsets {
-    pub(crate) async fn open(directory: &Path, sync: bool) -> io::Result<Offsets> {
+    pub(crate) async fn open(directory: &Path, sync: bool, lock: Lock) -> io::Result<Offsets> {
         // Only complete replacements may delete.
         let keep = Keep { segment_bytes: u64::MAX, bytes: None, millis: None, sync };
-        let log = Partition::open(directory, keep).await?;
+        let log = Partition::open(directory, keep, lock).await?;
         let mut state = State::default();
         let mut cursor = Cursor { offset: log.range().await.0, known: None };
         loop {
@@ -73,6 +73,8 @@ impl Offsets {
         state.applied = cursor.offset;
         let offsets = Offsets { log, state: ColorCell::new(Color::unique(), state) };
         offsets.replace().await.map_err(io::Error::other)?;
+        // What was replaced is gone when this returns.
+        offsets.log.delete_removed().await;
         Ok(offsets)
     }
 
