@@ -6,7 +6,7 @@ use colored::time::Duration;
 use colored::{Color, Runtime};
 use colored_stackful as stackful;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Barrier, Mutex};
 use std::time::Instant;
 
 /// Without spare workers: a worker that is held stays the only one that may run what is pinned to it.
@@ -91,6 +91,11 @@ impl Kind {
         KINDS[index % 2]
     }
 
+    /// Each kind beside each.
+    pub(crate) fn pairs() -> impl Iterator<Item = (Self, Self)> {
+        KINDS.into_iter().flat_map(|one| KINDS.map(|other| (one, other)))
+    }
+
     /// A task that calls `step` with 0, 1, ... in turns of its own.
     pub(crate) fn spawn_steps<F>(self, color: Color, steps: usize, mut step: F) -> JoinHandle<()>
     where
@@ -124,6 +129,90 @@ impl Kind {
                 stackful::wait(std::future::pending::<()>());
             }),
         }
+    }
+}
+
+/// Spawns the same code under a color, as a future or as a stackful task. In it, `wait!(future)` waits for a future, and
+/// `hold!({ .. })` runs a block while the color is held.
+macro_rules! spawn_as {
+    (($d:tt) $kind:expr, $color:expr, $code:tt) => {
+        match $kind {
+            $crate::support::Kind::Future => {
+                #[allow(unused_macros)]
+                macro_rules! wait {
+                    ($d future:expr) => { $d future.await };
+                }
+                #[allow(unused_macros)]
+                macro_rules! hold {
+                    ($d code:tt) => { colored::exclusive(async $d code).await };
+                }
+                colored::spawn_colored($color, async move $code)
+            }
+            $crate::support::Kind::Stackful => {
+                #[allow(unused_macros)]
+                macro_rules! wait {
+                    ($d future:expr) => { colored_stackful::wait($d future) };
+                }
+                #[allow(unused_macros)]
+                macro_rules! hold {
+                    ($d code:tt) => { colored_stackful::exclusive(|| $d code) };
+                }
+                colored_stackful::spawn($color, move || $code)
+            }
+        }
+    };
+    ($kind:expr, $color:expr, $code:tt) => { $crate::support::spawn_as!(($) $kind, $color, $code) };
+}
+pub(crate) use spawn_as;
+
+/// A color that is held inside of a poll.
+pub(crate) struct Gate {
+    opens: Arc<Barrier>,
+    holder: JoinHandle<()>,
+}
+
+impl Gate {
+    /// Blocks until the color is held: another worker has to be free.
+    pub(crate) fn close(color: impl Into<Color>) -> Self {
+        let (is_closed, opens) = (Arc::new(Barrier::new(2)), Arc::new(Barrier::new(2)));
+        let (closes, opened) = (Arc::clone(&is_closed), Arc::clone(&opens));
+        let holder = colored::spawn_colored(color, async move {
+            closes.wait();
+            opened.wait();
+        });
+        is_closed.wait();
+        Self { opens, holder }
+    }
+
+    pub(crate) async fn open(self) {
+        self.opens.wait();
+        self.holder.await.unwrap();
+    }
+}
+
+/// A worker that is stuck in a poll.
+pub(crate) struct Held {
+    is_over: Arc<AtomicBool>,
+    task: JoinHandle<()>,
+}
+
+impl Held {
+    pub(crate) async fn take(worker: usize) -> Self {
+        let is_over = Arc::new(AtomicBool::new(false));
+        let (has_begun, over) = (Arc::new(AtomicBool::new(false)), Arc::clone(&is_over));
+        let begins = Arc::clone(&has_begun);
+        let stuck = || async move {
+            begins.store(true, Ordering::Relaxed);
+            wait_until(|| over.load(Ordering::Relaxed));
+        };
+        let task = colored::spawn_pinned(worker, Color::unique(), stuck).unwrap();
+        until(|| has_begun.load(Ordering::Relaxed)).await;
+        Self { is_over, task }
+    }
+
+    pub(crate) async fn release(self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        self.task.await.unwrap();
     }
 }
 
