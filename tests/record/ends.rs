@@ -3,9 +3,14 @@
 use super::Record;
 use super::program::program;
 use colored::sync::mpsc;
-use colored::{ColorCell, Runtime};
-use std::io::ErrorKind;
+use colored::{ColorCell, Runtime, spawn_blocking, spawn_colored};
+use std::env;
+use std::ffi::OsStr;
+use std::io::{BufRead, BufReader, ErrorKind};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
 
 /// The error of a replay of a file with these bytes.
 #[track_caller]
@@ -94,9 +99,8 @@ fn a_replay_that_waits_where_the_recorded_run_has_ended_is_stopped() {
     let record = Record::new();
     let run = |runtime: Runtime, waits: bool| {
         runtime.run(async move {
-            let cell = ColorCell::new(1, 0);
-            cell.call(|count| *count += 1).await;
-            drop(cell);
+            // Not a cell: its end may come before or behind that of the run.
+            spawn_colored(1, async {}).await.unwrap();
             if waits {
                 std::future::pending::<()>().await;
             }
@@ -109,4 +113,39 @@ fn a_replay_that_waits_where_the_recorded_run_has_ended_is_stopped() {
         let text = stopped.downcast_ref::<String>().expect("a text");
         assert!(text.contains("the recorded run has ended here"), "{text}");
     }
+}
+
+/// Names the file of the record in the child of the test below.
+const CHILD: &str = "COLORED_TEST_CHILD";
+
+/// Records a blocking call that returns at once; in the replay it returns much later than the test needs.
+fn replay_a_call_that_does_not_return(file: &OsStr) {
+    let run = |runtime: Runtime, seconds: u64| {
+        let call = move || thread::sleep(Duration::from_secs(seconds));
+        runtime.run(async move { spawn_blocking(call).await.unwrap() });
+    };
+    run(Runtime::builder().workers(2).record(file).build().unwrap(), 0);
+    run(Runtime::builder().workers(2).replay(file).build().unwrap(), 60);
+}
+
+#[test]
+fn a_blocking_call_that_does_not_return_is_named() {
+    if let Some(file) = env::var_os(CHILD) {
+        return replay_a_call_that_does_not_return(&file);
+    }
+    let record = Record::new();
+    let mut child = Command::new(env::current_exe().unwrap())
+        .args(["ends::a_blocking_call_that_does_not_return_is_named", "--exact", "--nocapture"])
+        .env(CHILD, &record.0)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let said = lines.find(|line| line.starts_with("colored: the replay waits: "));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let said = said.expect("a line before the call returns");
+    assert!(said.contains("a blocking call made at tests/record/ends.rs:"), "{said}");
+    assert!(said.contains(" has not returned"), "{said}");
 }

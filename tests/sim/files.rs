@@ -137,3 +137,30 @@ fn the_files_of_the_system_are_not_there() {
         }
     });
 }
+
+#[test]
+fn metadata_is_that_of_the_simulated_file_in_the_time_of_the_host() {
+    sim::check(|| async {
+        let begin = sim::system_time();
+        let second = colored::time::Duration::from_secs(1);
+        let after = move |time: std::io::Result<std::time::SystemTime>| {
+            time.unwrap().duration_since(begin).unwrap().as_secs()
+        };
+        fs::create_dir("/data").await.unwrap();
+        fs::write("/data/one", "12345").await.unwrap();
+        colored::time::sleep(second).await;
+        fs::write("/data/two", [0; 3000]).await.unwrap();
+        colored::time::sleep(second).await;
+        let mut two = File::options().append(true).open("/data/two").await.unwrap();
+        two.write_all(&[0; 500]).await.unwrap();
+        two.flush().await.unwrap();
+        let (one, two) = (fs::metadata("/data/one").await.unwrap(), two.metadata().await.unwrap());
+        assert!(one.is_file() && two.is_file() && !two.permissions().readonly());
+        assert_eq!((one.len(), after(one.modified())), (5, 0));
+        assert_eq!((two.len(), after(two.modified()), after(two.accessed())), (3500, 2, 2));
+        let data = fs::metadata("/data").await.unwrap();
+        assert!(data.is_dir());
+        // Of other systems no directory can be opened.
+        assert!(cfg!(not(unix)) || after(data.modified()) == 1, "{data:?}");
+    });
+}

@@ -6,11 +6,14 @@ use colored::sim::Builder;
 use colored::time::{Duration, sleep};
 use colored::{Handle, fs, spawn, spawn_blocking, spawn_colored, yield_now};
 use colored_tests::panic_of;
+use std::env;
 use std::future::pending;
-use std::io::ErrorKind;
+use std::io::{BufRead, BufReader, ErrorKind};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::thread;
 
 #[test]
 fn a_program_that_hangs_fails() {
@@ -78,6 +81,32 @@ fn sockets_of_the_system_are_refused() {
     });
 }
 
+/// The child is refused before it begins: a program that is nowhere would be another error.
+#[cfg(unix)]
+#[test]
+fn children_signals_pipes_and_datagrams_of_unix_are_refused() {
+    use colored::net::UnixDatagram;
+    use colored::net::unix::pipe;
+    use colored::process::{Command, Stdio};
+    use colored::signal::unix::{SignalKind, signal};
+    colored::sim::check(|| async {
+        let mut piped = Command::new("/nowhere/at/all");
+        let refused = [
+            Command::new("/nowhere/at/all").spawn().unwrap_err(),
+            piped.stdout(Stdio::piped()).spawn().unwrap_err(),
+            Command::new("/nowhere/at/all").status().await.unwrap_err(),
+            signal(SignalKind::hangup()).unwrap_err(),
+            pipe::pipe().unwrap_err(),
+            UnixDatagram::unbound().unwrap_err(),
+            UnixDatagram::pair().unwrap_err(),
+        ];
+        for error in refused {
+            assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
+            assert!(error.to_string().contains("a simulation has sockets that"), "{error}");
+        }
+    });
+}
+
 #[test]
 fn block_on_is_refused_in_a_blocking_call() {
     let found = failure(|| async {
@@ -101,4 +130,31 @@ fn settings_out_of_range_are_refused() {
 fn a_program_that_panics_before_its_future_is_made_does_not_hang() {
     let run = || Builder::new().run(|| -> std::future::Ready<()> { panic!("no future") });
     assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
+}
+
+/// This process is the child of the test below.
+const CHILD: &str = "COLORED_TEST_CHILD";
+
+#[test]
+fn a_turn_that_does_not_end_is_named() {
+    if env::var_os(CHILD).is_some() {
+        let sleep = || thread::sleep(Duration::from_secs(60));
+        let _report = Builder::new()
+            .run(|| async move { spawn_colored(7, async move { sleep() }).await.unwrap() });
+        return;
+    }
+    let mut child = Command::new(env::current_exe().unwrap())
+        .args(["limits::a_turn_that_does_not_end_is_named", "--exact"])
+        .env(CHILD, "1")
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let said = lines.find(|line| line.starts_with("colored: a turn of a simulation has lasted"));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let said = said.expect("a line before the turn is over");
+    assert!(said.contains("with seed 0 and "), "{said}");
+    assert!(said.contains("color 0x7, task 2, spawned at tests/sim/limits.rs:"), "{said}");
 }

@@ -27,7 +27,9 @@ where
 }
 
 /// A server that sums up what it gets: a number and a byte in each message. If it knows messages, it adds none twice.
-fn sums(knows_messages: bool) -> impl Fn() -> std::pin::Pin<Box<dyn Future<Output = ()> + Send>> {
+pub(super) fn sums(
+    knows_messages: bool,
+) -> impl Fn() -> std::pin::Pin<Box<dyn Future<Output = ()> + Send>> {
     move || {
         Box::pin(async move {
             let listener = TcpListener::bind("0.0.0.0:80").await.unwrap();
@@ -56,7 +58,7 @@ fn sums(knows_messages: bool) -> impl Fn() -> std::pin::Pin<Box<dyn Future<Outpu
     }
 }
 
-async fn add(message: u8, byte: u8) -> io::Result<u8> {
+pub(super) async fn add(message: u8, byte: u8) -> io::Result<u8> {
     let mut stream = TcpStream::connect("a:80").await?;
     stream.write_all(&[message, byte]).await?;
     stream.read_u8().await

@@ -3,14 +3,18 @@
 //! `COLORED_TEST_SEEDS=10000` runs more seeds. `COLORED_TEST_DIGESTS=path` compares the digests with those in that file, which
 //! the first such run makes: so the builds of two profiles are compared.
 
+use super::net_bugs::{add, sums};
 use super::runs::busy;
 use super::select::{lefts, woken};
-use colored::sim::{Builder, buggify, random};
+use colored::fs::{self as files, File};
+use colored::io::AsyncWriteExt;
+use colored::sim::{Builder, Fault, Faults, Report, begin_quiet_phase, buggify, random};
 use colored::sync::{Notify, Semaphore, broadcast};
 use colored::time::{Duration, interval, sleep, timeout};
 use colored::{ColorCell, exclusive, spawn_blocking, spawn_colored, spawn_unique, when, yield_now};
 use std::env;
 use std::fs;
+use std::io;
 use std::process::{self, Command};
 use std::sync::Arc;
 
@@ -71,6 +75,40 @@ async fn cells() {
     }
 }
 
+/// Appends to a file, and makes the length of the file a color: so the run shows it.
+async fn append(round: u8) -> io::Result<()> {
+    let mut file = File::options().create(true).append(true).open("/log").await?;
+    file.write_all(&[round; 700]).await?;
+    file.flush().await?;
+    if round.is_multiple_of(2) {
+        file.sync_all().await?;
+        File::open("/").await?.sync_all().await?;
+    }
+    let len = files::metadata("/log").await?.len();
+    spawn_colored(len, async {}).await.map_err(io::Error::other)
+}
+
+/// Appends, and asks the other host for a sum, which becomes a color.
+async fn append_and_ask() {
+    for round in 1..=4 {
+        let _ = append(round).await;
+        if let Ok(Ok(sum)) = timeout(Duration::from_secs(2), add(round, 1)).await {
+            let _ = spawn_colored(u64::from(sum), async {}).await;
+        }
+    }
+}
+
+/// Hosts whose connections, files and clocks fail, and which crash.
+fn run_hosts(builder: Builder) -> Report {
+    let builder = builder.faults(Faults::swarm().with(Fault::Stall));
+    builder.host("a", sums(true)).host("b", append_and_ask).run(|| async {
+        append_and_ask().await;
+        begin_quiet_phase();
+        sleep(Duration::from_secs(100)).await;
+        append_and_ask().await;
+    })
+}
+
 /// How many seeds are run.
 fn seeds() -> u64 {
     env::var("COLORED_TEST_SEEDS").map_or(150, |seeds| seeds.parse().expect("a number"))
@@ -84,7 +122,8 @@ fn digests() -> String {
         builder.clone().run(|| async { drop(woken().await) }),
         builder.clone().run(|| async { assert!(lefts().await < 2000) }),
         builder.clone().run(locks),
-        builder.run(cells),
+        builder.clone().run(cells),
+        run_hosts(builder),
     ];
     reports
         .map(|report| {
@@ -114,7 +153,7 @@ fn two_processes_make_the_same_runs() {
     let mut lines: Vec<_> = ours.lines().collect();
     lines.sort_unstable();
     lines.dedup();
-    assert_eq!(lines.len(), 5, "each program has a digest of its own");
+    assert_eq!(lines.len(), 6, "each program has a digest of its own");
     if let Some(path) = env::var_os("COLORED_TEST_DIGESTS") {
         match fs::read_to_string(&path) {
             Ok(earlier) => assert_eq!(ours, earlier, "another build makes other runs"),

@@ -116,8 +116,8 @@ fn rounded(value: f64) -> f64 {
 fn version(peer: &str) -> Option<String> {
     let package = match peer {
         "colored" => "colored-rt",
-        "std mutexes" | "futures" | "threads" => return None,
-        "tokio mutexes" | "tokio, one runtime a core" => "tokio",
+        "std mutexes" | "futures" | "threads" | "colored queues" => return None,
+        name if name.starts_with("tokio") => "tokio",
         other => other,
     };
     locked(include_str!("../Cargo.lock"), package).or_else(|| foreign::version(peer))

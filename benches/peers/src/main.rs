@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release --manifest-path benches/peers/Cargo.toml` measures every row and writes the
 //! section "Peers" of `docs/benchmarks.md`; names choose the rows that contain them. Options:
-//! `--quick` ends inside two minutes and writes the same page below the target directory; `--smoke`
+//! `--quick` ends inside three minutes and writes the same page below the target directory; `--smoke`
 //! runs every row once, with small counts, and writes nothing; `--page` writes the page anew from the file of figures.
 //!
 //! | module | one idea |
@@ -12,6 +12,7 @@
 //! | [`rows`] | the comparisons: one file for each family |
 //! | [`executors`] | the runtimes, by the operations that the rows use |
 //! | [`actors`] | one counter as a cell, as a task with a channel, and in each actor library |
+//! | [`consumers`] | consumers of one log: ours, and those written by hand |
 //! | [`foreign`] | programs in other languages, which a row starts and asks for samples |
 //! | [`server`] | the HTTP servers, each a process |
 //! | [`memory`] | what the system says about a process's memory |
@@ -19,6 +20,7 @@
 //! | [`page`] | the table and the plot made from it |
 
 mod actors;
+mod consumers;
 mod executors;
 mod figures;
 mod foreign;

@@ -2,6 +2,7 @@
 
 mod call;
 mod connections;
+mod consumers;
 mod http;
 mod idle;
 mod pairs;
@@ -160,6 +161,30 @@ pub(crate) const ALL: &[Row] = &[
         text: "the same, a color for each",
         unit: "B/task",
         case: |setup| idle::case(setup, "colored_unique"),
+    },
+    Row {
+        name: "consumer_sleep_1",
+        text: "a consumer of a log, 500 records of one key whose handler sleeps 2 ms: time over its bound",
+        unit: "of the bound",
+        case: |setup| consumers::sleep(setup, 1, 500),
+    },
+    Row {
+        name: "consumer_sleep_100",
+        text: "the same, 10,000 records of 100 keys, 100 at a time",
+        unit: "of the bound",
+        case: |setup| consumers::sleep(setup, 100, 10_000),
+    },
+    Row {
+        name: "consumer_sleep_10000",
+        text: "the same, of 10,000 keys",
+        unit: "of the bound",
+        case: |setup| consumers::sleep(setup, 10_000, 10_000),
+    },
+    Row {
+        name: "consumer_cpu",
+        text: "the same: CPU time of a record whose handler computes 1 µs, 1,000 Zipf keys",
+        unit: "us/record",
+        case: consumers::cpu,
     },
     Row {
         name: "stack_spawn_join",

@@ -63,7 +63,7 @@ struct Point {
 ///
 /// # Panics
 ///
-/// If a server does not start, a response is wrong or lost, or all limits of the system are too low.
+/// If one of our servers does not start, or a response of it is wrong or lost, or all limits of the system are too low.
 #[must_use]
 pub fn run(plan: &Plan) -> Report {
     let mut report = Report::new(plan);
@@ -77,8 +77,14 @@ pub fn run(plan: &Plan) -> Report {
         }
         for (server, (name, _)) in SERVERS.into_iter().enumerate() {
             let Some(command) = command(plan, server) else { continue };
-            let of = measure(plan, command, cores, &steps, quota.as_ref())
-                .unwrap_or_else(|error| panic!("{name}, {cores} cores: {error}"));
+            let mut of = Vec::new();
+            if let Err(error) = measure(plan, command, cores, &steps, quota.as_ref(), &mut of) {
+                assert!(![OURS, STACKS].contains(&server), "{name}, {cores} cores: {error}");
+                let next = number(steps[of.len()] as f64);
+                report.text(&format!(
+                    "**{name}, {cores} cores, ends before {next} clients:** {error}."
+                ));
+            }
             points.extend(of.into_iter().map(|(clients, outcome, cpu)| Point {
                 server,
                 cores,
@@ -162,19 +168,24 @@ fn start(command: Command, cores: usize) -> io::Result<(Server, SocketAddr)> {
     }
 }
 
-/// Loads one server with more and more clients. It is limited while it is measured, not while connections are opened.
+/// Loads one server with more and more clients, and adds what it finds to `found`. The server is limited while it is measured,
+/// not while connections are opened.
+///
+/// # Errors
+///
+/// If the server does not start, or a response is wrong or does not come; what was found before stays.
 fn measure(
     plan: &Plan,
     command: Command,
     cores: usize,
     steps: &[usize],
     quota: Option<&Quota>,
-) -> io::Result<Vec<(usize, Outcome, f64)>> {
+    found: &mut Vec<(usize, Outcome, f64)>,
+) -> io::Result<()> {
     let limit = |cores: Option<f64>| quota.map_or(Ok(()), |quota| quota.limit(cores));
     let (mut server, address) = start(command, cores)?;
     quota.map_or(Ok(()), |quota| quota.add(server.id()))?;
     let mut load = Load::new(address)?;
-    let mut found = Vec::new();
     for &clients in steps {
         limit(None)?;
         load.open(clients)?;
@@ -187,7 +198,7 @@ fn measure(
         let cpu = (server.cpu_time()? - before).as_secs_f64() / outcome.delays.len() as f64;
         found.push((clients, outcome, cpu));
     }
-    Ok(found)
+    Ok(())
 }
 
 const HEAD: [&str; 8] = [
@@ -247,15 +258,16 @@ fn goals(report: &mut Report, points: &[Point], most: usize) {
             let point = of(server).find(|one| one.cores == cores && one.clients == most);
             point.map(|one| one.outcome.mean_and_deviation().0)
         };
-        let means = [OURS, TOKIO, CALLBACKS, THREADS].map(|server| mean(server).expect("all ran"));
-        let [ours, tokio, callbacks, threads] = means;
+        let [ours, tokio, callbacks] =
+            [OURS, TOKIO, CALLBACKS].map(|server| mean(server).expect("all ran"));
         report.ratio(&format!("connections_{cores}"), ours * 1e3, "tokio", tokio * 1e3, "ms, mean");
         let what = "the most clients: mean delay over tokio's";
         report.goal(what, ours / tokio, Goal::AtMost(1.1));
         let what = "the most clients: mean delay over that of callbacks (paper: somewhat above 1)";
         report.goal(what, ours / callbacks, Goal::AtMost(1.5));
         let what = "the most clients: mean delay over that of threads (paper: 0.2)";
-        report.goal(what, ours / threads, Goal::AtMost(0.5));
+        // A delay without end is more than any.
+        report.goal(what, ours / mean(THREADS).unwrap_or(f64::INFINITY), Goal::AtMost(0.5));
     }
     let long = of(OURS).map(|point| point.outcome.over(LONG)).fold(0.0, f64::max);
     report.goal("requests that take more than 20 s", long, Goal::AtMost(0.0));

@@ -19,6 +19,6 @@ mod tests;
 mod write;
 
 pub(crate) use self::entry::Entry;
-pub(crate) use self::partition::{Cursor, Keep, New, Partition, Unread};
+pub(crate) use self::partition::{Cursor, Keep, Lock, New, Partition, Unread};
 pub(crate) use self::segment::{create_directories, sync_directory};
 pub(crate) use self::write::now_in_millis;

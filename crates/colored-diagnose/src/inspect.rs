@@ -51,7 +51,7 @@
 //! | `sites` | places of spawns, up to 50: `site` (null for callbacks), and `total` and `window` with `run_default` and `run_colored` |
 //! | `timers` | `pending`; `total` and `window` with `fired` and `turns` |
 //! | `long_polls` | the latest 64: `worker`, `seconds`, `color`, `site`, `cpu` |
-//! | `partitions` | those of consumers of logs, as they told half a second before: `partition`, `generation`, `lag`, `in_flight`, `done_above`, `retries`, `dead_letters`, `paused`, and `first`, the record that holds it back, or null: `key`, `offset`, `seconds`, `attempts`, `waits_for` |
+//! | `partitions` | the partitions that consumers of logs own, each as its consumer told half a second before: `partition`, `generation`, `lag`, `in_flight`, `done_above`, `retries`, `dead_letters`, `paused`, and `first`, the record that holds the partition back, or null: `key`, `offset`, `seconds`, `attempts`, `waits_for` |
 //! | `report` | [`Report::to_json`](crate::report::Report::to_json) of the last ten windows; null without one |
 
 #[cfg(not(unix))]

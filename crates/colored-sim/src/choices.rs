@@ -36,6 +36,17 @@ pub(crate) enum Deviation {
 /// The deviations of a run. A choice that is removed does not move the others.
 pub(crate) type Deviations = BTreeMap<(Place, Moment), Deviation>;
 
+/// The kind of a choice: who gives way inside a turn, what a turn draws, who is next behind it, and each site of faults.
+pub(crate) fn kind((place, moment): &(Place, Moment)) -> (usize, u32) {
+    match moment {
+        _ if place.actor >= SITES => (place.actor, 0),
+        Moment::Point(_) => (0, 0),
+        // The first two are the budget of the turn.
+        Moment::Draw(number) => (1, u32::from(*number >= 2)),
+        Moment::End => (2, 0),
+    }
+}
+
 /// The choices of one run. Each has a default: an actor does not give way inside its turn; the actor that ran last goes on,
 /// or else the next one by number; and no fault happens. A run is described by the choices that are not the default.
 pub struct Choices {

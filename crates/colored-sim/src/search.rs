@@ -1,6 +1,6 @@
 //! Runs by seed, until one fails.
 
-use crate::choices::Choices;
+use crate::choices::{Choices, kind};
 use crate::classes::Classes;
 use crate::replay::Replay;
 use crate::shrink::shrink;
@@ -183,7 +183,7 @@ pub(crate) fn confirm(
     let begin = Instant::now();
     let mut runs = 0;
     let mut attempt = replay.clone();
-    replay.deviations = shrink(replay.deviations.clone(), shrink_runs, |deviations| {
+    replay.deviations = shrink(replay.deviations.clone(), shrink_runs, kind, |deviations| {
         runs += 1;
         attempt.deviations.clone_from(deviations);
         run(&attempt, Choices::replay(deviations.clone())).0.err().as_ref() == Some(&message)

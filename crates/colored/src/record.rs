@@ -62,7 +62,9 @@
 //!
 //! With the program's own end; or with a panic of `run` or `block_on`, and a line on the standard error, when the program
 //! does something else than the record says. If nothing goes on for two seconds, the text names what the record has next,
-//! and what waits, or says that the recorded run has ended here. What the recorded run did after its runtime began to shut down is not part of the record.
+//! and what waits, or says that the recorded run has ended here. A blocking call that has not returned is waited for as long as
+//! it takes: after the two seconds, a line on the standard error names the place that made it, and what is missing beside.
+//! What the recorded run did after its runtime began to shut down is not part of the record.
 //!
 //! A replay polls tasks a little early now and then, and keeps a thread waiting inside such a poll: it has up to 64 spare
 //! workers for this.

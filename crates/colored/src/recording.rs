@@ -91,7 +91,7 @@ impl Recording {
     }
 
     fn watch(&self) {
-        let mut quiet_since = None;
+        let (mut quiet_since, mut said) = (None, None);
         // Ordering: a request; a tick more does no harm.
         while !self.state.is_over.load(Ordering::Relaxed) {
             thread::sleep(TICK);
@@ -100,10 +100,15 @@ impl Recording {
                 continue;
             }
             let since = *quiet_since.get_or_insert_with(wall::now);
-            if wall::now().saturating_duration_since(since) >= QUIET {
-                // Ordering: a hint: the main thread is inside for long when it counts.
-                self.order.report_missing(self.state.inside.load(Ordering::Relaxed) > 0);
-                quiet_since = None;
+            if wall::now().saturating_duration_since(since) < QUIET {
+                continue;
+            }
+            quiet_since = None;
+            // Ordering: a hint: the main thread is inside for long when it counts.
+            let waits = self.order.report_missing(self.state.inside.load(Ordering::Relaxed) > 0);
+            if let Some(text) = waits.filter(|text| said.as_ref() != Some(text)) {
+                eprintln!("colored: the replay waits: {text}");
+                said = Some(text);
             }
         }
     }

@@ -172,7 +172,7 @@ impl<S: Socket> Registered<S> {
         watched: Watched,
         room: WritableEvents,
     ) -> Result<Registered<S>, (S, io::Error)> {
-        order::refuse("a socket, a pipe, a signal or a child process");
+        order::refuse(WHAT);
         if context.services.host.is_some() != socket.is_simulated() {
             return Err((socket, refused_by_simulation()));
         }
@@ -185,6 +185,23 @@ impl<S: Socket> Registered<S> {
             }
             Err(error) => Err((socket, error)),
         }
+    }
+}
+
+/// What no record covers.
+const WHAT: &str = "a socket, a pipe, a signal or a child process";
+
+/// Before something of the system is made that a simulation does not have.
+///
+/// # Errors
+///
+/// In a simulation.
+#[track_caller]
+pub(crate) fn refuse_in_simulation() -> io::Result<()> {
+    order::refuse(WHAT);
+    match current::with(|context| context.services.host.is_some()) {
+        true => Err(refused_by_simulation()),
+        false => Ok(()),
     }
 }
 

@@ -3,6 +3,9 @@
 //! It fetches what it is asked for, by a consumer of the server that begins at a sequence number and acknowledges nothing.
 //! The server numbers what it sends to a consumer. A number that is missing was lost on the way: then another consumer
 //! begins at the first record that is missing.
+//!
+//! A reader that fails tries again for ever: a server that is away comes back, and the agent notices a stream that was
+//! deleted. Its errors do not go to the member, where those of many partitions would end the consumer within seconds.
 
 use crate::agent::{Told, range};
 use crate::key;
@@ -21,8 +24,9 @@ const WAIT: Duration = Duration::from_secs(2);
 /// How much later an answer counts as lost.
 const LATE: Duration = Duration::from_millis(500);
 
-/// How long after an error the next request is sent.
+/// How long after an error the next request is sent, and how long after many.
 const PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 
 /// How many records are told at once.
 const CHUNK: usize = 128;
@@ -50,16 +54,21 @@ pub(crate) async fn read(
     mut requests: mpsc::UnboundedReceiver<Request>,
     told: mpsc::UnboundedSender<Told>,
 ) {
-    let mut place = None;
+    let (mut place, mut pause, mut is_out) = (None, PAUSE, false);
     while let Some(request) = requests.recv().await {
         let begin = request.begin;
-        if let Err(error) = fetch(&context, &owned, &mut place, request, &told).await {
-            place = None;
-            if let Some(text) = error {
-                // A member that has ended needs no reader.
-                let _ = told.send(Told::Failed(text));
+        match fetch(&context, &owned, &mut place, request, &told).await {
+            Ok(()) => (pause, is_out) = (PAUSE, false),
+            Err(error) => {
+                place = None;
+                if let Some(text) = error.filter(|_| !is_out) {
+                    let of = &owned.partition;
+                    eprintln!("colored-consumer-jetstream: {of} is tried again: {text}");
+                    is_out = true;
+                }
+                tokio::time::sleep(pause).await;
+                pause = (2 * pause).min(LONGEST_PAUSE);
             }
-            tokio::time::sleep(PAUSE).await;
         }
         if told.send(Told::Fetched { owned: owned.clone(), begin }).is_err() {
             return;

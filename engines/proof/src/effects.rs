@@ -61,9 +61,9 @@ impl Effects {
     ///
     /// # Panics
     ///
-    /// If that takes a minute.
+    /// If that takes two minutes.
     pub async fn wait_for(&self, count: usize) {
-        let end = Instant::now() + Duration::from_secs(60);
+        let end = Instant::now() + Duration::from_secs(120);
         while self.count() < count {
             assert!(Instant::now() < end, "{} of {count} effects came", self.count());
             sleep(millis(5)).await;
@@ -88,14 +88,15 @@ impl Effects {
     }
 }
 
-/// A consumer whose handlers take some time.
+/// A consumer whose handlers take some time, and which drains as long as a busy machine may take.
 ///
 /// # Panics
 ///
 /// Outside a runtime.
 pub fn run<S: Source>(builder: Builder<S>, effects: &Effects, work: Duration) -> Consumer {
     let seen = effects.clone();
-    let consumer = builder.strict(true).start(move |record, context| {
+    let builder = builder.strict(true).drain(Duration::from_secs(60));
+    let consumer = builder.start(move |record, context| {
         let seen = seen.clone();
         async move {
             sleep(work).await;
@@ -116,9 +117,9 @@ pub async fn owned(consumer: &Consumer) -> BTreeMap<TopicPartition, u64> {
 ///
 /// # Panics
 ///
-/// If that takes a minute.
+/// If that takes two minutes.
 pub async fn settle(consumers: &[&Consumer], counts: &[usize]) {
-    let end = Instant::now() + Duration::from_secs(60);
+    let end = Instant::now() + Duration::from_secs(120);
     loop {
         let mut now = Vec::new();
         for consumer in consumers {

@@ -11,5 +11,7 @@ pub mod effects;
 pub mod kafka;
 pub mod nats;
 mod server;
+pub mod suite;
 
 pub use self::directory::Directory;
+pub use self::server::find;

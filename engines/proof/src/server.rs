@@ -5,14 +5,24 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// A free port of the loopback interface.
+/// A free port of the loopback interface. The system gives it to no client: else a client could have the port while the
+/// server is down.
 pub(crate) fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
-    listener.local_addr().expect("it is bound").port()
+    loop {
+        let port = fastrand::u16(15_000..32_000);
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
 }
 
-/// A program that `engines/fetch-servers` has brought; `None` if it may be missing, and is.
-pub(crate) fn find(name: &str) -> Option<PathBuf> {
+/// What `engines/fetch-servers` has brought by this name; `None` if it may be missing, and is.
+///
+/// # Panics
+///
+/// If it is missing, and may not be.
+#[must_use]
+pub fn find(name: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/servers").join(name);
     if path.exists() {
         return Some(path);

@@ -97,7 +97,7 @@ async fn sleep_again_and_again<E: Timed>(on: E, seed: u64, times: u64) -> Vec<Du
 }
 
 /// The CPU time of all threads of the process.
-fn cpu_time() -> Duration {
+pub(super) fn cpu_time() -> Duration {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32)
 }

@@ -19,7 +19,7 @@ const BATCH: usize = 100;
 pub(crate) const OF_ADDRESS: usize = 8_000;
 
 /// How long a response may take once the load has ended. Then the request counts as lost.
-const PATIENCE: Duration = Duration::from_secs(100);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The longest sleep, so that the loop sees the end of its time.
 const SLEEP: Duration = Duration::from_millis(20);

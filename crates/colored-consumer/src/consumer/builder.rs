@@ -50,6 +50,10 @@ impl Consumer {
     /// # Errors
     ///
     /// Why it ended.
+    ///
+    /// # Panics
+    ///
+    /// As the source did. The futures of the handlers are dropped then, and nothing more is committed.
     pub async fn wait(mut self) -> Result<(), ConsumerError> {
         let driver = self.driver.take().expect("it is taken here only");
         match driver.await {
@@ -264,11 +268,21 @@ impl<S: Source> Builder<S> {
         let state = ColorCell::new(color, State::new(settings, Box::new(launcher)));
         let (cell, token) = (state.clone(), stop.clone());
         let registered = register(&state);
+        let orphans = DropOrphans(state.clone());
         let driver = colored::spawn_colored(color, async move {
-            let _registered = registered;
+            let _guards = (registered, orphans);
             Driver::new(source, cell, token).run().await
         });
         Ok(Consumer { state, stop, driver: Some(driver) })
+    }
+}
+
+/// Drops the handlers of a driver that ended by a panic or an abort: nobody would tell them that their partition has gone.
+struct DropOrphans(ColorCell<State>);
+
+impl Drop for DropOrphans {
+    fn drop(&mut self) {
+        self.0.post(State::abandon);
     }
 }
 

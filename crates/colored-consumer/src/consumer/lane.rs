@@ -61,8 +61,9 @@ impl Lane {
             key,
             color,
             phase: Phase::New,
-            pending: VecDeque::new(),
-            running: VecDeque::new(),
+            // Many keys have one record in flight. The first growth would make room for four.
+            pending: VecDeque::with_capacity(1),
+            running: VecDeque::with_capacity(1),
             attempts: 0,
             dead: None,
             task: None,

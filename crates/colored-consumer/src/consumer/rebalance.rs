@@ -86,6 +86,15 @@ impl State {
         self.end_claims(wanted, Stage::Ending, true);
     }
 
+    /// The driver is gone. What runs is dropped, and nothing starts any more.
+    pub(crate) fn abandon(&mut self) {
+        self.lose(|_| true);
+        for claimed in self.claims.values_mut() {
+            // Nobody waits for the ends of these handlers.
+            drop(claimed.abort_runs());
+        }
+    }
+
     fn end_claims(&mut self, wanted: impl Fn(&Owned) -> bool, stage: Stage, is_lost: bool) {
         for claimed in self.claims.values_mut().filter(|claimed| wanted(&claimed.owned)) {
             claimed.is_lost |= is_lost;

@@ -5,7 +5,7 @@ use super::lock;
 use super::member::MemberOptions;
 use super::offsets::Offsets;
 use super::topics::{self, MOST_PARTITIONS, Topic, Topics, failed};
-use crate::log::{Keep, New, Partition, create_directories, now_in_millis};
+use crate::log::{Keep, Lock, New, Partition, create_directories, now_in_millis};
 use crate::source::{Committed, Error, TopicPartition};
 use bytes::Bytes;
 use colored::sync::{Mutex, Notify};
@@ -89,14 +89,14 @@ impl Options {
         let folder = directory.join("topics");
         let made = create_directories(&folder, self.keep.sync).await;
         made.map_err(|error| failed(&folder, error))?;
-        let lock = lock::lock(directory).await.map_err(|error| failed(directory, error))?;
+        let lock = lock::take(directory).await.map_err(|error| failed(directory, error))?;
         let groups = directory.join("groups");
         let opened = async {
             create_directories(&groups, self.keep.sync).await?;
-            Offsets::open(&groups, self.keep.sync).await
+            Offsets::open(&groups, self.keep.sync, lock.clone()).await
         };
         let offsets = opened.await.map_err(|error| failed(directory, error))?;
-        let topics = topics::open_all(&folder, self.keep).await?;
+        let topics = topics::open_all(&folder, self.keep, &lock).await?;
         Ok(Engine(Arc::new(Shared {
             folder,
             keep: self.keep,
@@ -106,13 +106,13 @@ impl Options {
             groups: ColorCell::new(Color::unique(), BTreeMap::new()),
             start: Instant::now(),
             unkeyed: AtomicUsize::new(0),
-            _lock: lock,
+            lock,
         })))
     }
 }
 
 /// A partitioned log in a directory, with its groups. Clones are the same engine; the last one gives the directory
-/// free.
+/// free, when what was being written is written.
 #[derive(Clone, Debug)]
 pub struct Engine(pub(crate) Arc<Shared>);
 
@@ -129,7 +129,8 @@ pub(crate) struct Shared {
     start: Instant,
     /// Counts the records without a key.
     unkeyed: AtomicUsize,
-    _lock: Option<std::fs::File>,
+    /// The partitions have it too.
+    lock: Lock,
 }
 
 /// A group, and how to wake its members.
@@ -246,7 +247,8 @@ impl Engine {
             }
             return self.grow_topic(topic, partitions).await;
         }
-        let topic = topics::open(&self.0.folder, name, partitions, self.0.keep).await?;
+        let topic =
+            topics::open(&self.0.folder, name, partitions, self.0.keep, &self.0.lock).await?;
         self.add_topic(topic).await
     }
 
@@ -254,7 +256,7 @@ impl Engine {
         let mut all = topic.partitions.to_vec();
         for number in all.len() as u32..partitions {
             let path = self.0.folder.join(&*topic.name).join(number.to_string());
-            let partition = Partition::open(&path, self.0.keep).await;
+            let partition = Partition::open(&path, self.0.keep, self.0.lock.clone()).await;
             all.push(partition.map_err(|error| failed(&path, error))?);
         }
         self.add_topic(Topic { partitions: all.into(), ..topic }).await

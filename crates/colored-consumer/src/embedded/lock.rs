@@ -1,13 +1,33 @@
 //! One process has a directory at a time.
 
+use crate::log::Lock;
 use colored::fs::OpenOptions;
+use colored::time::{Duration, Instant, sleep};
 use std::fs::File;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
+
+/// How long an engine that was dropped may go on to write, at most, before it counts as another one.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Takes the lock of a directory until the file is dropped. `None` in a simulation, whose hosts have one process each.
+pub(crate) async fn take(directory: &Path) -> io::Result<Lock> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        match lock(directory).await {
+            Err(error)
+                if error.kind() == io::ErrorKind::WouldBlock && Instant::now() < deadline =>
+            {
+                sleep(Duration::from_millis(10)).await;
+            }
+            taken => return taken.map(|file| file.map(Arc::new)),
+        }
+    }
+}
+
 #[cfg(unix)]
-pub(crate) async fn lock(directory: &Path) -> io::Result<Option<File>> {
+async fn lock(directory: &Path) -> io::Result<Option<File>> {
     use rustix::fs::{FlockOperation, flock};
     let path = directory.join("lock");
     let Some(file) = make(&path).await? else { return Ok(None) };
@@ -18,9 +38,8 @@ pub(crate) async fn lock(directory: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// Takes the lock of a directory until the file is dropped. `None` in a simulation, whose hosts have one process each.
 #[cfg(windows)]
-pub(crate) async fn lock(directory: &Path) -> io::Result<Option<File>> {
+async fn lock(directory: &Path) -> io::Result<Option<File>> {
     use std::os::windows::fs::OpenOptionsExt;
     const SHARING_VIOLATION: i32 = 32;
     let path = directory.join("lock");

@@ -4,10 +4,11 @@
 //! Invariants:
 //!
 //! * `begin` returns a commit only after it is on the device, and from then on no commit of an earlier owner of the
-//!   partition changes anything: one that is under way is waited for, a later one is refused.
+//!   partition changes anything: one that is under way is waited for, a later one is refused. An earlier owner that begins
+//!   after a later one is refused too.
 //! * The log is replaced by one record for each key when it is opened, and when it has become four times as long.
 
-use crate::log::{Cursor, Entry, Keep, New, Partition, Unread, now_in_millis};
+use crate::log::{Cursor, Entry, Keep, Lock, New, Partition, Unread, now_in_millis};
 use crate::source::{Commit, Committed, Owned, TopicPartition};
 use bytes::{BufMut, Bytes};
 use colored::time::{Duration, sleep};
@@ -30,6 +31,15 @@ pub(crate) struct Offsets {
     state: ColorCell<State>,
 }
 
+/// How an owner of a partition begins.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Begun {
+    /// Where the owner before it was.
+    At(Option<Committed>),
+    /// A later owner has begun.
+    TooLate,
+}
+
 #[derive(Debug, Default)]
 struct State {
     /// With the offset in the log that says it.
@@ -45,10 +55,10 @@ struct State {
 }
 
 impl Offsets {
-    pub(crate) async fn open(directory: &Path, sync: bool) -> io::Result<Offsets> {
+    pub(crate) async fn open(directory: &Path, sync: bool, lock: Lock) -> io::Result<Offsets> {
         // Only complete replacements may delete.
         let keep = Keep { segment_bytes: u64::MAX, bytes: None, millis: None, sync };
-        let log = Partition::open(directory, keep).await?;
+        let log = Partition::open(directory, keep, lock).await?;
         let mut state = State::default();
         let mut cursor = Cursor { offset: log.range().await.0, known: None };
         loop {
@@ -63,6 +73,8 @@ impl Offsets {
         state.applied = cursor.offset;
         let offsets = Offsets { log, state: ColorCell::new(Color::unique(), state) };
         offsets.replace().await.map_err(io::Error::other)?;
+        // What was replaced is gone when this returns.
+        offsets.log.delete_removed().await;
         Ok(offsets)
     }
 
@@ -72,23 +84,13 @@ impl Offsets {
         self.state.call(move |state| state.committed(&key)).await
     }
 
-    /// Makes this generation the owner of a partition, and returns how far the one before it was.
-    pub(crate) async fn begin(
-        &self,
-        group: &str,
-        of: &TopicPartition,
-        generation: u64,
-    ) -> Option<Committed> {
+    /// Makes this generation the owner of a partition, unless a later one is.
+    pub(crate) async fn begin(&self, group: &str, of: &TopicPartition, generation: u64) -> Begun {
         let key: Key = (group.to_owned(), Some(of.clone()));
         loop {
             let key = key.clone();
-            let begun = self.state.call(move |state| {
-                state.owners.insert(key.clone(), generation);
-                let is_quiet = !state.under_way.contains_key(&key);
-                is_quiet.then(|| state.committed(&key))
-            });
-            match begun.await {
-                Some(committed) => return committed,
+            match self.state.call(move |state| state.begin(&key, generation)).await {
+                Some(begun) => return begun,
                 // An earlier owner's commit is being written: some milliseconds, and rare.
                 None => sleep(Duration::from_millis(1)).await,
             }
@@ -151,13 +153,18 @@ impl Offsets {
             return Ok(());
         }
         let nothing = |key: &Key| New { value: Bytes::new(), ..encode(key, &Committed::default()) };
-        self.log.append(keys.iter().map(nothing).collect()).await?;
+        let appended = self.log.append(keys.iter().map(nothing).collect()).await;
+        let is_forgotten = appended.is_ok();
         let forgotten = self.state.call(move |state| {
-            state.applied += keys.len() as u64;
-            keys.iter().for_each(|key| drop(state.known.remove(key)));
+            // A topic of this name may come again.
+            state.owners.retain(|key, _| !keys.contains(key));
+            if is_forgotten {
+                state.applied += keys.len() as u64;
+                keys.iter().for_each(|key| drop(state.known.remove(key)));
+            }
         });
         forgotten.await;
-        Ok(())
+        appended.map(drop)
     }
 
     async fn store(&self, values: Vec<(Key, Committed)>) -> Result<(), String> {
@@ -198,6 +205,17 @@ impl Offsets {
 }
 
 impl State {
+    /// `None` while a commit of an earlier owner is under way.
+    fn begin(&mut self, key: &Key, generation: u64) -> Option<Begun> {
+        let owner = self.owners.entry(key.clone()).or_default();
+        if *owner > generation {
+            return Some(Begun::TooLate);
+        }
+        *owner = generation;
+        let is_quiet = !self.under_way.contains_key(key);
+        is_quiet.then(|| Begun::At(self.committed(key)))
+    }
+
     fn committed(&self, key: &Key) -> Option<Committed> {
         self.known.get(key).map(|(_, committed)| committed.clone())
     }

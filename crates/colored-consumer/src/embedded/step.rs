@@ -2,6 +2,7 @@
 
 use super::engine::Shared;
 use super::group::{Change, Joining, MemberId};
+use super::offsets::Begun;
 use super::topics;
 use crate::log::{Cursor, Entry, Partition, Unread};
 use crate::source::{Assignment, Error, Owned, Record, Room, TopicPartition};
@@ -110,7 +111,11 @@ pub(crate) async fn prepare(
     if shared.offsets.generation(&group).await < generation {
         shared.offsets.store_generation(&group, generation).await.map_err(Error::new)?;
     }
-    let committed = shared.offsets.begin(&group, &partition, generation).await;
+    let committed = match shared.offsets.begin(&group, &partition, generation).await {
+        Begun::At(committed) => committed,
+        // This member was taken for dead meanwhile, and the group is about to say so.
+        Begun::TooLate => return Ok(Done::Prepared(Prepared::Lost(owned))),
+    };
     let (start, end) = log.range().await;
     Ok(Done::Prepared(Prepared::Assigned(Assignment { owned, committed, start, end }, log)))
 }

@@ -6,7 +6,7 @@
 //! * When a topic is open, its names are on the device: an earlier call may have failed, or a crash may have come, between
 //!   a file and the sync of its name.
 
-use crate::log::{Keep, Partition, sync_directory};
+use crate::log::{Keep, Lock, Partition, sync_directory};
 use crate::source::{Error, TopicPartition};
 use colored::fs::File;
 use std::collections::BTreeMap;
@@ -63,7 +63,7 @@ pub(crate) fn check_name(name: &str) -> Result<(), Error> {
 }
 
 /// Opens all topics below a folder.
-pub(crate) async fn open_all(folder: &Path, keep: Keep) -> Result<Topics, Error> {
+pub(crate) async fn open_all(folder: &Path, keep: Keep, lock: &Lock) -> Result<Topics, Error> {
     let mut topics = Topics::new();
     let mut entries = colored::fs::read_dir(folder).await.map_err(|error| failed(folder, error))?;
     while let Some(entry) = entries.next_entry().await.map_err(|error| failed(folder, error))? {
@@ -81,7 +81,7 @@ pub(crate) async fn open_all(folder: &Path, keep: Keep) -> Result<Topics, Error>
             let what = format!("{text:?} is no number from 1 to {MOST_PARTITIONS}");
             Error::new(format!("{}: {what}", path.display()))
         })?;
-        let topic = open(folder, name, count, keep).await?;
+        let topic = open(folder, name, count, keep, lock).await?;
         let synced = sync_names(folder, name, keep).await;
         synced.map_err(|error| failed(&path, error))?;
         topics.insert(Arc::clone(&topic.name), topic);
@@ -95,12 +95,13 @@ pub(crate) async fn open(
     name: &str,
     count: u32,
     keep: Keep,
+    lock: &Lock,
 ) -> Result<Topic, Error> {
     let folder = folder.join(name);
     let mut partitions = Vec::new();
     for number in 0..count {
         let path = folder.join(number.to_string());
-        let partition = Partition::open(&path, keep).await;
+        let partition = Partition::open(&path, keep, lock.clone()).await;
         partitions.push(partition.map_err(|error| failed(&path, error))?);
     }
     Ok(Topic { name: name.into(), partitions: partitions.into() })

@@ -53,10 +53,10 @@ impl Entry {
         if key_length.checked_add(value_length)? > rest.len() {
             return None;
         }
-        let body = Bytes::copy_from_slice(rest);
-        let key = has_key.then(|| body.slice(..key_length));
-        let value = body.slice(key_length..key_length + value_length);
-        let headers = decode_headers(body.slice(key_length + value_length..), headers)?;
+        let mut body = Bytes::copy_from_slice(rest);
+        let key = has_key.then(|| body.split_to(key_length));
+        let value = body.split_to(value_length);
+        let headers = decode_headers(body, headers)?;
         Some(Entry { offset, timestamp, key, value, headers })
     }
 }

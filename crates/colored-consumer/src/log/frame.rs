@@ -1,4 +1,5 @@
-//! A frame: the length of a payload, a checksum over the length and the payload, and the payload.
+//! A frame: the length of a payload, a checksum over the length and the payload, and the payload. The highest bit of the
+//! length marks the frame.
 //!
 //! Invariant: `read` returns a payload only if `append` wrote exactly these bytes at this place, up to a collision of
 //! CRC-32. A file of zeros has no frame, since the checksum of a length of zero is not zero.
@@ -8,6 +9,9 @@ pub(crate) const HEAD: usize = 8;
 
 /// No payload is longer, so a forged length is recognized before anything is read for it.
 pub(crate) const MAX_PAYLOAD: usize = 64 << 20;
+
+/// Set in the length of a marked frame.
+const MARK: u32 = 1 << 31;
 
 /// What stands at a place of a file.
 #[derive(Debug, PartialEq)]
@@ -23,13 +27,14 @@ pub(crate) enum Found<'a> {
 /// Appends a frame whose payload `write` appends.
 ///
 /// Panics if the payload is longer than [`MAX_PAYLOAD`].
-pub(crate) fn append(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
+pub(crate) fn append(out: &mut Vec<u8>, is_marked: bool, write: impl FnOnce(&mut Vec<u8>)) {
     let start = out.len();
     out.extend_from_slice(&[0; HEAD]);
     write(out);
     let length = out.len() - start - HEAD;
     assert!(length <= MAX_PAYLOAD, "a payload of {length} bytes, and {MAX_PAYLOAD} are allowed");
-    let length = (length as u32).to_le_bytes();
+    let mark = if is_marked { MARK } else { 0 };
+    let length = (length as u32 | mark).to_le_bytes();
     let sum = checksum(length, &out[start + HEAD..]);
     out[start..start + 4].copy_from_slice(&length);
     out[start + 4..start + HEAD].copy_from_slice(&sum.to_le_bytes());
@@ -40,7 +45,7 @@ pub(crate) fn read(bytes: &[u8]) -> Found<'_> {
     let (Some(length), Some(sum)) = (number(bytes, 0), number(bytes, 4)) else {
         return Found::Short(HEAD);
     };
-    let payload = length as usize;
+    let payload = (length & !MARK) as usize;
     if payload > MAX_PAYLOAD {
         return Found::Bad;
     }
@@ -49,6 +54,11 @@ pub(crate) fn read(bytes: &[u8]) -> Found<'_> {
         Some(payload) if checksum(length.to_le_bytes(), payload) == sum => Found::Payload(payload),
         Some(_) => Found::Bad,
     }
+}
+
+/// Whether the frame at the start of `bytes`, which [`read`] has accepted, is marked.
+pub(crate) fn is_marked(bytes: &[u8]) -> bool {
+    number(bytes, 0).is_some_and(|length| length & MARK != 0)
 }
 
 fn number(bytes: &[u8], at: usize) -> Option<u32> {
@@ -68,17 +78,24 @@ mod tests {
     use super::*;
 
     fn frame(payload: &[u8]) -> Vec<u8> {
+        framed(payload, false)
+    }
+
+    fn framed(payload: &[u8], is_marked: bool) -> Vec<u8> {
         let mut out = Vec::new();
-        append(&mut out, |out| out.extend_from_slice(payload));
+        append(&mut out, is_marked, |out| out.extend_from_slice(payload));
         out
     }
 
     #[test]
     fn a_frame_is_read_as_it_was_written() {
         for payload in [&b""[..], b"a", &[7; 1000]] {
-            let bytes = frame(payload);
-            assert_eq!(read(&bytes), Found::Payload(payload));
-            assert_eq!(bytes.len(), HEAD + payload.len());
+            for marked in [false, true] {
+                let bytes = framed(payload, marked);
+                assert_eq!(read(&bytes), Found::Payload(payload));
+                assert_eq!(bytes.len(), HEAD + payload.len());
+                assert_eq!(is_marked(&bytes), marked);
+            }
         }
     }
 

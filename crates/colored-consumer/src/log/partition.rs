@@ -54,6 +54,9 @@ impl New {
 /// Waits until an append is on the device; its result is the offset of the first record.
 pub(crate) type Confirmation = oneshot::Receiver<Result<u64, String>>;
 
+/// The lock of the directory that the partition is in, if there is one.
+pub(crate) type Lock = Option<Arc<std::fs::File>>;
+
 /// A partition. Its state belongs to a color of its own.
 #[derive(Debug)]
 pub(crate) struct Partition {
@@ -64,6 +67,8 @@ pub(crate) struct Partition {
     pub(crate) cut: u64,
     /// Held while files are deleted.
     deleting: Mutex<()>,
+    /// The task that writes outlives whoever asked for it, and no other engine may have the directory meanwhile.
+    _lock: Lock,
 }
 
 /// What belongs to the color of the partition.
@@ -123,7 +128,11 @@ pub(crate) enum Unread {
 
 impl Partition {
     /// Opens the partition in a directory, which it makes if needed.
-    pub(crate) async fn open(directory: &Path, keep: Keep) -> io::Result<Arc<Partition>> {
+    pub(crate) async fn open(
+        directory: &Path,
+        keep: Keep,
+        lock: Lock,
+    ) -> io::Result<Arc<Partition>> {
         colored::fs::create_dir_all(directory).await?;
         let mut bases = segment::bases(directory).await?;
         let last = open_last(directory, &mut bases, keep.sync).await?;
@@ -152,7 +161,7 @@ impl Partition {
         };
         let state = ColorCell::new(Color::unique(), state);
         let (directory, deleting) = (directory.to_owned(), Mutex::new(()));
-        Ok(Arc::new(Partition { directory, keep, state, cut, deleting }))
+        Ok(Arc::new(Partition { directory, keep, state, cut, deleting, _lock: lock }))
     }
 
     /// Appends a row of records, in this order and with nothing in between. Cancel safe: a dropped call may still

@@ -3,6 +3,10 @@
 //! Invariant: what `open` leaves in the file is a row of whole frames, and each record has the offset after the one
 //! before it. The first bad frame and all that follows are cut off. A write that was never confirmed ends like that:
 //! records are confirmed only when `fdatasync` has returned, and frames are written one after the other.
+//!
+//! After an `fdatasync` that failed, the system may show bytes that it never brings to the device, not even by the next
+//! `fdatasync`. A row of frames is written only when all before it is on the device, and the mark of its first frame says
+//! so. What follows the last mark is in doubt: `open` writes it again.
 
 use super::entry::{Entry, segment_head};
 use super::frame::{self, Found, HEAD};
@@ -34,7 +38,14 @@ pub(crate) struct Segment {
     index: Vec<(u64, u64)>,
 }
 
-/// What a scan of a segment found.
+/// A place between two frames, with the offset of the record behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Place {
+    at: u64,
+    next: u64,
+}
+
+/// What opening a segment found.
 pub(crate) struct Opened {
     pub(crate) segment: Segment,
     /// The offset after the last record.
@@ -77,20 +88,24 @@ impl Segment {
         let mut options = OpenOptions::new();
         let file = options.read(true).write(true).create(true).truncate(true).open(path).await?;
         let mut head = Vec::new();
-        frame::append(&mut head, |out| out.extend_from_slice(&segment_head(base)));
+        frame::append(&mut head, false, |out| out.extend_from_slice(&segment_head(base)));
         file.write_all_at(&head, 0).await?;
         Ok(file)
     }
 
     /// Opens the segment that is written to, and cuts off what is not a row of frames. With `sync`, what is left is on the
-    /// device when this returns, and so is the segment's name: it is written again, because the system shows what an
-    /// `fdatasync` that failed has not brought to the device.
+    /// device when this returns, and so is the segment's name.
     pub(crate) async fn open(directory: &Path, base: u64, sync: bool) -> io::Result<Opened> {
         let mut file = open_file(&directory.join(file_name(base))).await?;
         let size = file.seek(io::SeekFrom::End(0)).await?;
         let mut segment =
             Segment { base, file: Arc::new(file), len: 0, newest: i64::MIN, index: Vec::new() };
-        let next = segment.scan(size, sync).await?;
+        let start = Place { at: 0, next: base };
+        let [mut end, in_doubt] = segment.scan(start, size, false).await?;
+        if sync {
+            [end, _] = segment.scan(in_doubt, end.at, true).await?;
+        }
+        let next = end.next;
         let cut = size - segment.len;
         if cut > 0 {
             segment.file.set_len(segment.len).await?;
@@ -137,16 +152,17 @@ impl Segment {
         }
     }
 
-    /// Finds the end of the row of frames, and writes the row again if asked to; returns the offset after the last record.
-    async fn scan(&mut self, size: u64, writes: bool) -> io::Result<u64> {
-        let mut next = self.base;
-        let mut wanted = SCAN_BYTES;
-        let mut bytes = Vec::new();
+    /// Finds the end of the row of frames from a place on, and writes the row again if asked to. Returns the end, and the
+    /// first place that is in doubt.
+    async fn scan(&mut self, from: Place, size: u64, writes: bool) -> io::Result<[Place; 2]> {
+        let (mut next, mut in_doubt) = (from.next, from);
+        let (mut wanted, mut bytes) = (SCAN_BYTES, Vec::new());
+        self.len = from.at;
         while self.len < size {
             bytes.resize(wanted.min((size - self.len) as usize), 0);
             self.file.read_exact_at(&mut bytes, self.len).await?;
             let start = self.len;
-            let missing = self.scan_chunk(&bytes, &mut next);
+            let missing = self.scan_chunk(&bytes, &mut next, &mut in_doubt);
             if writes {
                 let row = &bytes[..(self.len - start) as usize];
                 self.file.write_all_at(row, start).await?;
@@ -156,20 +172,25 @@ impl Segment {
             };
             wanted = SCAN_BYTES.max(missing);
         }
-        Ok(next)
+        Ok([Place { at: self.len, next }, in_doubt])
     }
 
     /// Accepts the frames of a chunk; returns the bytes of the frame that the chunk has not whole. `None` if no more follow.
-    fn scan_chunk(&mut self, bytes: &[u8], next: &mut u64) -> Option<usize> {
-        let mut at = 0;
+    fn scan_chunk(&mut self, bytes: &[u8], next: &mut u64, in_doubt: &mut Place) -> Option<usize> {
+        let mut rest = bytes;
         loop {
-            match frame::read(&bytes[at..]) {
+            match frame::read(rest) {
                 Found::Payload(payload) => {
+                    let here = Place { at: self.len, next: *next };
                     if !self.accept(payload, next) {
                         return None;
                     }
-                    at += HEAD + payload.len();
-                    self.len += (HEAD + payload.len()) as u64;
+                    if frame::is_marked(rest) {
+                        *in_doubt = here;
+                    }
+                    let length = HEAD + payload.len();
+                    rest = &rest[length..];
+                    self.len += length as u64;
                 }
                 Found::Short(length) => return Some(length),
                 Found::Bad => return None,
@@ -209,8 +230,9 @@ pub(crate) async fn sync_directory(directory: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(directory).await?.sync_all().await } else { Ok(()) }
 }
 
-/// Makes a directory, and those above it that do not exist. With `sync`, the names of the new ones survive a crash of the
-/// machine, and so do those of this one and the one above it: a crash may have come before their sync.
+/// Makes a directory, and each directory above it that does not exist. With `sync`, the names of the new directories survive
+/// a crash of the machine. The names of this directory and of the one above it survive it too, even if an earlier call made
+/// them and a crash came before their sync.
 pub(crate) async fn create_directories(directory: &Path, sync: bool) -> io::Result<()> {
     let mut missing = Vec::new();
     let mut at = directory;
@@ -264,4 +286,38 @@ pub(crate) async fn delete(directory: &Path, base: u64, sync: bool) -> io::Resul
 /// The path of a segment.
 pub(crate) fn path(directory: &Path, base: u64) -> PathBuf {
     directory.join(file_name(base))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Keep, New, Partition};
+    use super::*;
+    use crate::scratch::Scratch;
+
+    /// Rows of two records each, by an engine that waits for the device or not; returns the offset from which the file is
+    /// in doubt.
+    async fn in_doubt_after(rows: &[bool]) -> u64 {
+        let scratch = Scratch::new();
+        for sync in rows {
+            let keep = Keep { segment_bytes: 1 << 20, bytes: None, millis: None, sync: *sync };
+            let partition = Partition::open(scratch.path(), keep, None).await.unwrap();
+            partition.append(vec![New::default(), New::default()]).await.unwrap();
+        }
+        let file = Arc::new(open_file(&path(scratch.path(), 0)).await.unwrap());
+        let size = file.metadata().await.unwrap().len();
+        let mut segment = Segment { base: 0, file, len: 0, newest: i64::MIN, index: Vec::new() };
+        let start = Place { at: 0, next: 0 };
+        let [end, in_doubt] = segment.scan(start, size, false).await.unwrap();
+        assert_eq!(end, Place { at: size, next: 2 * rows.len() as u64 });
+        in_doubt.next
+    }
+
+    /// What follows the last mark is written again, and nothing else.
+    #[colored::test]
+    async fn the_last_row_is_in_doubt_and_all_that_did_not_wait_for_the_device() {
+        assert_eq!(in_doubt_after(&[true, true, true]).await, 4);
+        assert_eq!(in_doubt_after(&[true, true, false, false]).await, 2);
+        assert_eq!(in_doubt_after(&[false, false, true]).await, 4);
+        assert_eq!(in_doubt_after(&[false, false]).await, 0);
+    }
 }

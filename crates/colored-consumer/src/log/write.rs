@@ -75,7 +75,7 @@ async fn write(
         (target.file, target.len) = (Arc::clone(&begun.file), begun.len);
         written.begun = Some(begun);
     }
-    let bytes = encode(&mut row.records, target.first, &mut written.newest);
+    let bytes = encode(&mut row.records, target.first, sync, &mut written.newest);
     written.bytes = bytes.len() as u64;
     if let Err(error) = target.file.write_all_at(&bytes, target.len).await {
         // The next row begins at the same place: nothing of this one may follow it.
@@ -99,14 +99,15 @@ fn known(error: io::Error) -> Unwritten {
     Unwritten { text: error.to_string(), is_unknown: false }
 }
 
-/// The frames of a row. The keys and values are no longer needed after it.
-fn encode(records: &mut [New], first: u64, newest: &mut i64) -> Vec<u8> {
+/// The frames of a row. The keys and values are no longer needed after it. With `sync`, all before the row is on the
+/// device, and the mark of its first frame says so.
+fn encode(records: &mut [New], first: u64, sync: bool, newest: &mut i64) -> Vec<u8> {
     let mut bytes = Vec::new();
     for (offset, record) in (first..).zip(records) {
         *newest = record.timestamp.max(*newest);
         let New { timestamp, key, value, headers } = std::mem::take(record);
         let entry = Entry { offset, timestamp, key, value, headers };
-        frame::append(&mut bytes, |out| entry.encode(out));
+        frame::append(&mut bytes, sync && offset == first, |out| entry.encode(out));
     }
     bytes
 }

@@ -75,11 +75,11 @@ async fn what_is_done_above_a_stuck_record_is_skipped_after_a_restart() {
     assert!(generations[0] < generations[499], "they rise over a restart of the engine");
 }
 
-/// 100,000 records are done above one that is stuck, in the worst pattern: the metadata never has more than 4,096 bytes,
-/// and never loses its map.
+/// 100,000 records are in flight above one that is stuck, in the worst pattern: the metadata never has more than 4,096
+/// bytes, and never loses its map.
 #[colored::test]
 async fn the_metadata_stays_within_its_bound() {
-    const COUNT: u64 = 100_000;
+    const COUNT: u64 = 120_000;
     let scratch = Scratch::new();
     let engine = engine(&scratch, 1).await;
     send(&engine, 1, 0, COUNT).await;
@@ -110,9 +110,11 @@ async fn the_metadata_stays_within_its_bound() {
     // All but every third of as many as the map has room for as bits.
     effects.wait_for(16_000).await;
     until("a large map", || trouble.largest_metadata.load(Ordering::Relaxed) > 4_000).await;
+    until("all records", || trouble.polled.load(Ordering::Relaxed) == COUNT as usize).await;
     let metrics = consumer.metrics().await;
     assert!(metrics.held > 0, "{metrics:?}");
     assert!(metrics.partitions[0].done_above > 10_000);
+    assert!(metrics.in_flight >= 100_000, "{metrics:?}");
     release.notify_one();
     effects.wait_for(COUNT as usize).await;
     consumer.stop().await.unwrap();

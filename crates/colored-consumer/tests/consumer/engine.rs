@@ -1,6 +1,7 @@
 //! The engine by itself: one owner of the directory, retention, and a process that is killed while it writes.
 
 use crate::support::{Effects, Scratch, engine, key, millis, number, partition, send};
+use colored::time::{Duration, timeout};
 use colored_consumer::embedded::{Engine, NewRecord, Options};
 use colored_consumer::{Committed, Consumer, ConsumerError, Reset};
 use std::collections::BTreeMap;
@@ -19,6 +20,24 @@ async fn one_engine_has_a_directory_at_a_time() {
     drop(first);
     let again = Engine::open(scratch.path()).await.unwrap();
     assert_eq!(again.range(&partition(0)).await.unwrap(), (0, 0));
+}
+
+/// Engines are dropped while they write, begin segments and delete old ones: the next one opens, and has what was confirmed.
+#[colored::test]
+async fn an_engine_opens_behind_the_writes_of_a_dropped_one() {
+    let scratch = Scratch::new();
+    drop(engine(&scratch, 1).await);
+    let mut end = 0;
+    for round in 0..60 {
+        let options = Options::new().sync(false).segment_bytes(2_000).retain_bytes(4_000);
+        let engine = options.open(scratch.path()).await.unwrap();
+        let found = engine.range(&partition(0)).await.unwrap().1;
+        assert!(found >= end, "round {round}: {found} records are left of {end}");
+        let records = (0..40).map(|_| NewRecord::new("k", vec![7; 300]));
+        // A time that often ends in the middle.
+        let sent = timeout(Duration::from_micros(round * 10), engine.send_all("t", records)).await;
+        end = found + if sent.is_ok() { 40 } else { 0 };
+    }
 }
 
 #[colored::test]

@@ -26,13 +26,13 @@ fn run<S: Source>(builder: Builder<S>, effects: &Effects) -> Consumer {
     consumer.unwrap()
 }
 
-async fn owned(consumer: &Consumer) -> BTreeSet<u32> {
+pub(crate) async fn owned(consumer: &Consumer) -> BTreeSet<u32> {
     let partitions = consumer.metrics().await.partitions;
     partitions.iter().map(|of| of.partition.partition).collect()
 }
 
 /// Waits until the consumers own so many partitions each.
-async fn settle(consumers: &[&Consumer], counts: &[usize]) {
+pub(crate) async fn settle(consumers: &[&Consumer], counts: &[usize]) {
     for _ in 0..5_000 {
         let mut owned_now = Vec::new();
         for consumer in consumers {

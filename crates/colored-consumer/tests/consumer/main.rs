@@ -10,5 +10,6 @@ mod engine;
 mod failures;
 mod frozen;
 mod group;
+mod killed;
 mod order;
 mod support;

@@ -27,8 +27,26 @@ struct Seen {
     ends: BTreeMap<u32, u64>,
     /// The newest generation of each partition.
     newest: BTreeMap<u32, u64>,
+    /// Where the owner of a partition, with this generation, has begun.
+    begun: BTreeMap<(u32, u64), u64>,
     /// The highest offset of a partition whose commit was confirmed.
     committed: BTreeMap<u32, u64>,
+    /// What was wrong first. A panic of a handler would be a failure that is tried again. The text has no numbers, so that
+    /// the failure is shrunk to a run with others.
+    wrong: Option<&'static str>,
+}
+
+impl Seen {
+    fn expect(&mut self, is_right: bool, wrong: &'static str) {
+        if !is_right {
+            self.wrong.get_or_insert(wrong);
+        }
+    }
+
+    fn has_effect(&self, partition: u32, offset: u64) -> bool {
+        let mut of = self.effects.iter();
+        of.any(|effect| (effect.partition, effect.offset) == (partition, offset))
+    }
 }
 
 #[derive(Clone, Default)]
@@ -74,14 +92,22 @@ impl Outside {
         self.seen().ends.insert(partition, end);
     }
 
+    /// Notes the owner of a partition. What is committed by then is not read any more, so it has its effect.
     pub(crate) fn note_owner(&self, assignment: &Assignment) {
         let (of, generation) = (&assignment.owned.partition, assignment.owned.generation);
-        let mut seen = self.seen();
-        let before = seen.newest.insert(of.partition, generation);
-        assert!(before < Some(generation), "{of}: generation {generation} after {before:?}");
         let offset = assignment.committed.as_ref().map_or(0, |committed| committed.offset);
+        let mut seen = self.seen();
+        let before = seen.begun.insert((of.partition, generation), offset);
+        seen.expect(before.is_none(), "a generation has two owners");
+        let newest = seen.newest.entry(of.partition).or_default();
+        // It hears so late that it was taken for dead.
+        let is_late = generation < *newest;
+        *newest = generation.max(*newest);
+        seen.expect(!(is_late && self.is_planned), "an older generation follows");
         let confirmed = seen.committed.get(&of.partition).copied().unwrap_or(0);
-        assert!(offset >= confirmed, "{of}: a commit of {confirmed} is lost: {offset}");
+        seen.expect(is_late || offset >= confirmed, "a confirmed commit is lost");
+        let are_done = (0..offset).all(|at| seen.has_effect(of.partition, at));
+        seen.expect(are_done, "a committed record has no effect");
     }
 
     pub(crate) fn note_commit(&self, commit: &Commit) {
@@ -91,8 +117,7 @@ impl Outside {
         *highest = offset.max(*highest);
     }
 
-    /// Notes the effect of a handler. An owner that has not been followed by another one repeats nothing that was
-    /// committed.
+    /// Notes the effect of a handler. Nothing comes again that was committed when its owner began.
     pub(crate) fn note_effect(&self, record: &Record, generation: u64) {
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
         let effect = Effect {
@@ -103,20 +128,24 @@ impl Outside {
             generation,
         };
         let mut seen = self.seen();
-        let committed = seen.committed.get(&effect.partition).copied().unwrap_or(0);
-        let is_stale = seen.newest.get(&effect.partition) > Some(&generation);
-        assert!(is_stale || effect.offset >= committed, "{effect:?} below the commit {committed}");
+        let begun = seen.begun.get(&(effect.partition, generation)).copied();
+        seen.expect(Some(effect.offset) >= begun, "a record comes again that was committed");
+        let is_second = seen.has_effect(effect.partition, effect.offset);
+        seen.expect(!(self.is_planned && is_second), "a record has a second effect");
         seen.effects.push(effect);
+    }
+
+    /// What was wrong first.
+    pub(crate) fn wrong(&self) -> Option<&'static str> {
+        self.seen().wrong
     }
 
     /// Whether all records were sent, and every record of the log has an effect.
     pub(crate) fn is_complete(&self) -> bool {
         let seen = self.seen();
-        let is_done = |partition: u32, offset: u64| {
-            let mut of = seen.effects.iter();
-            of.any(|effect| (effect.partition, effect.offset) == (partition, offset))
+        let all_done = |(partition, end): (&u32, &u64)| {
+            (0..*end).all(|offset| seen.has_effect(*partition, offset))
         };
-        let all_done = |(partition, end): (&u32, &u64)| (0..*end).all(|at| is_done(*partition, at));
         seen.confirmed.len() as u64 == RECORDS && seen.ends.iter().all(all_done)
     }
 
@@ -149,11 +178,6 @@ impl Outside {
         if self.is_planned {
             Self::check_planned(&seen);
         }
-    }
-
-    /// Whether a record has more than one effect.
-    pub(crate) fn repeats(&self) -> bool {
-        self.seen().effects.len() as u64 > RECORDS
     }
 
     /// What holds beside if nothing fails: each record has one effect, and owners do not overlap.

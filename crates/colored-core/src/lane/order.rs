@@ -31,7 +31,7 @@
 //!
 //! A turn that does something else than the record says, and an operation that no record covers, [stop](book::Book::stop) the
 //! replay: all tasks are cancelled, but for the futures inside `block_on`, which the shell has panic with the reason. If
-//! nothing runs and nothing waits for a thread outside, what is missing is named instead ([`find_what_is_missing`](book::Book::find_what_is_missing)).
+//! nothing runs and nothing waits for a thread outside, what is missing is named instead ([`report_missing`](book::Book::report_missing)).
 //! A shutdown lets go what waits: the record ends where it begins.
 
 mod awaited;

@@ -2,8 +2,10 @@
 
 mod account;
 mod by_class;
+mod find;
 mod round;
 mod runner;
+mod sleep;
 mod spare;
 mod steal_pause;
 mod take_home;
@@ -13,29 +15,16 @@ use self::round::Round;
 use self::runner::{RecordedSlice, SliceRunner};
 use self::spare::Next;
 use self::steal_pause::StealPause;
+use super::SchedulerHandle;
 use super::local::Local;
 use super::options::Options;
 use super::pace::Pace;
-use super::remote::Remote;
 use super::times::Phase;
-use super::{Scheduler, SchedulerHandle};
 use crate::lane::{POLL_WEIGHT, ReadyLane, Runner, Slice};
 use crate::meter::Level;
 use crate::probes;
 use crate::queue::Deque;
 use crate::rng::Rng;
-use crate::sync::Ordering;
-use crossbeam_utils::CachePadded;
-
-/// The most lanes from the `next` slot in a row, before the deque has its turn: two tasks that wake
-/// each other for ever would otherwise starve all others (tokio's cap, after its issue 5712).
-const NEXT_STREAK: u8 = 3;
-
-/// How long a worker must have been in one slice before its `next` lane may be stolen.
-const LATE_NANOS: u64 = 50_000;
-
-/// How long a worker parks at most while a `next` slot elsewhere is full.
-const LATE_PARK_NANOS: u64 = 1_000_000;
 
 /// The result of a step, and the caller's next action.
 #[must_use]
@@ -192,129 +181,6 @@ impl Worker {
         }
     }
 
-    fn find(&mut self) -> Option<ReadyLane> {
-        self.steps = self.steps.wrapping_add(1);
-        if self.local.remote().is_unusual() { self.find_unusual() } else { self.find_plain() }
-    }
-
-    #[cold]
-    fn find_unusual(&mut self) -> Option<ReadyLane> {
-        if self.local.scheduler().common.has_classes() {
-            self.find_ranked()
-        } else {
-            self.find_plain()
-        }
-    }
-
-    /// Finds a lane while no color has a priority.
-    #[inline(always)]
-    pub(super) fn find_plain(&mut self) -> Option<ReadyLane> {
-        let lane = self.find_here().or_else(|| self.find_elsewhere())?;
-        self.set_home(&lane);
-        Some(lane)
-    }
-
-    /// Prepares to run the lane here.
-    #[inline(always)]
-    pub(super) fn set_home(&self, lane: &ReadyLane) {
-        let (home, scheduler) = (lane.lane().home(), self.local.scheduler());
-        if home != Some(self.index()) && !scheduler.is_spare(self.index()) {
-            lane.lane().set_home(self.index());
-        }
-    }
-
-    /// Looks at this worker's lanes, and at the lanes from outside that precede the next round (`worker/round.rs`).
-    /// Pinned lanes take turns with the rest.
-    #[inline(always)]
-    pub(super) fn find_here(&mut self) -> Option<ReadyLane> {
-        let remote = self.local.remote();
-        if self.steps.is_multiple_of(2) && remote.has_inbox() {
-            return remote.take_inbox();
-        }
-        if self.streak < NEXT_STREAK
-            && let Some(lane) = remote.take_next()
-        {
-            self.streak += 1;
-            return Some(lane);
-        }
-        self.streak = 0;
-        let queued = self.take_queued();
-        let remote = self.local.remote();
-        queued.or_else(|| remote.take_next()).or_else(|| remote.take_inbox())
-    }
-
-    #[cold]
-    pub(super) fn find_elsewhere(&mut self) -> Option<ReadyLane> {
-        let scheduler = self.local.scheduler();
-        if !scheduler.steals {
-            // The other workers could not take the rest of a batch.
-            return scheduler.injector.pop();
-        }
-        if let Some(lane) = scheduler.injector.steal_batch(&self.local.deque) {
-            // A worker that looked while the rest was between the queues has seen it in neither.
-            if !self.searching && self.local.deque.len() > 0 {
-                scheduler.notify();
-            }
-            self.round.begin(self.local.deque.len());
-            return Some(lane);
-        }
-        if self.check_pause() {
-            return None;
-        }
-        self.enter(Phase::Search);
-        if !self.searching {
-            self.searching = self.local.scheduler().idle.start_searching();
-        }
-        if !self.searching {
-            return None;
-        }
-        let (lane, victim) = self.steal()?;
-        self.record_theft();
-        self.round.begin(self.local.deque.len());
-        self.local.remote().counters.steals.add(1);
-        probes::steal(self.index(), victim, lane.lane().color());
-        self.record_steal(&lane, victim);
-        Some(lane)
-    }
-
-    /// Tries every other worker once, from a random one on, and returns which one had the lane. It takes half of a deque; if all deques are
-    /// empty, half of a home queue; and only then a `next` lane whose worker is late.
-    fn steal(&mut self) -> Option<(ReadyLane, usize)> {
-        let others = self.others();
-        let scheduler = self.local.scheduler();
-        let half = others.clone().find_map(|victim| {
-            let remote = &scheduler.remotes[victim];
-            let lane = remote.stealer.steal_half(&self.local.deque)?;
-            let taken = 1 + self.local.deque.len();
-            remote.add_free_turns(taken);
-            self.local.remote().set_free_turns(taken);
-            Some((lane, victim))
-        });
-        half.or_else(|| self.steal_from_home(others.clone())).or_else(|| {
-            let before = scheduler.park.now().saturating_sub(LATE_NANOS);
-            let mut others = others;
-            others.find_map(|victim| Some((scheduler.remotes[victim].steal_next(before)?, victim)))
-        })
-    }
-
-    /// Every other worker once, from a random one on.
-    pub(super) fn others(&mut self) -> impl Iterator<Item = usize> + Clone + use<> {
-        let (workers, own) = (self.local.scheduler().remotes.len(), self.local.index());
-        let start = self.rng.below(workers);
-        (0..workers).map(move |i| (start + i) % workers).filter(move |victim| *victim != own)
-    }
-
-    /// The last searcher that finds a lane wakes the next one, because there may be more lanes.
-    #[inline]
-    fn stop_searching(&mut self) {
-        if self.searching {
-            self.searching = false;
-            if self.local.scheduler().idle.stop_searching() {
-                self.local.scheduler().notify();
-            }
-        }
-    }
-
     fn run(&mut self, lane: ReadyLane) {
         let level = self.level();
         if level != Level::Off {
@@ -357,34 +223,6 @@ impl Worker {
             Slice::Elsewhere(lane, pin) => local.scheduler().send(pin, lane),
         }
     }
-
-    /// Announces the sleep, looks at all queues once more, and only then sleeps (G6).
-    #[cold]
-    fn go_to_sleep(&mut self) -> Step {
-        if let Some(pause) = self.pause_left() {
-            self.stop_searching();
-            self.local.remote().counters.parks.add(1);
-            self.begin_sleep();
-            return Step::Park(Some(pause));
-        }
-        let scheduler = self.local.scheduler();
-        scheduler.idle.park(self.local.index(), self.searching);
-        self.searching = scheduler.has_work_for(self.local.index());
-        if self.searching {
-            scheduler.idle.search_again(self.local.index());
-            return Step::Ran;
-        }
-        self.parked = true;
-        if scheduler.may_stop() {
-            self.local.enter(|| scheduler.drain());
-            scheduler.drop_spare_lanes();
-            return Step::Stopped;
-        }
-        self.local.remote().counters.parks.add(1);
-        let late = scheduler.steals && scheduler.remotes.iter().any(|remote| remote.has_next());
-        self.begin_sleep();
-        Step::Park(late.then_some(LATE_PARK_NANOS))
-    }
 }
 
 /// A function of its own, out of the workers' hot path.
@@ -402,50 +240,4 @@ fn run_recorded(
         turn.count_turn(POLL_WEIGHT);
     }
     (slice, turn.end())
-}
-
-impl Scheduler {
-    /// Whether a worker that is about to park could run a lane. Sequenced after the fence in
-    /// `Idle::park`.
-    fn has_work_for(&self, worker: usize) -> bool {
-        let own = &self.remotes[worker..=worker];
-        let takes_from = if self.steals { &self.remotes[..] } else { own };
-        // The order matters: lanes go from the home queue to a deque.
-        self.classes.has_work_for(worker, self.steals)
-            || own[0].has_inbox()
-            || !self.injector.is_empty()
-            || takes_from.iter().any(|remote| !remote.home_queue.is_empty())
-            || takes_from.iter().any(|remote| !remote.stealer.is_empty())
-    }
-
-    /// Whether no lane is in a queue of the workers.
-    pub(super) fn has_no_lanes(&self) -> bool {
-        let empty = |remote: &CachePadded<Remote>| {
-            !remote.has_inbox()
-                && !remote.has_next()
-                && remote.home_queue.is_empty()
-                && remote.stealer.is_empty()
-        };
-        self.injector.is_empty() && self.remotes.iter().all(empty) && self.classes.is_empty()
-    }
-
-    /// Whether a worker that is about to park may stop for good: every lane has a request to cancel its
-    /// tasks, and all workers have run out of lanes.
-    fn may_stop(&self) -> bool {
-        if !self.is_told() {
-            return false;
-        }
-        let nothing_left = || {
-            self.has_no_lanes() && self.remotes.iter().all(|remote| remote.local_tasks.is_empty())
-        };
-        if self.idle.all_parked_and(nothing_left).is_some()
-            && !self.stopped.swap(true, Ordering::SeqCst)
-        {
-            for worker in 0..self.remotes.len() {
-                self.park.unpark(worker);
-            }
-        }
-        // Ordering: pairs with the swap above and with `drain_if_stopped`.
-        self.stopped.load(Ordering::SeqCst)
-    }
 }

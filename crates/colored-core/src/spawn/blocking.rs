@@ -46,7 +46,7 @@ where
     let (task, join) = unsafe { task::Cell::allocate(future, LanePtr::nowhere(), 0, false, site) };
     // SAFETY: the job keeps the runtime's reference until the task is complete.
     let task = unsafe { TaskRef::new(task) };
-    (Job(Some(task), CallOrder::new(task.id().get())), JoinHandle::new(join))
+    (Job(Some(task), CallOrder::new(task.id().get(), site)), JoinHandle::new(join))
 }
 
 impl Job {

@@ -2,7 +2,7 @@
 
 use super::child::Child;
 use crate::error_context::with_context;
-use crate::services::current;
+use crate::registration::refuse_in_simulation;
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -180,8 +180,8 @@ impl Command {
     #[track_caller]
     pub fn spawn(&mut self) -> io::Result<Child> {
         // Before there is a process.
-        current::with(|_| ());
-        let child = self.command.spawn().and_then(|child| Child::new(child, self.kill_on_drop));
+        let started = refuse_in_simulation().and_then(|()| self.command.spawn());
+        let child = started.and_then(|child| Child::new(child, self.kill_on_drop));
         child.map_err(|error| {
             let program = Path::new(self.command.get_program()).display();
             with_context(format!("cannot start {program}: {error}"), error)

@@ -35,6 +35,13 @@
 //! although the bytes of its file are not. No device writes without a sync here, and systems keep more than this, each in
 //! another way: what survives here survives there.
 //!
+//! # Metadata
+//!
+//! A simulated file has its kind, its length, its permissions and the time of its last change, which is in the
+//! [time](super::system_time) of the host, and the time of its last access too. Only the system makes values of
+//! [`std::fs::Metadata`], so all else, as `created` and what the `MetadataExt` traits have, belongs to a file of the system,
+//! which stands in for all. The process keeps one without a name in [`std::env::temp_dir`].
+//!
 //! # Faults
 //!
 //! With [`Fault::Disk`](super::Fault::Disk), reads and syncs fail with `EIO`, and writes with `EIO` or `ENOSPC`: once in 16,

@@ -191,6 +191,12 @@ impl Hosts {
         runtimes.into_iter().any(SimulatedRuntime::has_pins)
     }
 
+    /// The thread that must take the turns of an actor, if something is pinned to it.
+    pub(super) fn thread_of(&self, actor: usize) -> Option<ThreadId> {
+        let (host, actor) = (actor / self.actors_of_a_host(), actor % self.actors_of_a_host());
+        self.hosts[host].runtime.as_ref()?.thread_of(actor)
+    }
+
     /// What takes the turns of an actor.
     pub(super) fn taker(&self, actor: usize) -> Taker {
         let (host, actor) = (actor / self.actors_of_a_host(), actor % self.actors_of_a_host());

@@ -269,7 +269,7 @@ impl Turns {
             let of = &state.candidates;
             let chosen = with(|run| run.choices.choose(&of.runnable, &of.paused));
             let chosen = chosen.expect("this thread has the run");
-            return self.go_on_with(state, &hosts, thread, chosen);
+            return self.go_on_with(state, hosts, thread, chosen);
         }
     }
 
@@ -277,17 +277,20 @@ impl Turns {
     fn go_on_with(
         &self,
         mut state: MutexGuard<'_, State>,
-        hosts: &Hosts,
+        hosts: MutexGuard<'_, Hosts>,
         thread: usize,
         actor: usize,
     ) -> Next {
+        state.running = actor;
+        // The thread that wakes up finds both unlocked.
         if let Some(to) = state.take_paused(actor) {
             state.idle.push(thread);
-            drop(state);
+            drop((hosts, state));
             self.slots[to].put(Order::Resume(Control::take_from_thread()));
             return Next::Wait;
         }
-        let turn = begin_turn(hosts, actor);
+        let turn = begin_turn(&hosts, actor);
+        drop(hosts);
         match turn.taker.thread().and_then(|id| state.thread(id)) {
             Some(to) if to != thread => {
                 state.idle.retain(|idle| *idle != to);
@@ -316,6 +319,7 @@ impl Turns {
         let chosen = with(|run| run.choices.give_way(&of.runnable, &of.paused));
         state.choices += 1;
         let Some(chosen) = chosen.filter(|chosen| *chosen != actor) else { return };
+        state.running = chosen;
         let (to, turn) = match state.take_paused(chosen) {
             Some(to) => (to, None),
             None => {

@@ -3,10 +3,11 @@
 use crate::support::Topic;
 use colored_consumer::{Consumer, Event, Room, Source};
 use colored_engines_proof::effects::{Effects, millis, run};
+use colored_engines_proof::suite::TestTopic;
 
 #[colored::test]
 async fn what_cannot_be_is_named() {
-    let Some(topic) = Topic::new("known", 1).await else { return };
+    let Some(topic) = Topic::create("known", 1).await else { return };
     let fault = async |options: colored_consumer_jetstream::MemberOptions| {
         options.join().await.expect_err("it cannot be").to_string()
     };
@@ -30,7 +31,7 @@ async fn a_server_that_is_not_there_is_an_error() {
 /// Every byte may be in a key, and a record may have none.
 #[colored::test]
 async fn keys_come_back() {
-    let Some(topic) = Topic::new("keys", 3).await else { return };
+    let Some(topic) = Topic::create("keys", 3).await else { return };
     let keys = [Some(&b"a.b*c>d e"[..]), Some(b""), Some(b"\xff\0"), None];
     for key in keys {
         topic.engine.send("keys", key, "v").await.unwrap();
@@ -56,7 +57,7 @@ async fn keys_come_back() {
 /// A member whose place is no longer in the stream is told.
 #[colored::test]
 async fn an_offset_out_of_range_is_told() {
-    let Some(topic) = Topic::new("retention", 1).await else { return };
+    let Some(topic) = Topic::create("retention", 1).await else { return };
     topic.send(1, 20).await;
     topic.engine.delete_before("retention", 6).await.unwrap();
     let room = Room { records: 100, bytes: 1 << 20 };

@@ -1,18 +1,19 @@
 //! A server for all tests of this program, and topics of their own.
 
+use colored::time::Duration;
 use colored_consumer::TopicPartition;
-use colored_consumer_jetstream::{Engine, MemberOptions};
+use colored_consumer_jetstream::{Engine, Member, MemberOptions};
 use colored_engines_proof::effects::millis;
 use colored_engines_proof::nats::Nats;
-use std::collections::BTreeMap;
-use std::sync::{Mutex, OnceLock};
+use colored_engines_proof::suite::{Numbers, TestTopic};
+use std::sync::OnceLock;
 
 /// A topic of its own.
 pub(crate) struct Topic {
     pub(crate) engine: Engine,
     pub(crate) name: String,
-    /// How often each key was sent.
-    next: Mutex<BTreeMap<String, u64>>,
+    partitions: u32,
+    numbers: Numbers,
 }
 
 /// A connection to the server, if there is one.
@@ -23,33 +24,57 @@ async fn engine() -> Option<Engine> {
 }
 
 impl Topic {
-    pub(crate) async fn new(name: &str, partitions: u32) -> Option<Topic> {
-        let engine = engine().await?;
-        engine.create_topic(name, partitions).await.unwrap();
-        Some(Topic { engine, name: name.to_owned(), next: Mutex::default() })
+    fn group(&self) -> String {
+        format!("g-{}", self.name)
     }
 
     /// A member of the topic's group.
     pub(crate) fn member(&self) -> MemberOptions {
-        self.engine.member(&format!("g-{}", self.name), [&*self.name]).session(millis(3_000))
+        self.engine.member(&self.group(), [&*self.name]).session(millis(30_000))
     }
 
     pub(crate) fn partition(&self, partition: u32) -> TopicPartition {
         TopicPartition { topic: (&*self.name).into(), partition }
     }
+}
 
-    /// Sends so many records of each key, numbered on.
-    pub(crate) async fn send(&self, keys: usize, count: u64) {
-        let mut records = Vec::new();
-        for _ in 0..count {
-            for key in 0..keys {
-                let key = format!("k{key}");
-                let mut next = self.next.lock().unwrap();
-                let number = next.entry(key.clone()).or_default();
-                records.push((Some(key), number.to_string()));
-                *number += 1;
-            }
+impl TestTopic for Topic {
+    type Source = Member;
+
+    async fn create(name: &str, partitions: u32) -> Option<Topic> {
+        let engine = engine().await?;
+        engine.create_topic(name, partitions).await.unwrap();
+        Some(Topic { engine, name: name.to_owned(), partitions, numbers: Numbers::default() })
+    }
+
+    async fn join(&self, session: Duration, instance: Option<&str>) -> Member {
+        let mut member = self.member().session(session);
+        if let Some(name) = instance {
+            member = member.instance(name);
         }
+        member.join().await.unwrap()
+    }
+
+    async fn send(&self, keys: usize, count: u64) {
+        let records = self.numbers.next(keys, count).into_iter();
+        let records: Vec<_> = records.map(|(key, value)| (Some(key), value)).collect();
         self.engine.send_all(&self.name, records).await.unwrap();
+    }
+
+    async fn committed(&self) -> Vec<u64> {
+        let mut all = Vec::new();
+        for number in 0..self.partitions {
+            let found = self.engine.committed(&self.group(), &self.partition(number)).await;
+            all.push(found.unwrap().map_or(0, |of| of.offset));
+        }
+        all
+    }
+
+    async fn ends(&self) -> Vec<u64> {
+        let mut all = Vec::new();
+        for number in 0..self.partitions {
+            all.push(self.engine.end(&self.partition(number)).await.unwrap());
+        }
+        all
     }
 }

@@ -4,6 +4,7 @@ use crate::support::Topic;
 use colored_consumer::conformance::{Fixture, check_all};
 use colored_consumer_kafka::Member;
 use colored_engines_proof::effects::millis;
+use colored_engines_proof::suite::TestTopic;
 
 struct Group {
     topic: Topic,
@@ -18,7 +19,7 @@ impl Fixture for Group {
         let group = format!("{group}-{}", self.protocol);
         let engine = self.topic.engine().set("group.protocol", self.protocol);
         let member = engine.member(&group, [&*self.topic.name]);
-        member.session(millis(3_000)).heartbeat(millis(150)).join().await.unwrap()
+        member.session(millis(30_000)).heartbeat(millis(150)).join().await.unwrap()
     }
 
     async fn send(&self, partition: u32, value: &str) {
@@ -29,12 +30,12 @@ impl Fixture for Group {
 
 #[colored::test]
 async fn the_classic_protocol_keeps_the_promises_of_a_source() {
-    let Some(topic) = Topic::new("classic", 2) else { return };
+    let Some(topic) = Topic::create("classic", 2).await else { return };
     check_all(&Group { topic, protocol: "classic" }).await;
 }
 
 #[colored::test]
 async fn the_protocol_of_kip_848_keeps_the_promises_of_a_source() {
-    let Some(topic) = Topic::new("kip848", 2) else { return };
+    let Some(topic) = Topic::create("kip848", 2).await else { return };
     check_all(&Group { topic, protocol: "consumer" }).await;
 }

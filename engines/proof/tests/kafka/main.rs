@@ -4,3 +4,5 @@ mod conformance;
 mod faults;
 mod group;
 mod support;
+
+colored_engines_proof::suite!(support::Topic);

@@ -146,6 +146,7 @@ impl<S: AsyncRead + AsyncWrite + Send + 'static> Connection<S> {
         };
         let (hold, write) = (self.hold, self.limits.write);
         let ended = client.shared.ended.clone();
+        let mistake = self.services.as_ref().and_then(|services| services.mistake);
         let reader = reader::Reader {
             state: state.clone(),
             queue,
@@ -155,7 +156,7 @@ impl<S: AsyncRead + AsyncWrite + Send + 'static> Connection<S> {
             peer: self.peer,
             identity: self.identity,
         };
-        let records = Records::new(reading, self.limits.record);
+        let records = Records::new(reading, self.limits.record, mistake);
         let reader = spawn_colored(self.color, reader.run(records)).abort_handle();
         drop(spawn_colored(self.color, async move {
             writer::write(writing, queued, write, state, ended).await;

@@ -18,7 +18,9 @@ const PIPELINED: usize = 16;
 /// Rounds of a call that computes: some 50 µs.
 const ROUNDS: u32 = 60_000;
 
-const MEASURED: Duration = Duration::from_secs(2);
+/// How often each row is measured, and how long each time.
+const REPEATED: usize = 5;
+const MEASURED: Duration = Duration::from_millis(500);
 
 /// A client, and the way on which it calls.
 #[derive(Clone)]
@@ -55,57 +57,113 @@ impl Remote {
     }
 }
 
-pub(crate) fn run() -> Result<(), Failure> {
-    println!(
-        "{CLIENTS} clients in this process, {PIPELINED} calls under way each; the server is another process."
-    );
-    println!("This ends by itself, after about 40 s. Ctrl-C stops it.\n");
-    println!("| transport | a call | colors | workers | calls/s | CPU µs of the server a call |");
-    println!("|---|---|---|---|---|---|");
-    for transport in ["TCP", "UDP"] {
-        for rounds in [0, ROUNDS] {
-            for (is_serial, workers) in [(true, 1), (true, 2), (false, 1), (false, 2)] {
-                measure(transport, rounds, is_serial, workers)?;
-            }
-        }
-    }
-    Ok(())
-}
-
-fn measure(
+/// What is measured: a row of the table.
+struct Row {
     transport: &'static str,
     rounds: u32,
     is_serial: bool,
     workers: usize,
-) -> Result<(), Failure> {
-    let server = Child::start(workers, is_serial)?;
-    let before = server.cpu_time()?;
-    let runtime = Runtime::builder().workers(2).build()?;
-    let begin = Instant::now();
-    let (tcp, udp) = (server.tcp, server.udp);
-    let calls = runtime.run(async move {
-        let mut callers = Vec::new();
-        for _ in 0..CLIENTS {
-            let remote = match transport {
-                "TCP" => Remote::over_tcp(tcp).await?,
-                _ => Remote::over_udp(udp).await?,
-            };
-            for _ in 0..PIPELINED {
-                let calling = remote.clone().call_until(begin + MEASURED, rounds);
-                callers.push(spawn_unique(calling));
+    /// Calls a second, and CPU seconds of the server for a call, of each round.
+    seen: Vec<(f64, f64)>,
+}
+
+pub(crate) fn run() -> Result<(), Failure> {
+    println!(
+        "{CLIENTS} clients in this process, {PIPELINED} calls under way each; the server is another process."
+    );
+    println!(
+        "Medians of {REPEATED} rounds. This ends by itself, after some 45 s. Ctrl-C stops it.\n"
+    );
+    let mut rows = rows();
+    for repeated in 0..REPEATED {
+        // To and fro: what changes with time is in the rows alike.
+        match repeated % 2 {
+            0 => rows.iter_mut().try_for_each(Row::measure)?,
+            _ => rows.iter_mut().rev().try_for_each(Row::measure)?,
+        }
+    }
+    println!(
+        "| transport | a call | colors | workers | calls/s | CPU µs of the server a call | least to most |"
+    );
+    println!("|---|---|---|---|---|---|---|");
+    rows.iter().for_each(Row::print);
+    Ok(())
+}
+
+fn rows() -> Vec<Row> {
+    let mut rows = Vec::new();
+    for transport in ["TCP", "UDP"] {
+        for rounds in [0, ROUNDS] {
+            for (is_serial, workers) in [(true, 1), (true, 2), (false, 1), (false, 2)] {
+                rows.push(Row { transport, rounds, is_serial, workers, seen: Vec::new() });
             }
         }
-        let mut calls = 0;
-        for caller in callers {
-            calls += caller.await??;
+    }
+    rows
+}
+
+impl Row {
+    fn measure(&mut self) -> Result<(), Failure> {
+        let server = Child::start(self.workers, self.is_serial)?;
+        let before = server.cpu_time()?;
+        let runtime = Runtime::builder().workers(2).build()?;
+        let begin = Instant::now();
+        let calls = runtime.run(call_all(self.transport, server.tcp, server.udp, self.rounds))?;
+        let seconds = begin.elapsed().as_secs_f64();
+        let cpu = server.cpu_time()?.saturating_sub(before).as_secs_f64();
+        self.seen.push((f64::from(calls) / seconds, cpu / f64::from(calls)));
+        Ok(())
+    }
+
+    fn print(&self) {
+        let Self { transport, rounds, is_serial, workers, seen } = self;
+        let call = if *rounds == 0 { "empty" } else { "computes" };
+        let colors = if *is_serial { "one" } else { "one a client" };
+        let rate = Spread::of(seen.iter().map(|(rate, _)| *rate)).median;
+        let Spread { least, median, most } = Spread::of(seen.iter().map(|(_, cpu)| cpu * 1e6));
+        println!(
+            "| {transport} | {call} | {colors} | {workers} | {rate:.0} | {median:.1} | {least:.1} to {most:.1} |"
+        );
+    }
+}
+
+/// Calls from all clients for a while; the number of calls.
+async fn call_all(
+    transport: &str,
+    tcp: SocketAddr,
+    udp: SocketAddr,
+    rounds: u32,
+) -> Result<u32, Failure> {
+    let end = Instant::now() + MEASURED;
+    let mut callers = Vec::new();
+    for _ in 0..CLIENTS {
+        let remote = match transport {
+            "TCP" => Remote::over_tcp(tcp).await?,
+            _ => Remote::over_udp(udp).await?,
+        };
+        for _ in 0..PIPELINED {
+            callers.push(spawn_unique(remote.clone().call_until(end, rounds)));
         }
-        Ok::<_, Failure>(calls)
-    })?;
-    let seconds = begin.elapsed().as_secs_f64();
-    let cpu = server.cpu_time()?.saturating_sub(before).as_secs_f64();
-    let call = if rounds == 0 { "empty" } else { "computes" };
-    let colors = if is_serial { "one" } else { "one a client" };
-    let (rate, each) = (f64::from(calls) / seconds, cpu / f64::from(calls) * 1e6);
-    println!("| {transport} | {call} | {colors} | {workers} | {rate:.0} | {each:.1} |");
-    Ok(())
+    }
+    let mut calls = 0;
+    for caller in callers {
+        calls += caller.await??;
+    }
+    Ok(calls)
+}
+
+/// The least, the median and the most of some values.
+struct Spread {
+    least: f64,
+    median: f64,
+    most: f64,
+}
+
+impl Spread {
+    fn of(values: impl Iterator<Item = f64>) -> Self {
+        let mut values: Vec<f64> = values.collect();
+        values.sort_by(f64::total_cmp);
+        let most = values[values.len() - 1];
+        Self { least: values[0], median: values[values.len() / 2], most }
+    }
 }

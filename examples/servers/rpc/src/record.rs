@@ -1,5 +1,6 @@
 //! Record marking: messages on a stream, in fragments with their lengths.
 
+use crate::mistake::Mistake;
 use colored::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
 use std::io;
 
@@ -17,12 +18,14 @@ pub(crate) struct Records<S> {
     stream: BufReader<S>,
     record: Vec<u8>,
     limit: usize,
+    mistake: Option<Mistake>,
 }
 
 impl<S: AsyncRead + Unpin> Records<S> {
     /// Records of at most `limit` bytes.
-    pub(crate) fn new(stream: S, limit: usize) -> Self {
-        Self { stream: BufReader::with_capacity(1 << 14, stream), record: Vec::new(), limit }
+    pub(crate) fn new(stream: S, limit: usize, mistake: Option<Mistake>) -> Self {
+        let stream = BufReader::with_capacity(1 << 14, stream);
+        Self { stream, record: Vec::new(), limit, mistake }
     }
 
     /// The next record, until the stream ends. Memory grows with the bytes that have come, not with the length that is
@@ -46,6 +49,9 @@ impl<S: AsyncRead + Unpin> Records<S> {
             }
             if length == 0 && header & LAST == 0 {
                 return Err(io::Error::new(io::ErrorKind::InvalidData, "an empty fragment"));
+            }
+            if self.mistake == Some(Mistake::BelievesHeaders) {
+                self.record.reserve(length);
             }
             let mut fragment = (&mut self.stream).take(length as u64);
             if fragment.read_to_end(&mut self.record).await? < length {
@@ -77,4 +83,24 @@ pub(crate) fn finish_record(record: &mut [u8]) {
     let length = u32::try_from(record.len() - HEADER).ok().filter(|length| length & LAST == 0);
     let length = length.expect("a record of less than 2 GiB");
     record[..HEADER].copy_from_slice(&(length | LAST).to_be_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The memory that a connection takes for a header of 1 MiB and ten bytes behind it.
+    async fn capacity(mistake: Option<Mistake>) -> usize {
+        let stream = [&(LAST | 1 << 20).to_be_bytes()[..], &[7; 10]].concat();
+        let mut records = Records::new(&stream[..], 1 << 20, mistake);
+        let error = records.next().await.expect_err("bytes are missing");
+        assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
+        records.record.capacity()
+    }
+
+    #[colored::test]
+    async fn memory_grows_with_the_bytes_that_have_come() {
+        let capacity = [capacity(None).await, capacity(Some(Mistake::BelievesHeaders)).await];
+        assert!(capacity[0] < 1 << 10 && capacity[1] >= 1 << 20, "{capacity:?}");
+    }
 }

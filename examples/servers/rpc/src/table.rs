@@ -4,6 +4,7 @@ use crate::answer::Answer;
 use crate::caller::Caller;
 use crate::error::Refusal;
 use crate::message::Call;
+use crate::mistake::Mistake;
 use crate::xdr::decode;
 use colored::{Color, spawn_colored};
 use nfs3_types::xdr_codec::{Pack, Unpack};
@@ -71,6 +72,7 @@ impl fmt::Debug for Program {
 #[derive(Clone, Debug, Default)]
 pub struct Services {
     programs: Arc<BTreeMap<(u32, u32), Arc<Program>>>,
+    pub(crate) mistake: Option<Mistake>,
 }
 
 impl Services {
@@ -88,16 +90,29 @@ impl Services {
         self
     }
 
+    /// The same programs, on a server that makes this mistake: for tests.
+    #[must_use]
+    pub fn with_mistake(self, mistake: Mistake) -> Self {
+        Self { mistake: Some(mistake), ..self }
+    }
+
     /// Spawns the handler of a call, or refuses the call.
     pub(crate) fn dispatch(&self, call: &Call<'_>, caller: Caller, answer: Answer) {
         match self.find(call) {
             Ok(Some(entry)) => {
                 if let Err(answer) = entry(caller, call.args, answer) {
-                    answer.refuse(Refusal::GarbageArguments);
+                    self.refuse(answer, Refusal::GarbageArguments);
                 }
             }
             Ok(None) => answer.finish(Ok(nfs3_types::xdr_codec::Void)),
-            Err(refusal) => answer.refuse(refusal),
+            Err(refusal) => self.refuse(answer, refusal),
+        }
+    }
+
+    fn refuse(&self, answer: Answer, refusal: Refusal) {
+        match self.mistake {
+            None => answer.refuse(refusal),
+            Some(mistake) => answer.finish(mistake.reply(refusal)),
         }
     }
 

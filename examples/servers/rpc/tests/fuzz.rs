@@ -8,7 +8,8 @@ use rpc::bank::{Bank, DEPOSIT, Deposit};
 use rpc::nfs3_types::nfs3::{READDIRPLUS3args, READDIRPLUS3resok, SETATTR3args, WRITE3args};
 use rpc::nfs3_types::rpc::auth_unix;
 use rpc::nfs3_types::xdr_codec::{Error, Opaque, Unpack};
-use rpc::{Connection, Udp, decode, encode};
+use rpc::{Connection, Mistake, Retry, RpcError, Services, Udp, decode, encode};
+use std::cell::Cell;
 use std::io::Read;
 
 /// A call of a deposit into account 0.
@@ -38,26 +39,41 @@ fn mutate(bytes: &mut Vec<u8>, random: &mut Rng) {
     }
 }
 
-#[colored::test]
-async fn mutated_datagrams_end_nothing() {
+/// Sends mutated datagrams to a bank, and deposits now and then. Returns the balance of account 0.
+async fn send_mutated(services: Services, deadline: Duration) -> Result<u64, RpcError> {
     let server = Udp::bind("127.0.0.1:0").await.unwrap();
-    server.serve(Bank::new(1).services());
+    server.serve(services);
     let to = server.local_addr().unwrap();
     let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
-    let mut random = Rng::with_seed(1);
-    for _ in 0..20_000 {
-        let mut call = deposit();
-        mutate(&mut call, &mut random);
-        let _ = socket.try_send_to(&call, to);
-        if random.u8(..) < 8 {
-            colored::yield_now().await;
-        }
-    }
     let client = Udp::bind("127.0.0.1:0").await.unwrap();
-    let balance: u64 = client.call(to, DEPOSIT, &Deposit { account: 0, amount: 1 }).await.unwrap();
-    let counts = server.counts().await.unwrap();
-    assert!(balance > 1, "some mutations are harmless: {counts:?}");
-    assert!(counts.garbage > 100, "{counts:?}");
+    let client = client.with_retry(Retry { deadline, ..Retry::default() });
+    let mut random = Rng::with_seed(1);
+    let mut balance = 0;
+    for _ in 0..200 {
+        // So many have room where they wait for the server.
+        for _ in 0..100 {
+            let mut call = deposit();
+            mutate(&mut call, &mut random);
+            let _ = socket.try_send_to(&call, to);
+        }
+        balance = client.call(to, DEPOSIT, &Deposit { account: 0, amount: 1 }).await?;
+    }
+    let counts = server.counts().await?;
+    assert!(counts.garbage > 1000, "{counts:?}");
+    Ok(balance)
+}
+
+#[colored::test]
+async fn mutated_datagrams_end_nothing() {
+    let services = Bank::new(1).services();
+    let balance = send_mutated(services, Duration::from_secs(60)).await.unwrap();
+    assert!(balance > 1000, "some mutations are harmless: {balance}");
+}
+
+#[colored::test]
+async fn an_endpoint_that_ends_is_noticed() {
+    let services = Bank::new(1).services().with_mistake(Mistake::ClosesOnGarbage);
+    assert!(send_mutated(services, Duration::from_secs(1)).await.is_err());
 }
 
 #[colored::test]
@@ -113,6 +129,11 @@ fn mutated_values_are_decoded_or_refused() {
     decode_mutated::<READDIRPLUS3resok<'_>>(&zeros, &mut random);
 }
 
+thread_local! {
+    /// The largest length that a decoder has been given.
+    static BELIEVED: Cell<u32> = const { Cell::new(0) };
+}
+
 /// Bytes behind their length, decoded as `nfs3_types` does it.
 #[derive(Debug)]
 struct Trusting;
@@ -120,11 +141,27 @@ struct Trusting;
 impl Unpack for Trusting {
     fn unpack(input: &mut impl Read) -> Result<(Self, usize), Error> {
         let (length, _) = u32::unpack(input)?;
-        assert!(length < 100_000, "it would allocate {length} bytes");
+        BELIEVED.set(BELIEVED.get().max(length));
+        // Here `nfs3_types` allocates in any case.
+        if length > 1 << 20 {
+            return Err(Error::ObjectTooLarge(length as usize));
+        }
         let mut bytes = vec![0; length as usize];
         input.read_exact(&mut bytes)?;
         Ok((Self, 4 + bytes.len()))
     }
+}
+
+/// The largest length that `Trusting` gets from this way to decode mutated bytes.
+fn believed(decode: impl Fn(&[u8]) -> Result<Trusting, Error>) -> u32 {
+    BELIEVED.set(0);
+    let mut random = Rng::with_seed(4);
+    for _ in 0..3000 {
+        let mut bytes = encode(&Opaque::owned(vec![7; 40])).unwrap();
+        mutate(&mut bytes, &mut random);
+        let _ = decode(&bytes);
+    }
+    BELIEVED.get()
 }
 
 #[test]
@@ -134,6 +171,13 @@ fn a_decoder_that_believes_lengths_allocates_little() {
         assert!(decode::<Trusting>(&bytes).is_err(), "{length}");
     }
     assert!(decode::<Trusting>(&[0, 0, 0, 4, 1, 2, 3, 4]).is_ok());
+    assert!(believed(decode) < 100_000);
+}
+
+#[test]
+fn without_the_check_of_lengths_a_decoder_allocates_gigabytes() {
+    let unchecked = |bytes: &[u8]| Trusting::unpack(&mut &*bytes).map(|(value, _)| value);
+    assert!(believed(unchecked) > 1 << 30);
 }
 
 #[test]

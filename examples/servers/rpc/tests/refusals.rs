@@ -4,9 +4,12 @@ use colored::io::{AsyncReadExt, AsyncWriteExt};
 use colored::net::{TcpStream, UdpSocket};
 use colored::time::{Duration, timeout};
 use rpc::bank::{Bank, PROGRAM};
-use rpc::{Program, Server, Udp};
+use rpc::{Limits, Mistake, Program, Server, Udp};
 use std::net::SocketAddr;
 use std::process::Command;
+
+/// Until a busy machine has answered.
+const MOST: Duration = Duration::from_secs(30);
 
 /// A call with number 9, without credentials.
 fn call(rpc_version: u32, program: u32, version: u32, procedure: u32, args: &[u32]) -> Vec<u8> {
@@ -42,16 +45,18 @@ fn services() -> rpc::Services {
     Bank::new(1).services().with(Program::new(PROGRAM, 3))
 }
 
-async fn start_server() -> SocketAddr {
-    let server = Server::bind("127.0.0.1:0", services()).await.unwrap();
+async fn start_server(services: rpc::Services, limits: Limits) -> SocketAddr {
+    let server = Server::bind("127.0.0.1:0", services).await.unwrap().limits(limits);
     let addr = server.local_addr().unwrap();
     drop(colored::spawn(server.run()));
     addr
 }
 
-#[colored::test]
-async fn the_replies_over_tcp_are_those_of_the_rfc() {
-    let mut stream = TcpStream::connect(start_server().await).await.unwrap();
+/// The cases that have another reply than that of the RFC, over TCP.
+async fn wrong_over_tcp(services: rpc::Services) -> Vec<&'static str> {
+    let addr = start_server(services, Limits::default()).await;
+    let mut stream = TcpStream::connect(addr).await.unwrap();
+    let mut wrong = Vec::new();
     for (what, call, expected) in cases() {
         // In two fragments.
         let (one, other) = call.split_at(8);
@@ -59,54 +64,103 @@ async fn the_replies_over_tcp_are_those_of_the_rfc() {
         stream.write_all(one).await.unwrap();
         stream.write_all(&bytes(&[1 << 31 | other.len() as u32])).await.unwrap();
         stream.write_all(other).await.unwrap();
-        let mut reply = vec![0; 4 * (expected.len() + 2)];
-        let header = 1 << 31 | (reply.len() - 4) as u32;
-        timeout(Duration::from_secs(10), stream.read_exact(&mut reply)).await.unwrap().unwrap();
-        assert_eq!(reply, bytes(&[&[header, 9], &expected[..]].concat()), "{what}");
+        let reply = timeout(MOST, read_record(&mut stream)).await.unwrap();
+        if reply != bytes(&[&[9], &expected[..]].concat()) {
+            wrong.push(what);
+        }
     }
+    wrong
 }
 
-#[colored::test]
-async fn the_replies_over_udp_are_those_of_the_rfc() {
+/// The next record, which is in one fragment.
+async fn read_record(stream: &mut TcpStream) -> Vec<u8> {
+    let header = stream.read_u32().await.unwrap();
+    assert!(header & 1 << 31 != 0, "{header:#x}");
+    let mut record = vec![0; (header & !(1 << 31)) as usize];
+    stream.read_exact(&mut record).await.unwrap();
+    record
+}
+
+/// The cases that have another reply than that of the RFC, over UDP.
+async fn wrong_over_udp(services: rpc::Services) -> Vec<&'static str> {
     let server = Udp::bind("127.0.0.1:0").await.unwrap();
-    server.serve(services());
+    server.serve(services);
+    let mut wrong = Vec::new();
     for (what, call, expected) in cases() {
         // An address for each, so that none is taken for the one before.
         let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
         socket.connect(server.local_addr().unwrap()).await.unwrap();
         let expected = bytes(&[&[9], &expected[..]].concat());
         // The second time it comes from the cache: the same bytes.
-        for _ in 0..2 {
-            let mut reply = [0; 512];
-            let length = loop {
-                socket.send(&call).await.unwrap();
-                // If the call comes while its handler still runs, it is dropped.
-                let received = timeout(Duration::from_secs(1), socket.recv(&mut reply)).await;
-                if let Ok(received) = received {
-                    break received.unwrap();
-                }
-            };
-            assert_eq!(reply[..length], expected, "{what}");
+        let replies = [ask(&socket, &call).await, ask(&socket, &call).await];
+        if replies.iter().any(|reply| *reply != expected) {
+            wrong.push(what);
+        }
+    }
+    wrong
+}
+
+/// Sends a call until it is answered.
+async fn ask(socket: &UdpSocket, call: &[u8]) -> Vec<u8> {
+    let mut reply = [0; 512];
+    loop {
+        socket.send(call).await.unwrap();
+        // If the call comes while its handler still runs, it is dropped.
+        let received = timeout(Duration::from_secs(1), socket.recv(&mut reply)).await;
+        if let Ok(received) = received {
+            return reply[..received.unwrap()].to_vec();
         }
     }
 }
 
 #[colored::test]
+async fn the_replies_are_those_of_the_rfc() {
+    assert_eq!(wrong_over_tcp(services()).await, [""; 0]);
+    assert_eq!(wrong_over_udp(services()).await, [""; 0]);
+}
+
+#[colored::test]
+async fn each_wrong_reply_is_found() {
+    for (mistake, cases) in [
+        (Mistake::ConfusesPrograms, &["another program"][..]),
+        (Mistake::ForgetsVersions, &["another version"]),
+        (Mistake::AnswersEachProcedure, &["another procedure"]),
+        (Mistake::FailsOnWrongArguments, &["too few arguments", "too many arguments"]),
+    ] {
+        let mistaken = || services().with_mistake(mistake);
+        assert_eq!(wrong_over_tcp(mistaken()).await, cases, "{mistake:?}");
+        assert_eq!(wrong_over_udp(mistaken()).await, cases, "{mistake:?}");
+    }
+}
+
+/// Whether a server with these limits ends a connection whose first bytes are this header, before the record comes.
+async fn is_refused(limits: Limits, header: u32, most: Duration) -> bool {
+    let addr = start_server(services(), limits).await;
+    let mut stream = TcpStream::connect(addr).await.unwrap();
+    stream.write_all(&bytes(&[header])).await.unwrap();
+    let mut rest = Vec::new();
+    let read = timeout(most, stream.read_to_end(&mut rest)).await;
+    assert!(rest.is_empty(), "{header:#x}: {rest:?}");
+    matches!(read, Ok(Ok(0)))
+}
+
+#[colored::test]
 async fn a_header_of_a_huge_record_costs_its_four_bytes() {
     for header in [u32::MAX, 1 << 31 | 2 << 20 | 1, 2 << 20 | 1] {
-        let mut stream = TcpStream::connect(start_server().await).await.unwrap();
-        stream.write_all(&bytes(&[header])).await.unwrap();
-        // The server ends the connection at once, and does not wait for the record.
-        let mut rest = Vec::new();
-        let read = timeout(Duration::from_secs(10), stream.read_to_end(&mut rest)).await;
-        assert!(matches!(read.unwrap(), Ok(0)), "{header:#x}: {rest:?}");
+        assert!(is_refused(Limits::default(), header, MOST).await, "{header:#x}");
     }
+}
+
+#[colored::test]
+async fn without_a_limit_a_server_waits_for_a_huge_record() {
+    let limits = Limits { record: usize::MAX, ..Limits::default() };
+    assert!(!is_refused(limits, u32::MAX, Duration::from_secs(1)).await);
 }
 
 /// `rpcinfo` of Debian's package `rpcbind`, if it is installed.
 #[colored::test]
 async fn rpcinfo_sees_the_same() {
-    let addr = start_server().await;
+    let addr = start_server(services(), Limits::default()).await;
     let [high, low] = addr.port().to_be_bytes();
     let addr = format!("{}.{high}.{low}", addr.ip());
     for (program, version, expected) in [

@@ -5,6 +5,7 @@ use crate::lane::held::{Head, Held};
 use crate::lane::{Lane, LanePtr, LaneRef, callback};
 use crate::queue::Node;
 use crate::task::TaskRef;
+use std::panic::Location;
 use std::ptr::NonNull;
 use std::task::{Context, Poll};
 
@@ -114,7 +115,7 @@ pub(crate) fn poll<A: Awaited>(
 pub(crate) struct CallOrder;
 
 impl CallOrder {
-    pub(crate) const fn new(_number: u64) -> Self {
+    pub(crate) const fn new(_number: u64, _site: &'static Location<'static>) -> Self {
         Self
     }
 

@@ -8,8 +8,9 @@ use crate::lane::order::turn::LaneOrder;
 use crate::serial;
 use crate::sync::{Arc, AtomicU32, AtomicU64, AtomicUsize, Mutex, Ordering};
 use colored_record::{File, Source, SourceKind, end, put_block};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
+use std::panic::Location;
 use std::task::Waker;
 
 /// Takes the bytes of a record, in their order.
@@ -45,7 +46,7 @@ impl Order {
             file: Mutex::new(file),
             shell,
             live: AtomicUsize::new(0),
-            calls: AtomicUsize::new(0),
+            calls: Mutex::new(BTreeMap::new()),
             reason: Mutex::new(None),
             roots: Mutex::new(Vec::new()),
         }))
@@ -89,13 +90,10 @@ impl Order {
     }
 
     /// Stops the replay if something is missing, where nothing has run for a while. `is_alone` says that no thread outside
-    /// can bring it.
-    pub fn report_missing(&self, is_alone: bool) {
-        if let Some(book) = &self.0
-            && let Some(text) = book.find_what_is_missing(is_alone)
-        {
-            book.stop(&text);
-        }
+    /// can bring it. A blocking call can: returns what the replay waits for then.
+    #[must_use]
+    pub fn report_missing(&self, is_alone: bool) -> Option<String> {
+        self.0.as_ref()?.report_missing(is_alone)
     }
 
     /// Why the replay has stopped, if it has. Otherwise `waker` is woken when it does.
@@ -128,6 +126,9 @@ pub(super) const OPEN: u32 = 0;
 pub(super) const CLOSED: u32 = 1;
 pub(super) const STOPPED: u32 = 2;
 
+/// So much is named of what is missing.
+const MOST_NAMED: usize = 8;
+
 pub(crate) struct Book {
     colors: Mutex<HashMap<Source, Arc<ColorOrder>>>,
     state: AtomicU32,
@@ -151,8 +152,8 @@ pub(super) struct Replay {
     pub(super) shell: Box<dyn Shell>,
     /// Turns that have been let in and are not over, but for those that wait for an outcome.
     pub(super) live: AtomicUsize,
-    /// Blocking calls that are not over.
-    pub(super) calls: AtomicUsize,
+    /// The blocking calls that are not over, by their numbers, and the places that have made them.
+    pub(super) calls: Mutex<BTreeMap<u64, &'static Location<'static>>>,
     reason: Mutex<Option<String>>,
     roots: Mutex<Vec<Waker>>,
 }
@@ -274,13 +275,33 @@ impl Book {
         woken == 0 && self.is_quiet()
     }
 
-    /// Names what the record has next and nothing brings; `None` if a thread outside may bring it.
-    fn find_what_is_missing(&self, is_alone: bool) -> Option<String> {
+    /// Stops the replay if nothing runs and something is missing; returns what it waits for if blocking calls may bring that.
+    fn report_missing(&self, is_alone: bool) -> Option<String> {
         let replay = self.replay()?;
-        // Ordering: a hint; the caller asks again.
-        if !self.is_open() || !self.is_quiet() || replay.calls.load(Ordering::Acquire) > 0 {
+        if !self.is_open() || !self.is_quiet() {
             return None;
         }
+        let calls: Vec<_> = replay.calls.lock().values().copied().collect();
+        let calls = calls.iter().take(MOST_NAMED);
+        let mut waits: Vec<_> =
+            calls.map(|site| format!("a blocking call made at {site} has not returned")).collect();
+        let has_calls = !waits.is_empty();
+        waits.extend(self.find_missing(is_alone)?);
+        if has_calls {
+            return Some(waits.join("; "));
+        }
+        if waits.is_empty() && is_alone {
+            waits.push("the recorded run has ended here, and this one waits".to_owned());
+        }
+        if !waits.is_empty() {
+            let text = waits.join("; ");
+            self.stop(&format!("this is not the recorded run. Nothing goes on: {text}"));
+        }
+        None
+    }
+
+    /// Names what the record has next and nothing brings; `None` if a thread outside may bring it.
+    fn find_missing(&self, is_alone: bool) -> Option<Vec<String>> {
         let mut missing = Vec::new();
         for color in self.all() {
             let next = color.next();
@@ -295,12 +316,7 @@ impl Book {
             }
         }
         missing.sort();
-        missing.truncate(8);
-        if missing.is_empty() && is_alone {
-            missing.push("the recorded run has ended here, and this one waits".to_owned());
-        }
-        (!missing.is_empty()).then(|| {
-            format!("this is not the recorded run. Nothing goes on: {}", missing.join("; "))
-        })
+        missing.truncate(MOST_NAMED);
+        Some(missing)
     }
 }

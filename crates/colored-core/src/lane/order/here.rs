@@ -8,6 +8,7 @@ use crate::queue::{Kind, Node, Tag};
 use crate::sync::{Arc, AtomicU64, Ordering, thread_slot};
 use colored_record::{Event, Mark, Source, SourceKind, Value};
 use std::cell::RefCell;
+use std::panic::Location;
 use std::sync::Weak;
 
 thread_slot!(static MAKER: RefCell<Weak<Book>> = RefCell::new(Weak::new()));
@@ -316,24 +317,18 @@ pub fn wait_until(mark: Mark, is_there: impl Fn() -> bool) {
 pub(crate) struct CallOrder(Option<Arc<Call>>);
 
 impl CallOrder {
-    /// For a call that this thread makes.
-    pub(crate) fn new(number: u64) -> Self {
+    /// For a call that this thread makes at a place.
+    pub(crate) fn new(number: u64, site: &'static Location<'static>) -> Self {
         let book = if holds_a_lane() {
             here(|order| order.map(|order| Arc::clone(&order.book)))
         } else {
             with_outside(|_, book, _| Arc::clone(book))
         };
-        let call = |book| Arc::new(Call { book, number, serials: AtomicU64::new(0) });
-        let this = Self(book.map(call));
-        this.count(1);
-        this
-    }
-
-    fn count(&self, by: usize) {
-        if let Some(replay) = self.0.as_ref().and_then(|call| call.book.replay()) {
-            // Ordering: a hint, for a thread that looks whether something runs.
-            replay.calls.fetch_add(by, Ordering::AcqRel);
+        let Some(book) = book else { return Self(None) };
+        if let Some(replay) = book.replay() {
+            replay.calls.lock().insert(number, site);
         }
+        Self(Some(Arc::new(Call { book, number, serials: AtomicU64::new(0) })))
     }
 
     /// Runs the call on this thread.
@@ -353,7 +348,11 @@ impl CallOrder {
 
 impl Drop for CallOrder {
     fn drop(&mut self) {
-        self.count(usize::MAX);
+        if let Some(call) = &self.0
+            && let Some(replay) = call.book.replay()
+        {
+            replay.calls.lock().remove(&call.number);
+        }
     }
 }
 

@@ -1,62 +1,65 @@
 //! The standard library's metadata of simulated files.
 //!
-//! Only the system makes such values. So a file of the same kind, length, permissions and times is made in the directory for
-//! temporary files, looked at, and removed.
+//! Only the system makes such values. So the process keeps a file of the system without a name, and gives it the length, the
+//! permissions and the times of the simulated file whose metadata is asked for. The same for directories.
 
 use crate::error_context::with_context;
 use colored_sim::disk::{Kind, Stat};
 use std::env;
 use std::fs::{self, File, FileTimes, FileType, Metadata};
 use std::io;
-use std::path::Path;
-use std::sync::OnceLock;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The metadata of a file like this.
 pub(super) fn of(stat: &Stat) -> io::Result<Metadata> {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    // Ordering: the numbers are different, whatever their order.
-    let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    let name = format!("colored-sim-{}-{number}", std::process::id());
-    let path = env::temp_dir().join(name);
-    make(stat, &path).map_err(|error| {
-        let text = format!("{} cannot be made like a simulated file: {error}", path.display());
+    static FILE: StandIn = StandIn(Mutex::new(None));
+    let found = match stat.kind {
+        Kind::File => FILE.look_like(stat, make_file),
+        Kind::Directory => system::directory(stat),
+        Kind::Link => system::link(stat.len),
+    };
+    found.map_err(|error| {
+        let place = env::temp_dir();
+        let text =
+            format!("nothing in {} can be made like a simulated file: {error}", place.display());
         with_context(text, error)
     })
 }
 
-fn make(stat: &Stat, path: &Path) -> io::Result<Metadata> {
-    let times = FileTimes::new().set_modified(stat.modified).set_accessed(stat.modified);
-    match stat.kind {
-        Kind::File => {
-            let file = File::create_new(path)?;
-            let filled = file.set_len(stat.len).and_then(|()| file.set_times(times));
-            let metadata = filled.and_then(|()| look(stat, path));
-            fs::remove_file(path)?;
-            metadata
-        }
-        Kind::Directory => {
-            fs::create_dir(path)?;
-            // Not every system opens directories.
-            if let Ok(directory) = File::open(path) {
-                let _ = directory.set_times(times);
-            }
-            let metadata = look(stat, path);
-            fs::remove_dir(path)?;
-            metadata
-        }
-        Kind::Link => {
-            system::symlink(stat.len, path)?;
-            let metadata = fs::symlink_metadata(path);
-            fs::remove_file(path)?;
-            metadata
-        }
-    }
+/// A path that nothing else has.
+fn new_path() -> PathBuf {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    // Ordering: the numbers are different, whatever their order.
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    env::temp_dir().join(format!("colored-sim-{}-{number}", std::process::id()))
 }
 
-fn look(stat: &Stat, path: &Path) -> io::Result<Metadata> {
-    system::set_mode(path, stat.mode)?;
-    fs::symlink_metadata(path)
+fn make_file(path: &Path) -> io::Result<File> {
+    let file = File::create_new(path)?;
+    fs::remove_file(path)?;
+    Ok(file)
+}
+
+/// A file or a directory of the system that has no name any more.
+struct StandIn(Mutex<Option<File>>);
+
+impl StandIn {
+    /// The metadata of the stand-in, which looks like this first. `make` makes it.
+    fn look_like(&self, stat: &Stat, make: fn(&Path) -> io::Result<File>) -> io::Result<Metadata> {
+        let mut stand_in = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = match &mut *stand_in {
+            Some(file) => file,
+            none => none.insert(make(&new_path())?),
+        };
+        if stat.kind == Kind::File {
+            file.set_len(stat.len)?;
+        }
+        file.set_times(FileTimes::new().set_modified(stat.modified).set_accessed(stat.modified))?;
+        system::set_mode(file, stat.mode)?;
+        file.metadata()
+    }
 }
 
 /// The type of such files. The first call of a process makes a file.
@@ -77,22 +80,42 @@ pub(super) use self::system::{is_synced, mode};
 
 #[cfg(unix)]
 mod system {
+    use super::{StandIn, new_path};
+    use colored_sim::disk::Stat;
     use rustix::fs::OFlags;
-    use std::fs::{self, Permissions};
+    use std::fs::{self, File, Metadata, Permissions};
     use std::io;
-    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::fs::{PermissionsExt, symlink};
     use std::path::Path;
+    use std::sync::Mutex;
 
     pub(in crate::fs::simulated) fn mode(permissions: &Permissions) -> u32 {
         permissions.mode()
     }
 
-    pub(super) fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
-        fs::set_permissions(path, Permissions::from_mode(mode))
+    pub(super) fn set_mode(file: &File, mode: u32) -> io::Result<()> {
+        file.set_permissions(Permissions::from_mode(mode))
     }
 
-    pub(super) fn symlink(len: u64, path: &Path) -> io::Result<()> {
-        std::os::unix::fs::symlink("x".repeat(len.max(1) as usize), path)
+    pub(super) fn directory(stat: &Stat) -> io::Result<Metadata> {
+        static DIRECTORY: StandIn = StandIn(Mutex::new(None));
+        DIRECTORY.look_like(stat, make_directory)
+    }
+
+    fn make_directory(path: &Path) -> io::Result<File> {
+        fs::create_dir(path)?;
+        let directory = File::open(path);
+        fs::remove_dir(path)?;
+        directory
+    }
+
+    /// A link needs a name. Its length is that of its target.
+    pub(super) fn link(len: u64) -> io::Result<Metadata> {
+        let path = new_path();
+        symlink("x".repeat(len.max(1) as usize), &path)?;
+        let metadata = fs::symlink_metadata(&path);
+        fs::remove_file(&path)?;
+        metadata
     }
 
     /// Whether the flags of the caller make each write synced. Reads and writes that bypass the page cache are as others.
@@ -116,21 +139,27 @@ mod system {
 
 #[cfg(not(unix))]
 mod system {
-    use std::fs::{self, Permissions};
+    use colored_sim::disk::Stat;
+    use std::env;
+    use std::fs::{self, File, Metadata, Permissions};
     use std::io;
-    use std::path::Path;
 
     pub(in crate::fs::simulated) fn mode(permissions: &Permissions) -> u32 {
         if permissions.readonly() { 0o444 } else { 0o644 }
     }
 
-    pub(super) fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
-        let mut permissions = fs::metadata(path)?.permissions();
+    pub(super) fn set_mode(file: &File, mode: u32) -> io::Result<()> {
+        let mut permissions = file.metadata()?.permissions();
         permissions.set_readonly(mode & 0o200 == 0);
-        fs::set_permissions(path, permissions)
+        file.set_permissions(permissions)
     }
 
-    pub(super) fn symlink(_: u64, _: &Path) -> io::Result<()> {
+    /// Any directory, for these systems open none without special flags.
+    pub(super) fn directory(_: &Stat) -> io::Result<Metadata> {
+        fs::metadata(env::temp_dir())
+    }
+
+    pub(super) fn link(_: u64) -> io::Result<Metadata> {
         Err(io::ErrorKind::Unsupported.into())
     }
 

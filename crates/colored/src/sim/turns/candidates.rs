@@ -27,7 +27,7 @@ impl Turns {
                 if inside == Some(*actor) || of.paused.contains(actor) {
                     return false;
                 }
-                match hosts.taker(*actor).thread().and_then(|id| state.thread(id)) {
+                match hosts.thread_of(*actor).and_then(|id| state.thread(id)) {
                     Some(pinned) => {
                         state.idle.contains(&pinned) || inside.is_none() && pinned == thread
                     }

@@ -1,6 +1,7 @@
 //! The task that receives: calls go to their handlers, replies to their callers.
 
 use super::cache::{Generation, Key, Known};
+use super::state::State;
 use super::{DATAGRAM, Shared, Udp};
 use crate::answer::{Answer, Way};
 use crate::auth::Auth;
@@ -32,7 +33,11 @@ pub(super) async fn receive(socket: Arc<UdpSocket>, endpoint: Weak<Shared>) {
 
 fn handle(shared: &Arc<Shared>, from: SocketAddr, datagram: &[u8]) {
     match Message::parse(datagram) {
-        None => shared.state.with(|state| state.counts.garbage += 1),
+        None => {
+            if shared.state.with(State::note_garbage) {
+                shared.close();
+            }
+        }
         Some(Message::Reply { xid, result }) => {
             shared.state.with(|state| state.complete(from, xid, result));
         }

@@ -3,6 +3,7 @@
 use super::cache::{Generation, Key, Known, ReplyCache};
 use super::{UdpCounts, UdpOptions};
 use crate::error::RpcError;
+use crate::mistake::Mistake;
 use crate::table::Services;
 use colored::sync::oneshot;
 use colored::time::Instant;
@@ -59,6 +60,13 @@ impl State {
         self.next_xid = xid.wrapping_add(1);
         pending.insert(xid, (to, reply));
         Ok((xid, self.random.u64(..)))
+    }
+
+    /// A datagram has come that is no message. Returns whether the endpoint is to be closed: a mistake.
+    pub(super) fn note_garbage(&mut self) -> bool {
+        self.counts.garbage += 1;
+        let mistake = self.services.as_ref().and_then(|services| services.mistake);
+        mistake == Some(Mistake::ClosesOnGarbage)
     }
 
     /// The caller no longer waits.

@@ -1,0 +1,123 @@
+//! How fast records are handled, and for how much CPU time.
+
+use crate::support::{Directory, cpu as cpu_time, open, runtime, zipf};
+use colored::time::{Duration, Instant};
+use colored_consumer::{Consumer, Event, Room, Source};
+
+fn spin(time: Duration) {
+    let start = std::time::Instant::now();
+    while start.elapsed() < time {
+        std::hint::spin_loop();
+    }
+}
+
+/// Handles `count` records of a filled directory by 100 at a time; returns the time and the CPU time. That takes `least`;
+/// then the count is looked at each millisecond, which costs time itself.
+fn handle(
+    directory: &Directory,
+    group: &str,
+    (workers, count, least): (usize, u64, Duration),
+    work: fn(&colored_consumer::Record) -> Option<Duration>,
+) -> [Duration; 2] {
+    let (path, group) = (directory.path().to_owned(), group.to_owned());
+    runtime(workers).run(async move {
+        let engine = open(path).await;
+        let member = engine.member(&group, ["t"]).join().await.expect("a member");
+        let (start, before) = (Instant::now(), cpu_time());
+        let builder = Consumer::builder(member).concurrency(100).records(100_000);
+        let consumer = builder.start(move |record, _| async move {
+            if let Some(time) = work(&record) {
+                colored::time::sleep(time).await;
+            }
+            Ok(())
+        });
+        let consumer = consumer.expect("the settings are good");
+        colored::time::sleep(least).await;
+        while consumer.metrics().await.done < count {
+            colored::time::sleep(Duration::from_millis(1)).await;
+        }
+        let times = [start.elapsed(), cpu_time() - before];
+        consumer.stop().await.expect("the engine works");
+        times
+    })
+}
+
+pub(crate) fn sleep() {
+    for keys in [10_000, 100, 1] {
+        let directory = Directory::new("sleep");
+        directory.fill((0..10_000).map(move |number| number % keys));
+        // A hundred at a time, and the records of a key one after the other.
+        let bound = Duration::from_millis(2 * 10_000 / keys.min(100) as u64);
+        let [time, _] =
+            handle(&directory, "g", (2, 10_000, bound), |_| Some(Duration::from_millis(2)));
+        let seconds = time.as_secs_f64();
+        println!(
+            "sleep {keys} keys: {seconds:.3} s, {:.3} of the bound",
+            seconds / bound.as_secs_f64()
+        );
+    }
+}
+
+pub(crate) fn cpu() {
+    const COUNT: u64 = 300_000;
+    let directory = Directory::new("cpu");
+    directory.fill(zipf(COUNT as usize, 1_000));
+    let floor = poll_all(&directory, COUNT);
+    // The handlers alone take as long on two cores.
+    let least = Duration::from_micros(COUNT / 2);
+    let [time, own] = handle(&directory, "g", (2, COUNT, least), |_| {
+        spin(Duration::from_micros(1));
+        None
+    });
+    let each = |time: Duration| time.as_secs_f64() * 1e6 / COUNT as f64;
+    println!(
+        "cpu: {:.2} us a record with 1 us of the handler, {:.2} us of polling alone; {:.2} us of time",
+        each(own),
+        each(floor),
+        each(time)
+    );
+}
+
+/// The CPU time of polling so many records.
+fn poll_all(directory: &Directory, count: u64) -> Duration {
+    let path = directory.path().to_owned();
+    runtime(2).run(async move {
+        let engine = open(path).await;
+        let mut member = engine.member("floor", ["t"]).join().await.expect("a member");
+        let (before, mut polled) = (cpu_time(), 0);
+        while polled < count {
+            let room = Room { records: 20_000, bytes: 1 << 20 };
+            match member.poll(room).await.expect("the engine works") {
+                Event::Assigned(all) => {
+                    all.iter().for_each(|of| member.begin(&of.owned, of.start));
+                }
+                Event::Records { records, .. } => polled += records.len() as u64,
+                _ => {}
+            }
+        }
+        cpu_time() - before
+    })
+}
+
+/// The hottest key has an eighth of the records. It gets no more time than another key, and so is the last: the first
+/// three quarters tell what two workers do while many keys have records.
+pub(crate) fn compute() {
+    const COUNT: u64 = 100_000;
+    let directory = Directory::new("compute");
+    directory.fill(zipf(COUNT as usize, 1_000));
+    for (what, count) in [("all", COUNT), ("three quarters", COUNT * 3 / 4)] {
+        let [one, two] = [1, 2].map(|workers| {
+            let group = format!("g{workers}-{count}");
+            let least = Duration::from_micros(20 * count / workers as u64);
+            let time = handle(&directory, &group, (workers, count, least), |_| {
+                spin(Duration::from_micros(20));
+                None
+            });
+            time[0].as_secs_f64()
+        });
+        println!(
+            "compute, {what}: {one:.2} s with one worker, {two:.2} s with two: {:.2} times as fast",
+            one / two
+        );
+    }
+}
