@@ -141,7 +141,7 @@ const CRATES: [Crate; 14] = [
     Crate {
         sources: "crates/colored-stackful/src",
         layers: &[
-            &["size"],
+            &["size", "sync"],
             &["link"],
             &["overflow", "stack"],
             &["switch"],
@@ -149,6 +149,7 @@ const CRATES: [Crate; 14] = [
             &["fiber", "io"],
             &["net", "spawn"],
             &["shapes"],
+            &["model"],
         ],
     },
     Crate { sources: "crates/colored-stage/src", layers: &[&["wall"], &["admission", "stage"]] },

@@ -6,11 +6,14 @@ use colored::sim::Builder;
 use colored::time::{Duration, sleep};
 use colored::{Handle, fs, spawn, spawn_blocking, spawn_colored, yield_now};
 use colored_tests::panic_of;
+use std::env;
 use std::future::pending;
-use std::io::ErrorKind;
+use std::io::{BufRead, BufReader, ErrorKind};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::thread;
 
 #[test]
 fn a_program_that_hangs_fails() {
@@ -127,4 +130,31 @@ fn settings_out_of_range_are_refused() {
 fn a_program_that_panics_before_its_future_is_made_does_not_hang() {
     let run = || Builder::new().run(|| -> std::future::Ready<()> { panic!("no future") });
     assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
+}
+
+/// This process is the child of the test below.
+const CHILD: &str = "COLORED_TEST_CHILD";
+
+#[test]
+fn a_turn_that_does_not_end_is_named() {
+    if env::var_os(CHILD).is_some() {
+        let sleep = || thread::sleep(Duration::from_secs(60));
+        let _report = Builder::new()
+            .run(|| async move { spawn_colored(7, async move { sleep() }).await.unwrap() });
+        return;
+    }
+    let mut child = Command::new(env::current_exe().unwrap())
+        .args(["limits::a_turn_that_does_not_end_is_named", "--exact"])
+        .env(CHILD, "1")
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let said = lines.find(|line| line.starts_with("colored: a turn of a simulation has lasted"));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let said = said.expect("a line before the turn is over");
+    assert!(said.contains("with seed 0 and "), "{said}");
+    assert!(said.contains("color 0x7, task 2, spawned at tests/sim/limits.rs:"), "{said}");
 }

@@ -1,7 +1,7 @@
 //! Kernels of known bugs, each with a twin that has none: what share of them a thousand seeds find, and how soon.
 //!
 //! The kernels are written from published descriptions: GoBench (Yuan and others, CGO 2021), SCTBench (Thomson and others,
-//! TOPC 2016), ConVul (Cai and others), Node.fz (Davis and others, EuroSys 2017), and issues of Rust projects. A goroutine or
+//! TOPC 2016), ConVul (Cai and others), Node.fz (Davis and others, EuroSys 2017), and issues of projects. A goroutine or
 //! a thread is a task of a color of its own; a variable of theirs is a [`Shared`](tools::Shared), so that each access is a
 //! turn.
 //!
@@ -18,6 +18,7 @@ mod memory;
 mod mixed;
 mod pushes;
 mod sctbench;
+mod services;
 mod table;
 mod tools;
 mod waits;
@@ -78,6 +79,7 @@ const FAMILIES: &[(&str, &[Kernel])] = &[
     ("events", events::KERNELS),
     ("cancelled", cancelled::KERNELS),
     ("issues", issues::KERNELS),
+    ("services", services::KERNELS),
     ("pushes", pushes::KERNELS),
     ("memory", memory::KERNELS),
 ];
@@ -148,7 +150,7 @@ macro_rules! families {
 }
 
 mod found {
-    families!(locks channels mixed waits sctbench convul events cancelled issues pushes memory);
+    families!(locks channels mixed waits sctbench convul events cancelled issues services pushes memory);
 }
 
 #[test]

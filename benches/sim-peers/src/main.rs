@@ -1,7 +1,8 @@
-//! Simulated turns and runs in a second, beside shuttle's, alternated in one process.
+//! Simulated turns and runs in a second of CPU time, beside shuttle's, alternated in one process.
 //!
 //! ```text
 //! cargo run --release
+//! cargo run --release -- short
 //! ```
 //!
 //! | row | a run |
@@ -13,7 +14,7 @@
 mod ours;
 mod theirs;
 
-use std::time::Instant;
+use colored_sim_cpu::alternate;
 
 /// How a scheduler chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +47,7 @@ const ROWS: [Row; 3] = [
     Row { name: "short", turns: 200, runs: 1000, ours: ours::short, theirs: theirs::short },
 ];
 
-/// Measurements of each, alternated. The best one counts.
+/// Measurements of each, alternated. The median counts.
 const ROUNDS: usize = 9;
 
 fn main() {
@@ -54,13 +55,14 @@ fn main() {
         "| row | by | ours, turns a second | shuttle | ratio | ours, runs a second | shuttle |"
     );
     println!("|---|---|---|---|---|---|---|");
-    for row in ROWS {
+    let wanted: Vec<String> = std::env::args().skip(1).collect();
+    let is_wanted = |row: &Row| wanted.is_empty() || wanted.iter().any(|name| name == row.name);
+    for row in ROWS.into_iter().filter(is_wanted) {
         for by in [By::Random, By::Pct] {
-            let (mut ours, mut theirs) = (f64::MAX, f64::MAX);
-            for _ in 0..ROUNDS {
-                ours = ours.min(seconds(row.ours, by, row.runs));
-                theirs = theirs.min(seconds(row.theirs, by, row.runs));
-            }
+            let [ours, theirs] = alternate(
+                ROUNDS,
+                [&mut || (row.ours)(by, row.runs), &mut || (row.theirs)(by, row.runs)],
+            );
             let runs = |seconds: f64| row.runs as f64 / seconds;
             let turns = |seconds: f64| runs(seconds) * row.turns as f64 / 1e6;
             println!(
@@ -74,10 +76,4 @@ fn main() {
             );
         }
     }
-}
-
-fn seconds(program: Program, by: By, runs: u64) -> f64 {
-    let begin = Instant::now();
-    program(by, runs);
-    begin.elapsed().as_secs_f64()
 }

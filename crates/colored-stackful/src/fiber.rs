@@ -1,14 +1,14 @@
 //! [`Fiber`]: a closure on a stack of its own, as a future.
 
-#[cfg(test)]
+#[cfg(all(test, not(colored_loom)))]
 mod tests;
 
 use crate::link::{Link, Told};
 use crate::switch::{Chosen, Switch};
+use crate::sync::Cell;
 use crate::wait::Ended;
 use colored::task::Id;
 use colored_core::TaskName;
-use std::cell::Cell;
 use std::fmt;
 use std::mem;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};

@@ -122,21 +122,24 @@
 mod fiber;
 pub mod io;
 mod link;
+#[cfg(all(test, colored_loom))]
+mod model;
 pub mod net;
-#[cfg(not(miri))]
+#[cfg(not(any(miri, colored_loom)))]
 mod overflow;
 mod shapes;
 mod size;
 mod spawn;
-#[cfg(not(miri))]
+#[cfg(not(any(miri, colored_loom)))]
 mod stack;
 mod switch;
+mod sync;
 mod wait;
 
 pub use self::fiber::Fiber;
 pub use self::shapes::{exclusive, future, join, sleep, yield_now};
 pub use self::spawn::{Builder, spawn, spawn_migrating, spawn_unique};
-#[cfg(not(miri))]
+#[cfg(not(any(miri, colored_loom)))]
 pub use self::stack::release_idle_stacks;
 pub use self::wait::{CannotWait, checked_wait, is_ending, wait};
 #[doc(no_inline)]

@@ -1,7 +1,7 @@
 //! [`Link`]: what a fiber and the code that polls it tell each other, and the fiber that a thread runs.
 
+use crate::sync::{Cell, thread_slot};
 use colored_core::port::Nesting;
-use std::cell::Cell;
 use std::ops::Range;
 use std::panic::Location;
 use std::ptr::{self, NonNull};
@@ -30,7 +30,7 @@ pub(crate) struct Link {
 
 /// What an overflow of the stack tells.
 #[cfg_attr(
-    any(miri, not(unix)),
+    any(miri, colored_loom, not(unix)),
     expect(dead_code, reason = "nothing of ours tells of an overflow")
 )]
 pub(crate) struct Told {
@@ -45,7 +45,7 @@ pub(crate) struct Told {
 impl Told {
     /// Whether an access at this address is an overflow.
     #[cfg_attr(
-        any(miri, not(unix)),
+        any(miri, colored_loom, not(unix)),
         expect(dead_code, reason = "nothing of ours tells of an overflow")
     )]
     pub(crate) fn is_overflow(&self, address: usize) -> bool {
@@ -84,8 +84,8 @@ pub(crate) struct Awaited {
     pub(crate) poll: unsafe fn(*mut (), &mut Context<'_>) -> bool,
 }
 
-thread_local! {
-    static CURRENT: Cell<*const Link> = const { Cell::new(ptr::null()) };
+thread_slot! {
+    static CURRENT: Cell<*const Link> = Cell::new(ptr::null())
 }
 
 /// Makes `link` the fiber that this thread runs, and returns the one before.

@@ -4,6 +4,8 @@
 mod guard;
 mod pool;
 #[cfg(unix)]
+mod refusal;
+#[cfg(unix)]
 #[path = "stack/unix.rs"]
 mod system;
 #[cfg(not(unix))]

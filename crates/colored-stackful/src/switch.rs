@@ -1,17 +1,17 @@
 //! [`Switch`]: how a thread gets on and off the stack of a fiber.
 
-#[cfg(not(miri))]
+#[cfg(not(any(miri, colored_loom)))]
 mod coroutine;
-#[cfg(any(test, miri))]
+#[cfg(any(test, miri, colored_loom))]
 mod threads;
 
-#[cfg(all(test, not(miri)))]
+#[cfg(all(test, not(any(miri, colored_loom))))]
 pub(crate) use self::coroutine::Coroutine;
-#[cfg(not(miri))]
+#[cfg(not(any(miri, colored_loom)))]
 pub(crate) use self::coroutine::Coroutine as Chosen;
-#[cfg(test)]
+#[cfg(all(test, not(colored_loom)))]
 pub(crate) use self::threads::Threads;
-#[cfg(miri)]
+#[cfg(any(miri, colored_loom))]
 pub(crate) use self::threads::Threads as Chosen;
 
 use crate::link::Suspender;

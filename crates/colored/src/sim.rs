@@ -168,7 +168,9 @@
 //! | `COLORED_SIM_TRACE` | the path of a file, to which the turns of a failing run are written: see [`Failure::write_trace`] |
 //! | `COLORED_SIM_KEEP` | 1: failures are kept in CI too; 0: nowhere |
 //!
-//! A seed names a run of one build of the program: another version of it, or of this crate, may choose otherwise.
+//! A seed names a run of one build of the program: another version of it, or of this crate, may choose otherwise. Some
+//! strategies take the length of a run from the run before, so a seed alone may name another run than it does behind the
+//! seeds before it. The text of a failure repeats its run in any case.
 
 #[doc(hidden)]
 pub mod attribute;

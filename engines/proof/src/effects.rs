@@ -88,14 +88,15 @@ impl Effects {
     }
 }
 
-/// A consumer whose handlers take some time.
+/// A consumer whose handlers take some time, and which drains as long as a busy machine may take.
 ///
 /// # Panics
 ///
 /// Outside a runtime.
 pub fn run<S: Source>(builder: Builder<S>, effects: &Effects, work: Duration) -> Consumer {
     let seen = effects.clone();
-    let consumer = builder.strict(true).start(move |record, context| {
+    let builder = builder.strict(true).drain(Duration::from_secs(60));
+    let consumer = builder.start(move |record, context| {
         let seen = seen.clone();
         async move {
             sleep(work).await;

@@ -1,6 +1,7 @@
 //! What must hold over all effects.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +33,7 @@ struct Effect {
 pub(crate) struct Effects(Vec<Effect>);
 
 impl Effects {
-    pub(crate) fn read(lines: &[String]) -> Effects {
+    pub(crate) fn read(lines: &[Arc<str>]) -> Effects {
         Effects(lines.iter().map(|line| parse(line)).collect())
     }
 
@@ -55,12 +56,11 @@ impl Effects {
     /// have appeared before.
     pub(crate) fn check_order(&self, sent: &[(String, u64)]) {
         let keys: HashSet<_> = sent.iter().map(|(key, _)| key.as_str()).collect();
-        let mut seen: HashMap<&str, HashSet<u64>> = HashMap::new();
+        let mut next: HashMap<&str, u64> = HashMap::new();
         let mut last: HashMap<&str, &Effect> = HashMap::new();
         for effect in &self.0 {
             let key = effect.key.as_str();
             assert!(keys.contains(key), "{effect:?}");
-            let seen = seen.entry(key).or_default();
             if let Some(before) = last.insert(key, effect) {
                 let is_later = before.generation <= effect.generation;
                 assert!(is_later, "an earlier generation: {effect:?} after {before:?}");
@@ -68,10 +68,10 @@ impl Effects {
                     before.generation < effect.generation || before.number < effect.number;
                 assert!(is_next, "out of order: {effect:?} after {before:?}");
             }
-            let is_skipped = |number: &u64| !seen.contains(number);
-            let skipped = (0..effect.number).rev().find(is_skipped);
-            assert_eq!(skipped, None, "before it had an effect: {effect:?}");
-            seen.insert(effect.number);
+            // All numbers below it have appeared.
+            let next = next.entry(key).or_default();
+            assert!(effect.number <= *next, "before {next} had an effect: {effect:?}");
+            *next = (*next).max(effect.number + 1);
         }
     }
 

@@ -32,7 +32,7 @@ fn below(committed: &[u64]) -> impl Iterator<Item = (usize, u64)> {
 fn wait_until_quiet(scratch: &Scratch) {
     let (mut before, mut since) = (usize::MAX, Instant::now());
     while since.elapsed() < Duration::from_secs(1) {
-        let now = scratch.effects().len();
+        let now = scratch.count();
         if now != before {
             (before, since) = (now, Instant::now());
         }
@@ -61,14 +61,14 @@ fn kills_lose_nothing_and_repeat_only_what_was_not_committed() {
         let (is_killed, name) = (end == Ended::Killed, member.name());
         let peak = if is_killed { member.kill() } else { member.leave() };
         assert!(peak < 300 << 20, "{peak} bytes of memory");
-        ends.push((name, end, scratch.effects().len(), log::committed(&scratch, PARTITIONS)));
+        ends.push((name, end, scratch.count(), log::committed(&scratch, PARTITIONS)));
     }
     // The rest, without poison.
     let mut member = log::start(&scratch, "--members 4 --session-ms 1500");
     member.wait_for_all(&scratch, &sent);
     member.leave();
     let committed = log::committed(&scratch, PARTITIONS);
-    ends.push((member.name(), Ended::Left, scratch.effects().len(), committed));
+    ends.push((member.name(), Ended::Left, scratch.count(), committed));
     let effects = Effects::read(&scratch.effects());
     effects.check_all_appear(&sent);
     effects.check_order(&sent);
@@ -101,7 +101,7 @@ fn a_build_that_commits_on_receipt_fails() {
     let mut member = log::start(&scratch, "--members 2 --work-us 20000 --broken receipt");
     member.wait_for_effects(&scratch, 500, Duration::from_secs(60));
     member.kill();
-    let length = scratch.effects().len();
+    let length = scratch.count();
     let committed = log::committed(&scratch, PARTITIONS);
     let effects = Effects::read(&scratch.effects());
     let checked =

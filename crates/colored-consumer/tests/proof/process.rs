@@ -1,14 +1,24 @@
 //! The processes of the proof, and what they leave behind. The engines of other workspaces use it, too.
 
+use std::cell::RefCell;
 use std::collections::HashSet;
-use std::io::{BufRead, BufReader};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// A new directory, which is removed at the end.
-pub(crate) struct Scratch(pub(crate) PathBuf);
+/// A new directory, which is removed at the end, and the effects that were read from it.
+pub(crate) struct Scratch(pub(crate) PathBuf, RefCell<Lines>);
+
+/// The whole lines of the file of effects as far as it was read: a million of them are not to be read again and again.
+#[derive(Default)]
+struct Lines {
+    bytes: u64,
+    lines: Vec<Arc<str>>,
+}
 
 impl Scratch {
     pub(crate) fn new() -> Scratch {
@@ -20,14 +30,25 @@ impl Scratch {
         let _ = std::fs::remove_dir_all(&path);
         std::fs::create_dir_all(&path).unwrap();
         std::fs::write(path.join("effects"), "").unwrap();
-        Scratch(path)
+        Scratch(path, RefCell::default())
     }
 
     /// The whole lines of the file of effects.
-    pub(crate) fn effects(&self) -> Vec<String> {
-        let text = std::fs::read_to_string(self.0.join("effects")).unwrap();
+    pub(crate) fn effects(&self) -> Vec<Arc<str>> {
+        self.count();
+        self.1.borrow().lines.clone()
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        let mut read = self.1.borrow_mut();
+        let (mut file, mut text) = (File::open(self.0.join("effects")).unwrap(), String::new());
+        file.seek(SeekFrom::Start(read.bytes)).unwrap();
+        file.read_to_string(&mut text).unwrap();
         let whole = text.rfind('\n').map_or(0, |end| end + 1);
-        text[..whole].lines().map(str::to_owned).collect()
+        read.bytes += whole as u64;
+        read.lines.extend(text[..whole].lines().map(Arc::from));
+        read.lines.len()
     }
 }
 
@@ -84,29 +105,32 @@ impl Member {
 
     /// Waits for so many more effects, or so long.
     pub(crate) fn wait_for_effects(&mut self, scratch: &Scratch, count: u64, most: Duration) {
-        let (end, before) = (Instant::now() + most, scratch.effects().len() as u64);
-        while Instant::now() < end && (scratch.effects().len() as u64) < before + count {
+        let (end, before) = (Instant::now() + most, scratch.count() as u64);
+        while Instant::now() < end && (scratch.count() as u64) < before + count {
             assert!(self.child.try_wait().unwrap().is_none(), "the process has ended");
             std::thread::sleep(Duration::from_millis(5));
         }
     }
 
-    /// Waits until each of these has an effect.
+    /// Waits until each of these has an effect. For two minutes at most nothing may come.
     pub(crate) fn wait_for_all(&mut self, scratch: &Scratch, wanted: &[(String, u64)]) {
-        let end = Instant::now() + Duration::from_secs(120);
+        let mut missing: HashSet<_> = wanted.iter().cloned().collect();
+        let (mut read, mut last) = (0, Instant::now());
         loop {
             let effects = scratch.effects();
-            let mut missing: HashSet<_> = wanted.iter().cloned().collect();
-            for line in effects {
+            for line in &effects[read..] {
                 let mut words = line.split(' ');
                 let key = words.next().unwrap().to_owned();
-                missing.remove(&(key, words.next().unwrap().parse().unwrap()));
+                if missing.remove(&(key, words.next().unwrap().parse().unwrap())) {
+                    last = Instant::now();
+                }
             }
+            read = effects.len();
             if missing.is_empty() {
                 return;
             }
             assert!(
-                Instant::now() < end,
+                last.elapsed() < Duration::from_secs(120),
                 "{} records have no effect: {:?}",
                 missing.len(),
                 missing.iter().next()

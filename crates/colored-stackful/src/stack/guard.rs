@@ -1,5 +1,6 @@
 //! Pages that no access reaches, below each stack.
 
+use super::refusal;
 use std::io;
 use std::ptr;
 
@@ -30,32 +31,12 @@ fn protect(start: usize, bytes: usize) -> io::Result<()> {
     if unsafe { libc::mprotect(place, bytes, libc::PROT_NONE) } == 0 {
         return Ok(());
     }
-    Err(explain(io::Error::last_os_error()))
-}
-
-fn explain(error: io::Error) -> io::Error {
-    if error.raw_os_error() != Some(libc::ENOMEM) {
-        return error;
-    }
-    io::Error::new(
-        io::ErrorKind::OutOfMemory,
-        "the process has as many mappings as the system allows (Linux: `vm.max_map_count`), and on this system each \
-         stack takes two; from Linux 6.13 on, many stacks share one",
-    )
+    Err(refusal::of_mapping(io::Error::last_os_error()))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{explain, protect};
-    use std::io;
-
-    #[test]
-    fn a_limit_of_mappings_is_named() {
-        let error = explain(io::Error::from_raw_os_error(libc::ENOMEM));
-        assert!(error.to_string().contains("vm.max_map_count"), "{error}");
-        let other = explain(io::Error::from_raw_os_error(libc::EINVAL));
-        assert_eq!(other.raw_os_error(), Some(libc::EINVAL));
-    }
+    use super::protect;
 
     #[test]
     fn what_is_no_page_is_refused() {

@@ -4,7 +4,7 @@
 //! protected, which makes two mappings of each stack, and the system limits their number: on Linux to 65,530 for a process
 //! (`vm.max_map_count`), which is enough for some 32,000 stacks.
 
-use super::guard;
+use super::{guard, refusal};
 use corosensei::stack::StackPointer;
 use std::io;
 use std::ops::Range;
@@ -87,7 +87,7 @@ fn map(bytes: usize) -> io::Result<usize> {
     // SAFETY: a new anonymous mapping at an address that the system chooses touches nothing that exists.
     let start = unsafe { libc::mmap(ptr::null_mut(), bytes, access, flags, -1, 0) };
     if start == libc::MAP_FAILED {
-        return Err(io::Error::last_os_error());
+        return Err(refusal::of_addresses(io::Error::last_os_error(), bytes));
     }
     // One huge page would hold several stacks, each of which uses a few kilobytes.
     #[cfg(any(target_os = "linux", target_os = "android"))]

@@ -1,13 +1,13 @@
 //! [`Threads`]: a double of the switch, in which each body has a thread of its own. Exactly one of the two threads runs at
-//! any time, so a tool that cannot follow a switch of stacks, such as Miri, follows this one.
+//! any time, so a tool that cannot follow a switch of stacks, such as Miri or loom, follows this one.
 
 use super::Switch;
 use crate::link::Suspender;
+use crate::sync::{self, Arc, Condvar, JoinHandle, Mutex};
 use std::io;
 use std::ops::Range;
 use std::ptr;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::sync::PoisonError;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Baton {
@@ -30,9 +30,11 @@ impl Turns {
 
     /// Waits while the other side has it.
     fn wait_while(&self, other: Baton) -> Baton {
-        let baton = self.baton.lock().unwrap_or_else(PoisonError::into_inner);
-        let wait = self.passed.wait_while(baton, |baton| *baton == other);
-        *wait.unwrap_or_else(PoisonError::into_inner)
+        let mut baton = self.baton.lock().unwrap_or_else(PoisonError::into_inner);
+        while *baton == other {
+            baton = self.passed.wait(baton).unwrap_or_else(PoisonError::into_inner);
+        }
+        *baton
     }
 }
 
@@ -71,9 +73,8 @@ impl Switch for Threads {
             }
             own.pass(Baton::Ended);
         };
-        let builder = thread::Builder::new().stack_size(size.max(64 << 10));
         // SAFETY: the caller promises that the borrows of `body` live for as long as they are used.
-        let thread = unsafe { builder.spawn_unchecked(run) }?;
+        let thread = unsafe { sync::spawn(size.max(64 << 10), run) }?;
         Ok(Self { turns, thread: Some(thread), has_begun: false })
     }
 

@@ -12,6 +12,7 @@ use crate::world::World;
 use colored_core::Color;
 use colored_sim::{Choices, Outcome, Replay};
 use std::collections::HashMap;
+use std::io::{self, Write};
 use std::panic::Location;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,6 +21,9 @@ use std::time::Duration;
 
 /// How long no choice is made before a thread that waits counts as stuck, at most twice as long.
 const STUCK: Duration = Duration::from_millis(250);
+
+/// A turn is reported when it has lasted for so many times [`STUCK`].
+const ENDLESS: u32 = 20;
 
 /// After so many runs in which a thread was stuck, turns are whole.
 const MOST_STUCK: u32 = 8;
@@ -193,7 +197,8 @@ where
             while has_ended.recv_timeout(STUCK) == Err(RecvTimeoutError::Timeout) {
                 let turns = turns.lock().unwrap_or_else(PoisonError::into_inner).clone();
                 if let Some(turns) = turns {
-                    Turns::release_if_stuck(&turns);
+                    turns.release_if_stuck();
+                    turns.describe_after(ENDLESS).inspect(|what| report_endless(what, replay));
                 }
             }
             thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
@@ -203,6 +208,16 @@ where
         self.colors = self.colors.max(run.numbers.len());
         (outcome, run.choices)
     }
+}
+
+/// Says where a run stands still. A harness of tests shows what `eprintln!` writes when the test has ended.
+fn report_endless(what: &str, replay: &Replay) {
+    let (Replay { seed, workers, .. }, time) = (replay, STUCK * ENDLESS);
+    let _ = writeln!(
+        io::stderr(),
+        "colored: a turn of a simulation has lasted for {time:?}, with seed {seed} and {workers} workers: {what}. The run ends only \
+         with it. If it waits for what another turn has, as for a lock of std that is held across an await, it never ends"
+    );
 }
 
 /// `place` has the turns of the run while they can be stuck.

@@ -281,6 +281,7 @@ impl Turns {
         thread: usize,
         actor: usize,
     ) -> Next {
+        state.running = actor;
         // The thread that wakes up finds both unlocked.
         if let Some(to) = state.take_paused(actor) {
             state.idle.push(thread);
@@ -318,6 +319,7 @@ impl Turns {
         let chosen = with(|run| run.choices.give_way(&of.runnable, &of.paused));
         state.choices += 1;
         let Some(chosen) = chosen.filter(|chosen| *chosen != actor) else { return };
+        state.running = chosen;
         let (to, turn) = match state.take_paused(chosen) {
             Some(to) => (to, None),
             None => {

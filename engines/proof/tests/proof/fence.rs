@@ -1,6 +1,7 @@
 //! What a store with a fencing token does: it refuses the effects of members that have lost their partition.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// A time in nanoseconds since 1970, and what may go wrong until then.
 #[derive(Clone, Debug)]
@@ -12,7 +13,7 @@ pub(crate) struct Trouble {
 }
 
 struct Line<'a> {
-    text: &'a str,
+    text: &'a Arc<str>,
     process: &'a str,
     generation: u64,
     start: u128,
@@ -20,7 +21,7 @@ struct Line<'a> {
     partition: &'a str,
 }
 
-fn line(text: &str) -> Line<'_> {
+fn line(text: &Arc<str>) -> Line<'_> {
     let words: Vec<_> = text.split(' ').collect();
     let [_, _, member, generation, start, end, partition, _] = words[..] else {
         panic!("{text:?} is no effect")
@@ -36,29 +37,34 @@ fn line(text: &str) -> Line<'_> {
 }
 
 /// The effects whose generation is not below one that the store has seen for the partition.
-pub(crate) fn accepted(lines: &[String]) -> Vec<String> {
+pub(crate) fn accepted(lines: &[Arc<str>]) -> Vec<Arc<str>> {
     let mut seen: HashMap<&str, u64> = HashMap::new();
     let mut accepted = Vec::new();
-    for line in lines.iter().map(|text| line(text)) {
+    for line in lines.iter().map(line) {
         let seen = seen.entry(line.partition).or_default();
         *seen = line.generation.max(*seen);
         if line.generation == *seen {
-            accepted.push(line.text.to_owned());
+            accepted.push(Arc::clone(line.text));
         }
     }
     accepted
 }
 
-/// The effects but those that ended after a later owner had begun, while their process was in trouble.
-pub(crate) fn without_stale(lines: &[String], troubles: &[Trouble]) -> Vec<String> {
-    let parsed: Vec<_> = lines.iter().map(|text| line(text)).collect();
-    let mut begun: HashMap<&str, Vec<(u64, u128)>> = HashMap::new();
+/// Whether each effect is stale: it ended after a later owner had begun, while its process was in trouble.
+pub(crate) fn are_stale(lines: &[Arc<str>], troubles: &[Trouble]) -> Vec<bool> {
+    let parsed: Vec<_> = lines.iter().map(line).collect();
+    // When each generation of a partition began.
+    let mut begun: HashMap<(&str, u64), u128> = HashMap::new();
     for line in &parsed {
-        begun.entry(line.partition).or_default().push((line.generation, line.start));
+        let begun = begun.entry((line.partition, line.generation)).or_insert(line.start);
+        *begun = line.start.min(*begun);
+    }
+    let mut by_partition: HashMap<&str, Vec<(u64, u128)>> = HashMap::new();
+    for ((partition, generation), start) in begun {
+        by_partition.entry(partition).or_default().push((generation, start));
     }
     let is_stale = |line: &Line<'_>| {
-        let others = &begun[line.partition];
-        let is_late = others
+        let is_late = by_partition[line.partition]
             .iter()
             .any(|(generation, start)| *generation > line.generation && *start < line.end);
         is_late
@@ -67,5 +73,5 @@ pub(crate) fn without_stale(lines: &[String], troubles: &[Trouble]) -> Vec<Strin
                     && (trouble.from..trouble.until).contains(&line.end)
             })
     };
-    parsed.iter().filter(|line| !is_stale(line)).map(|line| line.text.to_owned()).collect()
+    parsed.iter().map(is_stale).collect()
 }

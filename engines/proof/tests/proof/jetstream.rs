@@ -26,19 +26,25 @@ fn partition(topic: &str, partition: u32) -> TopicPartition {
     TopicPartition { topic: topic.into(), partition }
 }
 
-/// Reads a topic as another group: the offsets have gaps.
-async fn read_all(client: &Client, topic: &str, mut ends: Vec<u64>) -> HashSet<(usize, u64)> {
+/// Reads a part of a topic as another group: the offsets have gaps.
+async fn read(client: &Client, topic: &str, from: &[u64], to: &[u64]) -> HashSet<(usize, u64)> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     // Ordering: the numbers are different, whatever their order.
     let group = format!("look-{}", NEXT.fetch_add(1, Ordering::Relaxed));
     let mut member = client.member(&group, [topic]).join().await.unwrap();
     let (room, mut places) = (Room { records: 10_000, bytes: 64 << 20 }, HashSet::new());
     // A partition without a record ends at the begin of the stream.
-    ends.retain(|end| *end > 1);
+    let has_more = |(from, to): &(&u64, &u64)| from < to && **to > 1;
+    let ends: Vec<u64> = from.iter().zip(to).filter(has_more).map(|(_, to)| *to).collect();
     let mut left = ends.len();
     while left > 0 {
         match member.poll(room).await.unwrap() {
-            Event::Assigned(all) => all.iter().for_each(|of| member.begin(&of.owned, of.start)),
+            Event::Assigned(all) => {
+                for of in all {
+                    let start = from[of.owned.partition.partition as usize].max(of.start);
+                    member.begin(&of.owned, start);
+                }
+            }
             Event::Records { records, .. } => {
                 left -= records.iter().filter(|record| ends.contains(&(record.offset + 1))).count();
                 places.extend(records.iter().map(|of| (of.partition as usize, of.offset)));
@@ -88,9 +94,8 @@ impl Engine for Nats {
         })
     }
 
-    fn places(&self, topic: &str) -> HashSet<(usize, u64)> {
-        let ends = Engine::ends(self, topic);
-        with_client(self, async |client| read_all(&client, topic, ends).await)
+    fn places(&self, topic: &str, from: &[u64], to: &[u64]) -> HashSet<(usize, u64)> {
+        with_client(self, async |client| read(&client, topic, from, to).await)
     }
 
     fn restart(&mut self) {

@@ -28,10 +28,9 @@ impl Engine for Kafka {
         Kafka::ends(self, topic, PARTITIONS)
     }
 
-    fn places(&self, topic: &str) -> HashSet<(usize, u64)> {
-        let ends = Engine::ends(self, topic);
-        let all = ends.into_iter().enumerate();
-        all.flat_map(|(partition, end)| (0..end).map(move |offset| (partition, offset))).collect()
+    fn places(&self, _: &str, from: &[u64], to: &[u64]) -> HashSet<(usize, u64)> {
+        let all = from.iter().zip(to).enumerate();
+        all.flat_map(|(at, (from, to))| (*from..*to).map(move |offset| (at, offset))).collect()
     }
 
     fn restart(&mut self) {

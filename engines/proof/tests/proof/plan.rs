@@ -1,7 +1,7 @@
 //! What happens to the members, and what must hold then. The engine says how to send, to restart and to look.
 
 use crate::check::{Effects, Ended};
-use crate::fence::{Trouble, accepted, without_stale};
+use crate::fence::{Trouble, accepted, are_stale};
 use crate::process::{Member, Scratch, draw};
 use std::collections::HashSet;
 use std::path::Path;
@@ -12,10 +12,10 @@ const KEYS: usize = 1_000;
 const POISON: &str = "k700";
 
 /// The session of a member. A busy machine must not seem dead.
-const SESSION: Duration = Duration::from_secs(4);
+const SESSION: Duration = Duration::from_secs(6);
 
 /// How long every partition may take to go on after whatever has happened.
-const GOES_ON: Duration = Duration::from_secs(60);
+const GOES_ON: Duration = Duration::from_secs(120);
 
 /// How long after its end a trouble may still show.
 const AFTER: Duration = Duration::from_secs(10);
@@ -38,8 +38,8 @@ pub(crate) trait Engine {
     /// The offset after the last record of each partition.
     fn ends(&self, topic: &str) -> Vec<u64>;
 
-    /// The partitions and offsets of all records.
-    fn places(&self, topic: &str) -> HashSet<(usize, u64)>;
+    /// The partitions and offsets of the records between these offsets of each partition.
+    fn places(&self, topic: &str, from: &[u64], to: &[u64]) -> HashSet<(usize, u64)>;
 
     /// Kills the server and starts it again.
     fn restart(&mut self);
@@ -51,7 +51,15 @@ fn now() -> u128 {
 
 fn count() -> u64 {
     let words = std::env::var("COLORED_CONSUMER_PROOF");
-    words.map_or(10_000, |words| words.parse().expect("a number of records"))
+    words.map_or(100_000, |words| words.parse().expect("a number of records"))
+}
+
+/// A process that ended. Behind so many effects, so much was committed.
+struct End {
+    process: String,
+    how: Ended,
+    committed: Vec<u64>,
+    effects: usize,
 }
 
 /// A group of processes, and what became of those that ended.
@@ -61,18 +69,43 @@ struct Group<'a, E> {
     topic: String,
     options: String,
     members: Vec<Member>,
-    ends: Vec<(String, Ended)>,
+    ends: Vec<End>,
     troubles: Vec<Trouble>,
     chance: fastrand::Rng,
+    /// The places of the records before these offsets.
+    places: HashSet<(usize, u64)>,
+    places_end: Vec<u64>,
+    /// The places of the first `read` effects.
+    done: HashSet<(usize, u64)>,
+    read: usize,
+    most_memory: u64,
+    since: Instant,
 }
 
 impl<'a, E: Engine> Group<'a, E> {
     fn new(engine: &'a mut E, topic: &str, options: &str) -> Self {
         engine.create_topic(topic);
         let (scratch, topic, options) = (Scratch::new(), topic.to_owned(), options.to_owned());
-        let (members, ends, troubles) = Default::default();
+        let (members, ends, troubles, done, places) = Default::default();
+        let places_end = vec![0; PARTITIONS as usize];
         let chance = fastrand::Rng::with_seed(11);
-        Group { engine, scratch, topic, options, members, ends, troubles, chance }
+        let (read, most_memory, since) = (0, 0, Instant::now());
+        Group {
+            engine,
+            scratch,
+            topic,
+            options,
+            members,
+            ends,
+            troubles,
+            chance,
+            places,
+            places_end,
+            done,
+            read,
+            most_memory,
+            since,
+        }
     }
 
     fn join(&mut self) {
@@ -96,16 +129,24 @@ impl<'a, E: Engine> Group<'a, E> {
 
     fn kill(&mut self) {
         let mut member = self.remove_some();
-        check_memory(member.kill());
-        let ended = self.ended(&member, Ended::Killed);
-        self.ends.push((member.name(), ended));
+        let peak = member.kill();
+        self.end(&member, Ended::Killed, peak);
     }
 
     fn leave(&mut self) {
         let mut member = self.remove_some();
-        check_memory(member.leave());
-        let ended = self.ended(&member, Ended::Left);
-        self.ends.push((member.name(), ended));
+        let peak = member.leave();
+        self.end(&member, Ended::Left, peak);
+    }
+
+    fn end(&mut self, member: &Member, how: Ended, peak: u64) {
+        check_memory(peak);
+        self.most_memory = self.most_memory.max(peak);
+        let (process, how) = (member.name(), self.ended(member, how));
+        // In this order: an effect after the last one is of a record that was committed only if it comes again.
+        let committed = self.engine.committed(&self.topic);
+        let effects = self.scratch.count();
+        self.ends.push(End { process, how, committed, effects });
     }
 
     /// How a process ended: one that may have lost its partitions before, like one that slept.
@@ -129,19 +170,31 @@ impl<'a, E: Engine> Group<'a, E> {
         self.trouble(None, from);
     }
 
+    /// Looks up where the new records are.
+    fn look(&mut self) {
+        let ends = self.engine.ends(&self.topic);
+        self.places.extend(self.engine.places(&self.topic, &self.places_end, &ends));
+        self.places_end = ends;
+    }
+
     /// (6) and (9): no commit passes an unfinished record, and every partition that has something left goes on.
     fn check_progress(&mut self, what: &str, poisoned: usize) {
         let committed = self.engine.committed(&self.topic);
-        let (lines, places) = (self.scratch.effects(), self.engine.places(&self.topic));
-        Effects::read(&lines).check_commits(lines.len(), &committed, places.iter().copied());
-        let mut left = self.unfinished(&places, poisoned);
-        let end = Instant::now() + GOES_ON;
-        let from = lines.len();
+        let lines = self.scratch.effects();
+        self.look();
+        let places = self.places.iter().copied();
+        Effects::read(&lines).check_commits(lines.len(), &committed, places);
+        let mut left = self.unfinished(poisoned);
+        let (end, mut from) = (Instant::now() + GOES_ON, lines.len());
         loop {
-            for line in &self.scratch.effects()[from..] {
+            let lines = self.scratch.effects();
+            for line in &lines[from..] {
                 left.remove(&place(line).0);
             }
-            left = &left & &self.unfinished(&places, poisoned);
+            from = lines.len();
+            if !left.is_empty() {
+                left = &left & &self.unfinished(poisoned);
+            }
             if left.is_empty() {
                 return;
             }
@@ -151,11 +204,12 @@ impl<'a, E: Engine> Group<'a, E> {
     }
 
     /// The partitions with more records without an effect than the poisoned ones.
-    fn unfinished(&self, places: &HashSet<(usize, u64)>, poisoned: usize) -> HashSet<usize> {
+    fn unfinished(&mut self, poisoned: usize) -> HashSet<usize> {
         let lines = self.scratch.effects();
-        let done: HashSet<_> = lines.iter().map(|line| place(line)).collect();
+        self.done.extend(lines[self.read..].iter().map(|line| place(line)));
+        self.read = lines.len();
         let mut left = [0; PARTITIONS as usize];
-        places.difference(&done).for_each(|(partition, _)| left[*partition] += 1);
+        self.places.difference(&self.done).for_each(|(partition, _)| left[*partition] += 1);
         (0..left.len()).filter(|at| left[*at] > poisoned).collect()
     }
 
@@ -203,9 +257,9 @@ pub(crate) fn kills_lose_nothing<E: Engine>(engine: &mut E) {
     ];
     let parts = sent.chunks(sent.len().div_ceil(steps.len()));
     for ((what, step), part) in steps.into_iter().zip(parts) {
-        let before = group.scratch.effects().len();
+        let before = group.scratch.count();
         group.engine.send("proof", part);
-        let sent = group.scratch.effects().len();
+        let sent = group.scratch.count();
         group.wait_for_effects((before + part.len() / 4).saturating_sub(sent) as u64);
         println!("{}: {what}", E::NAME);
         step(&mut group);
@@ -233,13 +287,22 @@ fn finish<E: Engine>(mut group: Group<'_, E>, sent: &[(String, u64)]) {
     let of_store = Effects::read(&accepted(&lines));
     of_store.check_all_appear(sent);
     of_store.check_order(sent);
-    let timely = without_stale(&lines, &group.troubles);
-    let (count, stale) = (lines.len(), lines.len() - timely.len());
-    println!("{count} effects of {} records, {stale} of them stale", sent.len());
+    let stale = are_stale(&lines, &group.troubles);
+    let timely: Vec<_> = lines
+        .iter()
+        .zip(&stale)
+        .filter(|(_, stale)| !**stale)
+        .map(|(line, _)| line.clone())
+        .collect();
+    let (count, stale_count) = (lines.len(), lines.len() - timely.len());
+    let (records, megabytes) = (sent.len(), group.most_memory >> 20);
+    println!("{}: {count} effects of {records} records, {stale_count} of them stale", E::NAME);
+    println!("{}: {megabytes} MB at most in a member, {:?}", E::NAME, group.since.elapsed());
     let timely = Effects::read(&timely);
     timely.check_no_overlap();
-    for (process, ended) in &group.ends {
-        timely.check_repeats(process, *ended, (0, &[]));
+    for end in &group.ends {
+        let before = stale[..end.effects].iter().filter(|stale| !**stale).count();
+        timely.check_repeats(&end.process, end.how, (before, &end.committed));
     }
 }
 
@@ -258,38 +321,42 @@ pub(crate) fn poison_stops_only_itself<E: Engine>(engine: &mut E) {
 
 /// A build that commits on receipt loses records at a kill, and the checks find it.
 pub(crate) fn a_commit_on_receipt_is_found<E: Engine>(engine: &mut E) {
-    let sent = draw(2_000, 100);
-    let mut group = Group::new(engine, "receipt", "--work-us 20000 --broken receipt");
+    let sent = draw(4_000, 100);
+    let mut group = Group::new(engine, "receipt", "--work-us 100000 --broken receipt");
     group.engine.send("receipt", &sent);
     (0..2).for_each(|_| group.join());
     group.wait_for_effects(200);
-    let is_found = |group: &Group<'_, E>| {
-        let (committed, lines) = (group.engine.committed("receipt"), group.scratch.effects());
-        let (effects, places) = (Effects::read(&lines), group.engine.places("receipt"));
-        std::panic::catch_unwind(|| effects.check_commits(lines.len(), &committed, places)).is_err()
-    };
-    assert!(is_found(&group), "a commit passes unfinished records");
+    // In the middle of the others, which nobody finishes any more.
     (0..2).for_each(|_| group.kill());
+    let (committed, lines) = (group.engine.committed("receipt"), group.scratch.effects());
+    group.look();
+    let (effects, places) = (Effects::read(&lines), std::mem::take(&mut group.places));
+    let check = || effects.check_commits(lines.len(), &committed, places);
+    assert!(std::panic::catch_unwind(check).is_err(), "a commit passes unfinished records");
 }
 
 /// A build that releases partitions without a drain has two members in a key at once or repeats effects, and the checks find
 /// it.
 pub(crate) fn a_missing_drain_is_found<E: Engine>(engine: &mut E) {
-    let sent = draw(3_000, 100);
-    let mut group = Group::new(engine, "drain", "--work-us 20000 --broken drain");
+    // More than anybody finishes: every join comes in the middle, however busy the machine is.
+    let sent = draw(20_000, 100);
+    let mut group = Group::new(engine, "drain", "--work-us 200000 --broken drain");
     group.engine.send("drain", &sent);
     group.join();
     for _ in 0..3 {
         group.wait_for_effects(100);
         group.join();
     }
-    group.members[0].wait_for_all(&group.scratch, &sent);
     let process = group.members[0].name();
-    let effects = Effects::read(&group.scratch.effects());
-    let is_found = [
-        std::panic::catch_unwind(|| effects.check_no_overlap()).is_err(),
-        std::panic::catch_unwind(|| effects.check_repeats(&process, Ended::Left, (0, &[])))
-            .is_err(),
-    ];
-    assert!(is_found.contains(&true), "{is_found:?}");
+    let is_found = |effects: &Effects| {
+        let overlaps = std::panic::catch_unwind(|| effects.check_no_overlap()).is_err();
+        let check = || effects.check_repeats(&process, Ended::Left, (0, &[]));
+        overlaps || std::panic::catch_unwind(check).is_err()
+    };
+    let end = Instant::now() + GOES_ON;
+    while !is_found(&Effects::read(&group.scratch.effects())) {
+        assert!(Instant::now() < end, "no handler ran on");
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    (0..4).for_each(|_| group.kill());
 }

@@ -3,21 +3,15 @@
 use crate::contact::Contact;
 use crate::error::Error;
 use crate::id::Id;
-use crate::lookup::{Found, Lost, look_up};
+use crate::lookup::{Found, look_up};
 use crate::peers::Peers;
 use crate::replicas::{self, Kind};
+use crate::retry::retry;
 use crate::settings::Settings;
 use crate::value::Value;
 use crate::wire::Offered;
-use colored::time::{Duration, sleep};
 use std::net::SocketAddrV4;
 use std::sync::Arc;
-
-/// How often an operation is tried: the ring may be in motion. The waits in between add up to 3.1 s.
-const ATTEMPTS: u32 = 6;
-
-/// The wait behind the first attempt. It doubles each time.
-const FIRST_WAIT: Duration = Duration::from_millis(100);
 
 /// Reads and writes values of a ring. Clones share the socket.
 #[derive(Clone)]
@@ -56,13 +50,13 @@ impl Client {
         Self { peers, settings: Arc::new(settings), seeds }
     }
 
-    /// Looks up the owner of a key. Takes 5 s at most. Cancel safe.
+    /// Looks up the owner of a key. Tries again for [`Settings::patience`]. Cancel safe.
     ///
     /// # Errors
     ///
     /// If no node that answers knows the owner.
-    pub async fn look_up(&self, key: Id) -> Result<Found, Lost> {
-        look_up(&self.peers, &self.seeds, key).await
+    pub async fn look_up(&self, key: Id) -> Result<Found, Error> {
+        retry(self.settings.patience, || self.find(key)).await
     }
 
     /// As [`look_up`](Self::look_up), by way of this node. Cancel safe.
@@ -70,8 +64,13 @@ impl Client {
     /// # Errors
     ///
     /// As [`look_up`](Self::look_up).
-    pub async fn look_up_by(&self, first: Contact, key: Id) -> Result<Found, Lost> {
-        look_up(&self.peers, &[first], key).await
+    pub async fn look_up_by(&self, first: Contact, key: Id) -> Result<Found, Error> {
+        let known = [first];
+        retry(self.settings.patience, || look_up(&self.peers, &known, key)).await
+    }
+
+    async fn find(&self, key: Id) -> Result<Found, Error> {
+        look_up(&self.peers, &self.seeds, key).await
     }
 
     /// The predecessor and the successors that a node names. None if it does not answer. Cancel safe.
@@ -80,7 +79,8 @@ impl Client {
         Some((neighbours.predecessor.into_option(), neighbours.successors.0))
     }
 
-    /// Stores a value at the next nodes of 3 processes. Tries 6 times, for some seconds, because the ring may be in motion.
+    /// Stores a value at the next nodes of 3 processes. If all nodes answer, tries 6 times, for some seconds, because the ring
+    /// may be in motion. Otherwise tries for [`Settings::patience`].
     ///
     /// Not cancel safe: some of the nodes may have the value, and then the others get it by repair.
     ///
@@ -88,24 +88,15 @@ impl Client {
     ///
     /// If fewer processes keep the value, or if there is a newer record.
     pub async fn put(&self, value: &Value) -> Result<(), Error> {
-        let mut attempt = 0;
-        loop {
-            let stored = self.try_put(value).await;
-            attempt += 1;
-            let is_final = matches!(stored, Ok(()) | Err(Error::OutOfDate));
-            if is_final || attempt == ATTEMPTS {
-                return stored;
-            }
-            wait_behind(attempt).await;
-        }
+        retry(self.settings.patience, || self.try_put(value)).await
     }
 
     async fn try_put(&self, value: &Value) -> Result<(), Error> {
-        let found = self.look_up(value.key()).await?;
+        let found = self.find(value.key()).await?;
         replicas::store(&self.peers, &self.settings, &found, value).await
     }
 
-    /// The block of this key. Tries 6 times, for some seconds, because the ring may be in motion. Cancel safe.
+    /// The block of this key. Tries as often as [`put`](Self::put). Cancel safe.
     ///
     /// # Errors
     ///
@@ -114,8 +105,7 @@ impl Client {
         self.get(key, Kind::Block).await
     }
 
-    /// The newest record of this key that one of its nodes has. Tries 6 times, for some seconds, because the ring may
-    /// be in motion. Cancel safe.
+    /// The newest record of this key that one of its nodes has. Tries as often as [`put`](Self::put). Cancel safe.
     ///
     /// If all nodes of the key lie, this may be an old one: compare [`Value::sequence`] with the last one that you saw.
     ///
@@ -127,20 +117,25 @@ impl Client {
     }
 
     async fn get(&self, key: Id, kind: Kind) -> Result<Value, Error> {
-        let mut attempt = 0;
-        loop {
-            let value = self.try_get(key, kind).await;
-            attempt += 1;
-            if value.is_ok() || attempt == ATTEMPTS {
-                return value;
-            }
-            wait_behind(attempt).await;
-        }
+        retry(self.settings.patience, || self.try_get(key, kind)).await
     }
 
-    pub(crate) async fn try_get(&self, key: Id, kind: Kind) -> Result<Value, Error> {
-        let found = self.look_up(key).await?;
+    async fn try_get(&self, key: Id, kind: Kind) -> Result<Value, Error> {
+        let found = self.find(key).await?;
         replicas::fetch(&self.peers, &self.settings, &found, key, kind).await
+    }
+
+    /// The sequence number of the next record of this key, which is 1 if no node has one. Tries for [`Settings::patience`] if
+    /// nodes do not answer.
+    pub(crate) async fn next_sequence(&self, key: Id) -> Result<u64, Error> {
+        let find = || async {
+            match self.try_get(key, Kind::Record).await {
+                Ok(record) => Ok(record.sequence() + 1),
+                Err(Error::NotFound(_)) => Ok(1),
+                Err(error) => Err(error),
+            }
+        };
+        retry(self.settings.patience, find).await
     }
 
     /// How many of the nodes that should have the value have it, or a newer one. Cancel safe.
@@ -154,8 +149,4 @@ impl Client {
         let offered = Offered { key, sequence };
         Ok(replicas::count_copies(&self.peers, &self.settings, &found, offered).await)
     }
-}
-
-async fn wait_behind(attempt: u32) {
-    sleep(FIRST_WAIT * 2_u32.pow(attempt - 1)).await;
 }

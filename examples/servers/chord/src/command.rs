@@ -9,7 +9,7 @@ use crate::settings::Settings;
 use crate::tree::{Tree, publish};
 use crate::value::Signer;
 use colored::io::{self, AsyncReadExt};
-use colored::time::{Duration, sleep, timeout};
+use colored::time::{Duration, timeout};
 use std::fmt;
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
@@ -154,7 +154,7 @@ async fn serve(mut options: Options) -> Result<(), Failure> {
         if number == 0 && by.is_empty() {
             process.begin(0).await;
         } else {
-            join(&process, number).await?;
+            process.join(number).await?;
         }
     }
     println!("{}", process.address());
@@ -169,17 +169,6 @@ async fn serve(mut options: Options) -> Result<(), Failure> {
     // The other replicas are there in any case.
     let _ = timeout(MAX_LEAVE, leaving).await;
     Ok(())
-}
-
-/// Joins; tries again for some time, because the ring may be in motion.
-async fn join(process: &Process, number: u16) -> Result<(), Error> {
-    for _ in 0..10 {
-        if process.join(number).await.is_ok() {
-            return Ok(());
-        }
-        sleep(Duration::from_millis(300)).await;
-    }
-    process.join(number).await
 }
 
 async fn publish_directory(mut options: Options) -> Result<(), Failure> {

@@ -1,9 +1,10 @@
 //! [`Error`]: why a value was not stored or read.
 
 use crate::id::Id;
-use crate::lookup::Lost;
+use colored::time::Duration;
 use std::fmt;
 use std::io;
+use std::net::SocketAddrV4;
 use std::path::PathBuf;
 
 /// Why something was not stored or read.
@@ -12,14 +13,25 @@ use std::path::PathBuf;
 pub enum Error {
     /// No node that answers knows the owner of a key.
     Lost,
-    /// No asked node has a value for the key that belongs to it.
+    /// A node could not join: none of these processes leads to a member of the ring.
+    NoRing(Vec<SocketAddrV4>),
+    /// No asked node has a value for the key that belongs to it. All of them have answered.
     NotFound(Id),
+    /// Nodes that should have the value of the key do not answer, or have left the ring.
+    Unreachable(Id),
     /// The values could not be stored at so many processes.
     TooFewCopies {
         /// How many have it.
         copies: usize,
         /// How many should.
         wanted: usize,
+    },
+    /// All attempts have failed, for as long as [`Settings::patience`](crate::Settings::patience) says.
+    GaveUp {
+        /// How long it was tried.
+        tried: Duration,
+        /// Why the last attempt failed.
+        why: Box<Error>,
     },
     /// There is another record of this key, with this sequence number or a higher one.
     OutOfDate,
@@ -38,8 +50,15 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Lost => Lost.fmt(f),
+            Self::Lost => f.write_str("no node that answers knows the owner of the key"),
+            Self::NoRing(asked) => write!(f, "no process leads into the ring, of {asked:?}"),
             Self::NotFound(key) => write!(f, "no asked node has the value of the key {key}"),
+            Self::Unreachable(key) => {
+                write!(f, "nodes that should have the value of the key {key} do not answer")
+            }
+            Self::GaveUp { tried, why } => {
+                write!(f, "{why}; tried for {:.1} s", tried.as_secs_f64())
+            }
             Self::TooFewCopies { copies, wanted } => {
                 write!(f, "{copies} processes keep the value, and {wanted} should")
             }
@@ -56,12 +75,6 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
-
-impl From<Lost> for Error {
-    fn from(_: Lost) -> Self {
-        Self::Lost
-    }
-}
 
 impl From<io::Error> for Error {
     fn from(error: io::Error) -> Self {

@@ -1,21 +1,18 @@
 //! Look-ups: which nodes own a key. The caller asks node after node (iterative look-up).
 
 use crate::contact::Contact;
+use crate::error::Error;
 use crate::id::Id;
 use crate::peers::Peers;
 use crate::wire::Step;
-use colored::time::{Duration, timeout};
+use colored::time::timeout;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
 /// Nodes that one look-up asks, at most. In a ring of 2^20 nodes it would be some 10.
 const MAX_ASKED: usize = 64;
 
 /// Nodes that one look-up keeps in mind: the closest ones.
 const MAX_CANDIDATES: usize = 32;
-
-/// How long one look-up takes, at most.
-const MAX_TIME: Duration = Duration::from_secs(5);
 
 /// Where a key is.
 #[derive(Clone, Debug)]
@@ -36,23 +33,11 @@ impl Found {
     }
 }
 
-/// No node that answers knows the owner of the key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lost;
-
-impl fmt::Display for Lost {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("no node that answers knows the owner of the key")
-    }
-}
-
-impl std::error::Error for Lost {}
-
-/// Looks up the owner of a key, by way of known nodes. Takes 5 s at most.
+/// Looks up the owner of a key once, by way of known nodes. Takes five times the deadline of a call at most.
 ///
 /// Cancel safe: a look-up changes nothing.
-pub(crate) async fn look_up(peers: &Peers, known: &[Contact], key: Id) -> Result<Found, Lost> {
-    timeout(MAX_TIME, ask_around(peers, known, key)).await.unwrap_or(Err(Lost))
+pub(crate) async fn look_up(peers: &Peers, known: &[Contact], key: Id) -> Result<Found, Error> {
+    timeout(peers.max_look_up(), ask_around(peers, known, key)).await.unwrap_or(Err(Error::Lost))
 }
 
 /// Goes on behind the first step, which the calling node has made by its own table.
@@ -61,7 +46,7 @@ pub(crate) async fn look_up_from(
     own: Contact,
     first: Step,
     key: Id,
-) -> Result<Found, Lost> {
+) -> Result<Found, Error> {
     let contacts = first.contacts.0;
     if first.is_last {
         return Ok(Found { successors: contacts, predecessor: own.id(), hops: 0 });
@@ -69,12 +54,12 @@ pub(crate) async fn look_up_from(
     look_up(peers, &contacts, key).await
 }
 
-async fn ask_around(peers: &Peers, known: &[Contact], key: Id) -> Result<Found, Lost> {
+async fn ask_around(peers: &Peers, known: &[Contact], key: Id) -> Result<Found, Error> {
     let mut candidates = Candidates::new(key);
     candidates.extend(known);
     let mut hops = 0;
     for _ in 0..MAX_ASKED {
-        let asked = candidates.take_next(peers).ok_or(Lost)?;
+        let asked = candidates.take_next(peers).ok_or(Error::Lost)?;
         // Another candidate leads on if this one is gone.
         let Ok(step) = peers.step(asked, key).await else { continue };
         hops += 1;
@@ -85,7 +70,7 @@ async fn ask_around(peers: &Peers, known: &[Contact], key: Id) -> Result<Found, 
             return Ok(Found { successors: contacts, predecessor: asked.id(), hops });
         }
     }
-    Err(Lost)
+    Err(Error::Lost)
 }
 
 /// Nodes in front of a key that have not been asked.

@@ -1,8 +1,9 @@
 //! [`Node`]: one node of a process. Its state belongs to a color of its own, under which its tasks run.
 
 use crate::contact::Contact;
+use crate::error::Error;
 use crate::id::Id;
-use crate::lookup::{Found, Lost, look_up_from};
+use crate::lookup::{Found, look_up_from};
 use crate::peers::Peers;
 use crate::routing::RoutingTable;
 use crate::settings::Settings;
@@ -85,9 +86,9 @@ impl Node {
         self.member.post(|member| drop(member.take()));
     }
 
-    /// Looks up a key, under the color of the node: the first step is by its own table.
-    pub(crate) async fn look_up(&self, key: Id) -> Result<Found, Lost> {
-        let first = self.with(|member| member.table.step(key)).ok_or(Lost)?;
+    /// Looks up a key once, under the color of the node: the first step is by its own table.
+    pub(crate) async fn look_up(&self, key: Id) -> Result<Found, Error> {
+        let first = self.with(|member| member.table.step(key)).ok_or(Error::Lost)?;
         look_up_from(&self.peers, self.own, first, key).await
     }
 }

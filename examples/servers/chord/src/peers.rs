@@ -18,16 +18,11 @@ use std::io;
 use std::net::{SocketAddr, SocketAddrV4};
 use std::sync::Arc;
 
-/// A call is sent 8 times before its process counts as dead. If 10 % of the packets are lost each way, one in 600,000 calls
-/// fails. A process that is dead is noticed within a second, so that the ring is right 5 s after a change.
-const RETRY: Retry = Retry {
-    first: Duration::from_millis(40),
-    most: Duration::from_millis(160),
-    deadline: Duration::from_secs(1),
-};
-
-/// For a process that has not answered lately.
-const BRIEF: Retry = Retry { deadline: Duration::from_millis(200), ..RETRY };
+/// When a call is sent: 8 times in a second. If 10 % of the packets are lost each way, one in 600,000 calls is not
+/// answered in this time.
+fn retry(deadline: Duration) -> Retry {
+    Retry { first: Duration::from_millis(40), most: Duration::from_millis(160), deadline }
+}
 
 /// Why a node did not answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +42,7 @@ pub(crate) struct Peers {
     udp: Udp,
     /// The same one, for processes that have not answered lately.
     brief: Udp,
+    max_look_up: Duration,
     detour: Option<Detour>,
     silence: Arc<Silence>,
 }
@@ -56,15 +52,16 @@ impl Peers {
     pub(crate) async fn bind(address: SocketAddrV4, settings: &Settings) -> io::Result<Self> {
         let socket = UdpSocket::bind(address).await?;
         let options = UdpOptions {
-            retry: RETRY,
+            retry: retry(settings.deadline),
             cache_bytes: 1 << 20,
-            cache_age: 2 * RETRY.deadline,
+            cache_age: 2 * settings.deadline,
             seed: settings.seed,
             ..UdpOptions::default()
         };
         let udp = Udp::over(socket, options);
-        let brief = udp.with_retry(BRIEF);
-        Ok(Self { udp, brief, detour: None, silence: Arc::default() })
+        let brief = udp.with_retry(retry(settings.deadline / 5));
+        let max_look_up = 5 * settings.deadline;
+        Ok(Self { udp, brief, max_look_up, detour: None, silence: Arc::default() })
     }
 
     /// Answers for these nodes from now on.
@@ -88,6 +85,16 @@ impl Peers {
             SocketAddr::V4(address) => Ok(address),
             SocketAddr::V6(_) => Err(io::Error::other("a contact has an IPv4 address")),
         }
+    }
+
+    /// How long one look-up takes, at most.
+    pub(crate) fn max_look_up(&self) -> Duration {
+        self.max_look_up
+    }
+
+    /// Which processes have not answered lately.
+    pub(crate) fn silence(&self) -> &Arc<Silence> {
+        &self.silence
     }
 
     /// Whether the process of the node has not answered lately: others are asked first.

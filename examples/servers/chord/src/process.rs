@@ -6,6 +6,7 @@ use crate::error::Error;
 use crate::lookup::look_up;
 use crate::node::{MemberCell, Node};
 use crate::peers::Peers;
+use crate::retry::retry;
 use crate::service::Nodes;
 use crate::settings::Settings;
 use colored::{Color, ColorCell};
@@ -39,7 +40,8 @@ impl Process {
             ColorCell::new(color, None)
         };
         let cells: Arc<[MemberCell]> = (0..nodes).map(new_cell).collect();
-        peers.serve(&Nodes { cells: Arc::clone(&cells), mistake: settings.mistake });
+        let silence = Arc::clone(peers.silence());
+        peers.serve(&Nodes { cells: Arc::clone(&cells), silence, mistake: settings.mistake });
         let (settings, seeds) = (Arc::new(settings), Arc::from(seeds));
         let node = |(number, cell): (u16, &MemberCell)| Node {
             own: Contact::new(address, number),
@@ -77,12 +79,12 @@ impl Process {
         self.nodes[usize::from(number)].join(&[]).await;
     }
 
-    /// Makes the node a member of the ring of the seeds, or of another node of this process. Others find it after one of their rounds. Not cancel safe: the
-    /// node may be a member.
+    /// Makes the node a member of the ring of the seeds, or of another node of this process. Others find it after one of
+    /// their rounds. Tries again for [`Settings::patience`]. Not cancel safe: the node may be a member.
     ///
     /// # Errors
     ///
-    /// If none of them answers.
+    /// If none of them leads to the node's neighbours in this time.
     ///
     /// # Panics
     ///
@@ -92,7 +94,13 @@ impl Process {
         let seeds = node.seeds.iter().map(|seed| Contact::new(*seed, 0));
         let neighbours = self.nodes.iter().map(|neighbour| neighbour.own);
         let known: Vec<_> = seeds.chain(neighbours).collect();
-        let found = look_up(&node.peers, &known, node.own.id()).await?;
+        let find = || async {
+            let found = look_up(&node.peers, &known, node.own.id()).await;
+            found.map_err(|_| {
+                Error::NoRing(node.seeds.iter().copied().chain([self.address]).collect())
+            })
+        };
+        let found = retry(node.settings.patience, find).await?;
         node.join(&found.successors).await;
         Ok(())
     }

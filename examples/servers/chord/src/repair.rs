@@ -3,6 +3,7 @@
 use crate::contact::Contact;
 use crate::node::Node;
 use crate::replicas::choose;
+use crate::retry::retry;
 use crate::settings::Mistake;
 use crate::wire::{OFFERED, Offered, Stored};
 use colored::time::sleep;
@@ -39,8 +40,12 @@ pub(crate) async fn hand_over(node: &Node) {
 async fn compare(node: &Node, held: &[Offered], is_leaving: bool) {
     let mut rest = held;
     while let Some(first) = rest.first() {
+        let found = match is_leaving {
+            true => retry(node.settings.patience, || node.look_up(first.key)).await,
+            false => node.look_up(first.key).await,
+        };
         // The ring is in motion: the next round sees to the rest.
-        let Ok(found) = node.look_up(first.key).await else { return };
+        let Ok(found) = found else { return };
         let (start, owner) = (found.predecessor, found.owner().id());
         let is_other = |offered: &Offered| !offered.key.is_within(start, owner);
         let end = rest.iter().position(is_other).unwrap_or(rest.len()).max(1);

@@ -31,17 +31,19 @@ pub(crate) async fn store(
     found: &Found,
     value: &Value,
 ) -> Result<(), Error> {
-    let mut copies = 0;
+    let (mut copies, mut have_all_answered) = (0, true);
     for replica in choose(&found.successors, settings) {
         match peers.store(replica, value).await {
             Ok(Stored::Kept) => copies += 1,
             Ok(Stored::OutOfDate) => return Err(Error::OutOfDate),
-            Ok(Stored::Full | Stored::Refused) | Err(_) => {}
+            Ok(Stored::Full | Stored::Refused) => {}
+            Err(_) => have_all_answered = false,
         }
     }
     match settings.replicas {
-        wanted if copies < wanted => Err(Error::TooFewCopies { copies, wanted }),
-        _ => Ok(()),
+        wanted if copies >= wanted => Ok(()),
+        wanted if have_all_answered => Err(Error::TooFewCopies { copies, wanted }),
+        _ => Err(Error::Unreachable(value.key())),
     }
 }
 
@@ -70,11 +72,14 @@ pub(crate) async fn fetch(
         contacts.sort_by_key(|contact| peers.is_silent(*contact));
     }
     let mut newest: Option<Value> = None;
+    let mut have_all_answered = true;
     for (asked, contact) in replicas.iter().chain(&others).enumerate() {
         if newest.is_some() && (kind == Kind::Block || asked >= replicas.len()) {
             break;
         }
-        let Ok(Some(bytes)) = peers.fetch(*contact, key).await else { continue };
+        let fetched = peers.fetch(*contact, key).await;
+        have_all_answered &= fetched.is_ok();
+        let Ok(Some(bytes)) = fetched else { continue };
         let value = match settings.mistake {
             Mistake::TrustsReplies => Some(Value::unverified(key, bytes)),
             _ => Value::verify(key, bytes),
@@ -83,7 +88,10 @@ pub(crate) async fn fetch(
         newest =
             value.filter(|value| known.is_none_or(|known| known < value.sequence())).or(newest);
     }
-    newest.ok_or(Error::NotFound(key))
+    newest.ok_or(match have_all_answered {
+        true => Error::NotFound(key),
+        false => Error::Unreachable(key),
+    })
 }
 
 /// How many of the nodes that should have the value have it.

@@ -3,12 +3,14 @@
 use crate::id::Id;
 use crate::node::{Member, MemberCell};
 use crate::settings::Mistake;
+use crate::silence::Silence;
 use crate::value::Value;
 use crate::wire::{
     Data, KeyCall, Maybe, Neighbours, NeighboursCall, OfferCall, Step, StoreCall, Stored,
 };
 use colored::Color;
 use rpc::{Caller, Procedure, Program, Refusal, service};
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 /// The program's number, of those for everybody's use.
@@ -25,6 +27,7 @@ pub(crate) const OFFER: Procedure = Procedure::new(PROGRAM, VERSION, 5);
 #[derive(Clone)]
 pub(crate) struct Nodes {
     pub(crate) cells: Arc<[MemberCell]>,
+    pub(crate) silence: Arc<Silence>,
     pub(crate) mistake: Mistake,
 }
 
@@ -64,9 +67,12 @@ async fn step(nodes: Nodes, _: Caller, call: KeyCall) -> Result<Maybe<Step>, Ref
 
 async fn neighbours(
     nodes: Nodes,
-    _: Caller,
+    caller: Caller,
     call: NeighboursCall,
 ) -> Result<Maybe<Neighbours>, Refusal> {
+    if let Some(SocketAddr::V4(process)) = caller.peer() {
+        nodes.silence.note(process, true);
+    }
     nodes.answer(call.node, |member| {
         let neighbours = member.table.neighbours();
         call.caller.0.iter().for_each(|caller| member.table.note_predecessor(*caller));

@@ -14,6 +14,11 @@ pub struct Settings {
     pub replicas: usize,
     /// How many bytes of values a node keeps.
     pub capacity: usize,
+    /// A process that does not answer a call for so long counts as dead: the ring goes on without it, until it calls again.
+    /// Longer than a process of a busy machine gets no CPU. A look-up takes at most five times as long.
+    pub deadline: Duration,
+    /// How long an operation is tried that fails because nodes do not answer.
+    pub patience: Duration,
     /// Chooses the number of the first call. It differs from start to start; simulations set it.
     pub seed: u64,
     /// What is wrong on purpose.
@@ -21,13 +26,15 @@ pub struct Settings {
 }
 
 impl Default for Settings {
-    /// Rounds of 250 ms, repair each second, 3 replicas, 16 MiB a node, a random seed.
+    /// Rounds of 250 ms, repair each second, 3 replicas, 16 MiB a node, dead after 3 s, 30 s of patience, a random seed.
     fn default() -> Self {
         Self {
             round: Duration::from_millis(250),
             repair: Duration::from_secs(1),
             replicas: 3,
             capacity: 16 << 20,
+            deadline: Duration::from_secs(3),
+            patience: Duration::from_secs(30),
             seed: RandomState::new().hash_one(0),
             mistake: Mistake::None,
         }

@@ -26,14 +26,18 @@ impl Silence {
         until.get(&process).is_some_and(|until| Instant::now() < *until)
     }
 
-    /// Notes whether the process has answered.
+    /// Notes whether the process has answered, or has called.
     pub(crate) fn note(&self, process: SocketAddrV4, has_answered: bool) {
         let mut until = self.until.lock().unwrap_or_else(PoisonError::into_inner);
         if has_answered {
             until.remove(&process);
             return;
         }
+        // A silence is not extended by calls that had less time: a slow process gets the whole time again.
         let now = Instant::now();
+        if until.get(&process).is_some_and(|until| now < *until) {
+            return;
+        }
         if until.len() >= MAX {
             until.retain(|_, until| now < *until);
         }

@@ -1,17 +1,16 @@
 //! Blocks survive the death of two processes at once, and no altered block is delivered.
 
-use super::world::{Ring, blocks};
-use chord::{Contact, Error, Mistake, Settings, Signer, Value};
+use super::world::{Ring, blocks, settings};
+use chord::{Contact, Error, Mistake, Signer, Value};
 use colored::time::Duration;
 use std::collections::BTreeSet;
 use std::net::SocketAddrV4;
 
 const BLOCKS: usize = 100;
-const MOST: Duration = Duration::from_secs(60);
+const MOST: Duration = Duration::from_secs(120);
 
 async fn start(processes: u16, mistake: Mistake) -> Ring {
-    let settings = |_| Settings { mistake, ..Settings::default() };
-    let ring = Ring::start(processes, 3, settings).await.expect("loopback is there");
+    let ring = Ring::start(processes, 3, |_| settings(mistake)).await.expect("loopback is there");
     assert!(ring.settle(MOST).await, "the ring settles");
     ring
 }
@@ -74,8 +73,8 @@ async fn read_from_liars(reader: Mistake) -> [usize; 2] {
         4 => reader,
         _ => Mistake::None,
     };
-    let settings = |process| Settings { mistake: mistake(process), ..Settings::default() };
-    let ring = Ring::start(4, 3, settings).await.expect("loopback is there");
+    let ring =
+        Ring::start(4, 3, |process| settings(mistake(process))).await.expect("loopback is there");
     assert!(ring.settle(MOST).await, "the ring settles");
     let mut counts = [0; 2];
     for value in blocks(BLOCKS) {

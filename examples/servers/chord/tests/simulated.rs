@@ -15,7 +15,7 @@ const NODES: u16 = 2;
 
 const SEEDS: u64 = 1000;
 
-fn address(host: u8) -> SocketAddrV4 {
+pub(crate) fn address(host: u8) -> SocketAddrV4 {
     SocketAddrV4::new(Ipv4Addr::new(10, 0, 0, host + 1), 7000)
 }
 
@@ -24,9 +24,10 @@ fn addresses() -> [SocketAddrV4; HOSTS.len()] {
     [1, 2, 3, 4, 5].map(address)
 }
 
-fn settings(mistake: Mistake) -> Settings {
+pub(crate) fn settings(mistake: Mistake) -> Settings {
     let (round, repair) = (Duration::from_millis(500), Duration::from_secs(2));
-    Settings { round, repair, seed: sim::random(), mistake, ..Settings::default() }
+    let deadline = Duration::from_secs(1);
+    Settings { round, repair, deadline, seed: sim::random(), mistake, ..Settings::default() }
 }
 
 fn census() -> Census {

@@ -1,6 +1,6 @@
 //! A ring on loopback: processes in one runtime, a socket each.
 
-use chord::{Census, Client, Contact, Error, Id, Process, Settings, Value, concurrently};
+use chord::{Census, Client, Contact, Error, Id, Mistake, Process, Settings, Value, concurrently};
 use colored::time::{Duration, Instant, sleep};
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::sync::Arc;
@@ -9,6 +9,12 @@ const ANY_PORT: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
 
 /// Operations at a time.
 const AT_A_TIME: usize = 8;
+
+/// Settings for a busy machine, on which a thread may get no CPU for seconds.
+pub(crate) fn settings(mistake: Mistake) -> Settings {
+    let (deadline, patience) = (Duration::from_secs(5), Duration::from_secs(60));
+    Settings { deadline, patience, mistake, ..Settings::default() }
+}
 
 pub(crate) struct Ring {
     pub(crate) processes: Vec<Process>,

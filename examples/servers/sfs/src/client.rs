@@ -93,6 +93,7 @@ impl Default for Options {
 pub struct Client {
     link: Link,
     cache: ColorCell<Cache>,
+    ignores_verifiers: bool,
 }
 
 impl Client {
@@ -100,7 +101,9 @@ impl Client {
     pub fn new(target: &Target, identity: &Identity, options: &Options) -> Client {
         let is_mistaken = options.mistake == Some(Mistake::ReadsBehindTheLease);
         let cache = ColorCell::new(Color::unique(), Cache::new(is_mistaken));
-        Client { link: Link::new(target, identity, options, cache.clone()), cache }
+        let link = Link::new(target, identity, options, cache.clone());
+        let ignores_verifiers = options.mistake == Some(Mistake::IgnoresTheVerifier);
+        Client { link, cache, ignores_verifiers }
     }
 
     /// How often the cache had what was asked for.

@@ -64,7 +64,7 @@ impl Server {
         };
         let recall = Recall::new(&palette, settings);
         let gives_files = root.has_inodes() && rustix::process::geteuid().is_root();
-        let tree = Tree::new(root, &palette, verifier()).await?;
+        let tree = Tree::new(root, &palette, verifier(), settings.mistake).await?;
         let replies = ColorCell::new(palette.names, Replies::default());
         let nfs = Arc::new(Nfs { tree, recall, replies, gives_files });
         let services = services::of(&nfs, color_of);

@@ -10,6 +10,7 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::crypto::CryptoProvider;
 
 /// How long a handshake may take. A guess.
 const HANDSHAKE: Duration = Duration::from_secs(10);
@@ -45,8 +46,17 @@ impl Door {
 
     /// These clients, by TLS 1.3: the server has this key.
     pub fn tls(identity: &Identity, clients: Clients) -> Door {
+        Door::tls_by(tls::provider(), identity, clients)
+    }
+
+    /// As [`tls`](Self::tls), with this cryptography.
+    ///
+    /// # Panics
+    ///
+    /// If it has no cipher of TLS 1.3, or not the signatures of the key.
+    pub fn tls_by(provider: Arc<CryptoProvider>, identity: &Identity, clients: Clients) -> Door {
         let clients = Arc::new(clients);
-        Door(Kind::Tls(tls::acceptor(identity, Arc::clone(&clients)), clients))
+        Door(Kind::Tls(tls::acceptor(provider, identity, Arc::clone(&clients)), clients))
     }
 
     /// Takes a connection in, which may take ten seconds.

@@ -121,6 +121,10 @@ impl Recall {
             for (holder, until) in holders {
                 let way = self.clients.call(move |clients| clients.get(&holder).cloned()).await;
                 let shard = shard.clone();
+                let until = match self.mistake {
+                    Some(Mistake::WaitsForTwoLeases) => until + self.lease,
+                    _ => until,
+                };
                 let here = Color::current().unwrap_or(Color::DEFAULT);
                 calls.spawn_colored(here, async move {
                     call_back(way, id, until).await;

@@ -5,12 +5,13 @@ use crate::door::Door;
 use crate::keys::{Identity, KeyHash};
 use crate::root::Root;
 use crate::settings::Settings;
-use crate::tls::Clients;
+use crate::tls::{self, Clients};
 use crate::users::UserMap;
 use colored::net::TcpListener;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use tokio_rustls::rustls::crypto::CryptoProvider;
 
 /// Where a server listens.
 #[derive(Clone, Debug)]
@@ -34,6 +35,8 @@ pub struct Options {
     pub settings: Settings,
     /// What may overlap.
     pub coloring: Coloring,
+    /// The cryptography of TLS; that of `ring` if there is none.
+    pub provider: Option<Arc<CryptoProvider>>,
 }
 
 /// Serves a directory until the process ends. Prints each address.
@@ -57,7 +60,9 @@ pub async fn run(directory: impl AsRef<Path>, options: &Options) -> io::Result<(
     for address in &options.addresses {
         let (listener, door) = match address {
             Address::Tls(address) => {
-                (TcpListener::bind(address).await?, Door::tls(&identity, clients.clone()))
+                let provider = options.provider.clone().unwrap_or_else(tls::provider);
+                let door = Door::tls_by(provider, &identity, clients.clone());
+                (TcpListener::bind(address).await?, door)
             }
             Address::Plain(address) => {
                 (TcpListener::bind(address).await?, Door::plain(UserMap::same()))

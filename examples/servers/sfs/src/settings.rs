@@ -24,10 +24,22 @@ impl Default for Settings {
 pub enum Mistake {
     /// A change is answered although clients still cache the old data.
     AnswersBeforeTheCallBacks,
+    /// A stable write and a commit are answered before the bytes are on the device.
+    AnswersBeforeTheSync,
+    /// A write that the disk has no room for is answered as if it were made.
+    AnswersWithoutRoom,
     /// Nobody is called back.
     ForgetsTheCallBacks,
     /// A server that starts again changes files although clients have leases of the run before.
     ForgetsTheGracePeriod,
+    /// A client that has lost its connection does not connect again.
+    GivesUpWithTheConnection,
+    /// A client does not write again what a server that has stopped may have lost.
+    IgnoresTheVerifier,
+    /// A read of a file is answered by the bytes before those that are asked for.
+    MixesUpBlocks,
     /// A client reads from its cache after the lease has expired.
     ReadsBehindTheLease,
+    /// A change waits twice as long as the lease of a client that does not answer.
+    WaitsForTwoLeases,
 }

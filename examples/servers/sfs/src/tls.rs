@@ -43,9 +43,17 @@ impl Clients {
     }
 }
 
+/// The cryptography of `ring`.
+pub(crate) fn provider() -> Arc<CryptoProvider> {
+    Arc::new(ring::default_provider())
+}
+
 /// The server's side: it has this key, and takes these clients.
-pub(crate) fn acceptor(identity: &Identity, clients: Arc<Clients>) -> TlsAcceptor {
-    let provider = Arc::new(ring::default_provider());
+pub(crate) fn acceptor(
+    provider: Arc<CryptoProvider>,
+    identity: &Identity,
+    clients: Arc<Clients>,
+) -> TlsAcceptor {
     let verifier = Arc::new(KnownClients { clients, provider: Arc::clone(&provider) });
     let builder = ServerConfig::builder_with_provider(provider)
         .with_protocol_versions(&[&TLS13])
@@ -59,7 +67,7 @@ pub(crate) fn acceptor(identity: &Identity, clients: Arc<Clients>) -> TlsAccepto
 
 /// The client's side: it has this key, and the server has the key with this hash.
 pub(crate) fn connector(identity: &Identity, server: KeyHash) -> TlsConnector {
-    let provider = Arc::new(ring::default_provider());
+    let provider = provider();
     let verifier = Arc::new(OneServer { server, provider: Arc::clone(&provider) });
     let builder = ClientConfig::builder_with_provider(provider)
         .with_protocol_versions(&[&TLS13])

@@ -17,6 +17,7 @@ use crate::open_files::OpenFiles;
 use crate::palette::Palette;
 use crate::refused::Refused;
 use crate::root::Root;
+use crate::settings::Mistake;
 use colored::ColorCell;
 use colored::fs::File;
 use colored::sync::OnceCell;
@@ -36,10 +37,16 @@ pub(crate) struct Tree {
     walk: OnceCell<()>,
     /// Which data may be lost: a client writes again what it wrote under another one.
     verifier: ColorCell<[u8; 8]>,
+    mistake: Option<Mistake>,
 }
 
 impl Tree {
-    pub(crate) async fn new(root: Root, palette: &Palette, verifier: [u8; 8]) -> io::Result<Tree> {
+    pub(crate) async fn new(
+        root: Root,
+        palette: &Palette,
+        verifier: [u8; 8],
+        mistake: Option<Mistake>,
+    ) -> io::Result<Tree> {
         let top = root.look(Path::new("")).await?;
         let id = if root.has_inodes() { Id::of_inode(&top) } else { Id(1) };
         Ok(Tree {
@@ -52,6 +59,7 @@ impl Tree {
                 .collect(),
             walk: OnceCell::new(),
             verifier: ColorCell::new(palette.names, verifier),
+            mistake,
         })
     }
 

@@ -43,7 +43,9 @@ impl Turns {
     /// that has the run waits too, as far as the system tells: perhaps for a lock that the other one holds.
     pub(in crate::sim) fn release_if_stuck(&self) {
         let mut state = self.lock();
-        let is_stuck = state.choices == state.seen && !state.paused.is_empty();
+        let is_same = state.choices == state.seen;
+        state.same_looks = if is_same { state.same_looks.saturating_add(1) } else { 0 };
+        let is_stuck = is_same && !state.paused.is_empty();
         state.seen = state.choices;
         if !is_stuck || state.is_busy() {
             return;
@@ -57,6 +59,17 @@ impl Turns {
             state.idle.retain(|idle| *idle != FIRST);
             self.slots[FIRST].put(Order::Resume(None));
         }
+    }
+
+    /// What goes on, if this is the look by which no choice was made for so many looks.
+    pub(in crate::sim) fn describe_after(&self, same_looks: u32) -> Option<String> {
+        let state = self.lock();
+        let (is_now, running) = (state.same_looks == same_looks, state.running);
+        drop(state);
+        is_now.then(|| match self.hosts.try_lock() {
+            Ok(hosts) => hosts.describe_turn(running),
+            Err(_) => "the start or the end of a host".to_owned(),
+        })
     }
 
     /// The run has ended: lets the turns in progress end, and then the first thread.

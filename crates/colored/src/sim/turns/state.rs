@@ -31,6 +31,10 @@ pub(super) struct State {
     /// How many choices were made, and at the last look of the watch.
     pub(super) choices: u64,
     pub(super) seen: u64,
+    /// The looks in a row that have seen no new choice.
+    pub(super) same_looks: u32,
+    /// The actor whose turn goes on.
+    pub(super) running: usize,
     /// The last actors that could go on.
     pub(super) candidates: Candidates,
 }
@@ -87,6 +91,8 @@ impl State {
             helpers: Vec::new(),
             choices: 0,
             seen: 0,
+            same_looks: 0,
+            running: 0,
             candidates: Candidates::default(),
         }
     }

@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddrV4;
 
-/// Until a child has joined with all of its nodes.
-const MAX_START: Duration = Duration::from_secs(30);
+/// Until a child has joined with all of its nodes. A machine may be busy.
+const MAX_START: Duration = Duration::from_secs(60);
 
 /// The processes that run. They are killed when this is dropped, and leave by themselves if this process is killed.
 pub(super) struct Fleet {
@@ -30,7 +30,7 @@ impl Fleet {
         for number in 0..processes {
             let (child, address) = timeout(MAX_START, start_child(nodes, &seeds))
                 .await
-                .map_err(|_| Failure::Broken("a process joins within 30 s".to_owned()))??;
+                .map_err(|_| Failure::Broken("a process joins within 60 s".to_owned()))??;
             running.insert(number, (child, address));
             seeds.push(address);
         }

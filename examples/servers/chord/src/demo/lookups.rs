@@ -19,7 +19,7 @@ const LOOK_UPS: usize = 2000;
 const LOSSES: [u8; 3] = [0, 5, 10];
 
 /// Look-ups at a time.
-const AT_A_TIME: usize = 4;
+const AT_A_TIME: usize = 8;
 
 /// Prints a row for each loss. Each look-up must find the true owner.
 pub(super) async fn run(fleet: &Fleet) -> Result<(), Failure> {

@@ -4,7 +4,6 @@ use super::format::{self, Entry, EntryKind, FANOUT, Link, MAX_LEVELS};
 use crate::client::Client;
 use crate::error::Error;
 use crate::id::Id;
-use crate::replicas::Kind;
 use crate::value::{Signer, Value};
 use crate::wire::MAX_VALUE;
 use colored::fs::{self, File};
@@ -51,11 +50,7 @@ pub async fn publish(
     directory: &Path,
 ) -> Result<Published, Error> {
     let key = signer.key();
-    let sequence = match client.try_get(key, Kind::Record).await {
-        Ok(record) => record.sequence() + 1,
-        Err(Error::NotFound(_)) => 1,
-        Err(error) => return Err(error),
-    };
+    let sequence = client.next_sequence(key).await?;
     let mut publisher = Publisher::new(client.clone());
     let link = publisher.directory(directory, 0).await?;
     publisher.finish(0).await?;

@@ -5,6 +5,7 @@ use super::{Error, Options, Result, Target};
 use crate::door::Duplex;
 use crate::keys::Identity;
 use crate::lease_protocol::{self, FileArgs, HelloAnswer, HelloArgs};
+use crate::settings::Mistake;
 use crate::tls;
 use colored::ColorCell;
 use colored::net::TcpStream;
@@ -32,6 +33,7 @@ pub(super) struct Link {
     /// The number of the next request.
     next: AtomicU32,
     patience: Duration,
+    gives_up: bool,
     /// The open connection.
     open: Mutex<Option<rpc::Client>>,
     /// The length of a lease in milliseconds.
@@ -53,6 +55,7 @@ impl Link {
             user: options.user,
             next: AtomicU32::new(1),
             patience: options.patience,
+            gives_up: options.mistake == Some(Mistake::GivesUpWithTheConnection),
             open: Mutex::new(None),
             lease: AtomicU64::new(0),
         }
@@ -88,7 +91,7 @@ impl Link {
                     | RpcError::NotEncoded
                     | RpcError::TooLong { .. }
             );
-            if is_final || Instant::now() + PAUSE >= end {
+            if is_final || self.gives_up || Instant::now() + PAUSE >= end {
                 return Err(Error::Link(io::Error::other(error)));
             }
             sleep(PAUSE).await;

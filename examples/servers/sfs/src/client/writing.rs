@@ -91,7 +91,7 @@ impl Client {
         let file = self.create(directory, name).await?;
         for _ in 0..TRIES {
             let written = self.write(&file, 0, bytes, stable_how::UNSTABLE).await?;
-            if self.commit(&file).await? == written {
+            if self.commit(&file).await? == written || self.ignores_verifiers {
                 return Ok(file);
             }
         }

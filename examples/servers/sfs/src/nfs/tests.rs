@@ -1,5 +1,6 @@
 //! The procedures, called without a wire.
 
+mod durable;
 mod escape;
 mod restart;
 
@@ -49,7 +50,7 @@ impl Drop for Folder {
 async fn serve(root: Root) -> Nfs {
     let settings = Settings { lease: Duration::ZERO, ..Settings::default() };
     let palette = Palette::serial();
-    let tree = Tree::new(root, &palette, [7; 8]).await.unwrap();
+    let tree = Tree::new(root, &palette, [7; 8], None).await.unwrap();
     let replies = ColorCell::new(palette.names, Replies::default());
     Nfs { tree, recall: Recall::new(&palette, &settings), replies, gives_files: false }
 }

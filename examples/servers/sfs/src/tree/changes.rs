@@ -67,15 +67,24 @@ impl Tree {
         match if_exists {
             IfExists::Take => {
                 let size = sattr3 { size: new.size, ..sattr3::default() };
-                Ok((id, self.set(id, &size).await?))
+                let attributes = self.set(id, &size).await?;
+                self.sync_existing(above).await?;
+                Ok((id, attributes))
             }
             IfExists::TakeOwn(verifier)
                 if self.nodes.call(move |nodes| nodes.has_verifier(id, verifier)).await =>
             {
+                self.sync_existing(above).await?;
                 Ok((id, attributes))
             }
             _ => Err(Refused(nfsstat3::NFS3ERR_EXIST)),
         }
+    }
+
+    /// The request that makes the name may not have synced it yet, or have failed to.
+    async fn sync_existing(&self, above: Id) -> Result<(), Refused> {
+        let directory = self.directory_path(above).await?;
+        Ok(self.root.sync_directory(&directory).await?)
     }
 
     pub(crate) async fn make_directory(

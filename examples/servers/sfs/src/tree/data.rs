@@ -4,7 +4,10 @@ use super::Tree;
 use crate::attributes;
 use crate::nodes::Id;
 use crate::refused::Refused;
+use crate::settings::Mistake;
+use colored::fs::File;
 use nfs3_types::nfs3::{fattr3, sattr3, stable_how};
+use std::io;
 
 /// The longest read and write, in bytes.
 pub(crate) const LONGEST: u32 = 256 * 1024;
@@ -18,6 +21,10 @@ impl Tree {
         count: u32,
     ) -> Result<(Vec<u8>, fattr3), Refused> {
         let file = self.open(id).await?;
+        let offset = match self.mistake {
+            Some(Mistake::MixesUpBlocks) => offset.saturating_sub(count.into()),
+            _ => offset,
+        };
         let mut bytes = vec![0; count.min(LONGEST) as usize];
         let read = file.read_at(&mut bytes, offset).await?;
         bytes.truncate(read);
@@ -34,13 +41,11 @@ impl Tree {
     ) -> Result<(fattr3, [u8; 8]), Refused> {
         let file = self.open(id).await?;
         let verifier = self.verifier().await;
-        file.write_all_at(bytes, offset).await?;
-        let synced = match stable {
-            stable_how::UNSTABLE => Ok(()),
-            stable_how::DATA_SYNC => file.sync_data().await,
-            stable_how::FILE_SYNC => file.sync_all().await,
-        };
-        self.note_sync(synced).await?;
+        match file.write_all_at(bytes, offset).await {
+            Err(error) if self.hides(&error) => {}
+            written => written?,
+        }
+        self.sync(&file, stable).await?;
         Ok((attributes::of(id, &file.metadata().await?), verifier))
     }
 
@@ -49,8 +54,7 @@ impl Tree {
         let file = self.open(id).await?;
         // Of before the sync: one that fails beside changes it, and may have taken this one's error.
         let verifier = self.verifier().await;
-        let synced = file.sync_all().await;
-        self.note_sync(synced).await?;
+        self.sync(&file, stable_how::FILE_SYNC).await?;
         Ok((attributes::of(id, &file.metadata().await?), verifier))
     }
 
@@ -65,8 +69,7 @@ impl Tree {
         }
         let file = self.open(id).await?;
         attributes::set(&self.root, &file, new).await?;
-        let synced = file.sync_all().await;
-        self.note_sync(synced).await?;
+        self.sync(&file, stable_how::FILE_SYNC).await?;
         Ok(attributes::of(id, &file.metadata().await?))
     }
 
@@ -74,9 +77,15 @@ impl Tree {
         self.verifier.call(|verifier| *verifier).await
     }
 
-    /// After a sync that failed, the next one succeeds, although the bytes are not on the device. Another verifier has the
-    /// clients write again what they have not committed.
-    async fn note_sync(&self, synced: std::io::Result<()>) -> Result<(), Refused> {
+    /// Brings the writes of a file to the device, as far as asked for. After a sync that failed, the next one succeeds, although
+    /// the bytes are not on the device. Another verifier has the clients write again what they have not committed.
+    async fn sync(&self, file: &File, stable: stable_how) -> Result<(), Refused> {
+        let synced = match stable {
+            _ if self.mistake == Some(Mistake::AnswersBeforeTheSync) => Ok(()),
+            stable_how::UNSTABLE => Ok(()),
+            stable_how::DATA_SYNC => file.sync_data().await,
+            stable_how::FILE_SYNC => file.sync_all().await,
+        };
         if synced.is_err() {
             self.verifier
                 .call(|verifier| {
@@ -85,5 +94,11 @@ impl Tree {
                 .await;
         }
         Ok(synced?)
+    }
+
+    /// Whether the mistake of a test hides this error of a write.
+    fn hides(&self, error: &io::Error) -> bool {
+        self.mistake == Some(Mistake::AnswersWithoutRoom)
+            && error.kind() == io::ErrorKind::StorageFull
     }
 }

@@ -1,0 +1,75 @@
+//! The kernels of the tests' bug suite, compiled against what the crate names `colored`: the runtime itself, or a stand-in with
+//! its names over another simulator. The crate has this file as its module `suite`, and says what a hang looks like.
+
+use crate::HANGS;
+use std::pin::Pin;
+
+#[path = "../../../tests/sim/suite/cancelled.rs"]
+mod cancelled;
+#[path = "../../../tests/sim/suite/channels.rs"]
+mod channels;
+#[path = "../../../tests/sim/suite/convul.rs"]
+mod convul;
+#[path = "../../../tests/sim/suite/events.rs"]
+mod events;
+#[path = "../../../tests/sim/suite/issues.rs"]
+mod issues;
+#[path = "../../../tests/sim/suite/locks.rs"]
+mod locks;
+#[path = "../../../tests/sim/suite/mixed.rs"]
+mod mixed;
+#[path = "../../../tests/sim/suite/pushes.rs"]
+mod pushes;
+#[path = "../../../tests/sim/suite/sctbench.rs"]
+mod sctbench;
+#[path = "../../../tests/sim/suite/tools.rs"]
+mod tools;
+#[path = "../../../tests/sim/suite/waits.rs"]
+mod waits;
+
+type Program = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// A program with a bug that some schedules show, and its twin without.
+pub(crate) struct Kernel {
+    pub(crate) name: &'static str,
+    /// A part of the failure's message.
+    pub(crate) text: &'static str,
+    /// With the bug, or without.
+    pub(crate) program: fn(bool) -> Program,
+}
+
+/// As the suite's own macro: grain, function, source, and a part of the failure's message.
+macro_rules! kernels {
+    ($($grain:ident $name:ident $source:literal $text:expr;)*) => {
+        pub(super) const KERNELS: &[$crate::suite::Kernel] = &[$($crate::suite::Kernel {
+            name: stringify!($name),
+            text: $text,
+            program: |wrong| Box::pin($name(wrong)),
+        }),*];
+    };
+}
+use kernels;
+
+/// The kernels by module, and the module.
+const FAMILIES: [(&str, &[Kernel]); 10] = [
+    ("locks", locks::KERNELS),
+    ("channels", channels::KERNELS),
+    ("mixed", mixed::KERNELS),
+    ("waits", waits::KERNELS),
+    ("sctbench", sctbench::KERNELS),
+    ("convul", convul::KERNELS),
+    ("events", events::KERNELS),
+    ("cancelled", cancelled::KERNELS),
+    ("issues", issues::KERNELS),
+    ("pushes", pushes::KERNELS),
+];
+
+/// The kernels that are in reach of a simulation by turns, with their families.
+pub(crate) fn all() -> impl Iterator<Item = (&'static str, &'static Kernel)> {
+    FAMILIES.iter().flat_map(|(family, kernels)| kernels.iter().map(|kernel| (*family, kernel)))
+}
+
+pub(crate) fn by_name(name: &str) -> &'static Kernel {
+    let found = all().map(|(_, kernel)| kernel).find(|kernel| kernel.name == name);
+    found.unwrap_or_else(|| panic!("no kernel {name}"))
+}
