@@ -59,9 +59,12 @@ impl Reader {
         taken
     }
 
-    /// Whether the client is to fetch nothing more: what it has fetched cannot be returned.
+    /// Whether the client is to fetch nothing more: what it has fetched cannot be returned. What is empty may fetch, or other
+    /// partitions that keep the consumer full would starve it: a pause throws away what is on its way. For that reason a
+    /// pause lasts until all is returned, too.
     pub(crate) fn wants_pause(&self, is_full: bool) -> bool {
-        self.next.is_some() && (is_full || (self.is_paused && !self.buffer.is_empty()))
+        let must_wait = is_full || self.is_paused || self.is_client_paused;
+        self.next.is_some() && !self.buffer.is_empty() && must_wait
     }
 }
 
@@ -108,5 +111,16 @@ mod tests {
         reader.is_paused = false;
         assert!(!reader.wants_pause(false) && reader.wants_pause(true));
         assert_eq!(offsets(&reader.take(Room { records: 9, bytes: 10_000 })), [5, 6, 7]);
+    }
+
+    /// A partition that has just begun gets its first records although the consumer is full of others.
+    #[test]
+    fn only_what_has_records_is_paused_until_they_are_gone() {
+        let mut reader = reader();
+        assert!(reader.wants_pause(true));
+        reader.is_client_paused = true;
+        assert!(reader.wants_pause(false), "it has records");
+        reader.take(Room { records: 9, bytes: 10_000 });
+        assert!(!reader.wants_pause(false) && !reader.wants_pause(true));
     }
 }
