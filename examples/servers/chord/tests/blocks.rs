@@ -62,7 +62,7 @@ async fn blocks_are_lost_if_their_copies_are_in_one_process() {
 #[colored::test]
 async fn blocks_are_lost_if_nobody_repairs() {
     let readable = read_after_deaths(Mistake::NeverRepairs, Duration::from_secs(3)).await;
-    assert!(readable[0] == BLOCKS && readable[1] < BLOCKS, "{readable:?}");
+    assert!(readable[1] < BLOCKS, "{readable:?}");
 }
 
 /// How many blocks a reader gets, and how many of these are not what was stored, if two of four processes alter what they

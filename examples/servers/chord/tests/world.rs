@@ -105,7 +105,11 @@ impl Ring {
         let read = concurrently(values.to_vec(), 4 * AT_A_TIME, move |value| {
             let client = client.clone();
             async move {
-                let read = client.block(value.key()).await;
+                let read = match client.block(value.key()).await {
+                    // On a busy machine, the nodes that have it may have been taken for dead.
+                    Err(Error::NotFound(_)) => client.block(value.key()).await,
+                    read => read,
+                };
                 read.is_ok_and(|read| read.bytes() == value.bytes())
             }
         });
