@@ -1,19 +1,13 @@
 //! Blocks survive the death of two processes at once, and no altered block is delivered.
 
-use super::world::{Ring, blocks, settings};
+use super::sockets::{self, MOST, settings};
+use super::world::{Ring, blocks};
 use chord::{Contact, Error, Mistake, Signer, Value};
 use colored::time::Duration;
 use std::collections::BTreeSet;
 use std::net::SocketAddrV4;
 
 const BLOCKS: usize = 100;
-const MOST: Duration = Duration::from_secs(120);
-
-async fn start(processes: u16, mistake: Mistake) -> Ring {
-    let ring = Ring::start(processes, 3, |_| settings(mistake)).await.expect("loopback is there");
-    assert!(ring.settle(MOST).await, "the ring settles");
-    ring
-}
 
 /// The processes behind the key of one block, in the order of the ring: the block whose next three nodes are of the fewest
 /// processes. If these die, two at a time, it is the first one to be lost.
@@ -34,7 +28,7 @@ async fn worst_order(ring: &Ring, values: &[Value]) -> Vec<SocketAddrV4> {
 
 /// How many blocks can be read after two processes have died at once, and after the next two have.
 async fn read_after_deaths(mistake: Mistake, repair: Duration) -> [usize; 2] {
-    let mut ring = start(8, mistake).await;
+    let mut ring = sockets::start(8, 3, |_| settings(mistake)).await;
     let values = blocks(BLOCKS);
     for value in &values {
         ring.client.put(value).await.expect("the ring is settled");
@@ -73,9 +67,7 @@ async fn read_from_liars(reader: Mistake) -> [usize; 2] {
         4 => reader,
         _ => Mistake::None,
     };
-    let ring =
-        Ring::start(4, 3, |process| settings(mistake(process))).await.expect("loopback is there");
-    assert!(ring.settle(MOST).await, "the ring settles");
+    let ring = sockets::start(4, 3, |process| settings(mistake(process))).await;
     let mut counts = [0; 2];
     for value in blocks(BLOCKS) {
         ring.client.put(&value).await.expect("the ring is settled");
@@ -98,7 +90,7 @@ async fn altered_blocks_are_delivered_if_the_reader_trusts() {
 
 #[colored::test]
 async fn the_newest_record_is_read_and_survives() {
-    let mut ring = start(5, Mistake::None).await;
+    let mut ring = sockets::start(5, 3, |_| settings(Mistake::None)).await;
     let signer = Signer::from_secret(&[7; 32]);
     let record =
         |number: u64| Value::record(&signer, number, &number.to_be_bytes()).expect("it is short");

@@ -1,8 +1,7 @@
-//! The promises of the ring and its blocks, and that each test notices a mistake.
+//! The promises of the ring and its blocks on sockets, and that each test notices a mistake.
 
 mod blocks;
-mod patience;
 mod resolve;
-mod simulated;
+mod sockets;
 mod trees;
 mod world;

@@ -1,6 +1,6 @@
 //! Who comes too early waits: nodes join, and a client stores and reads, although the first process is not there yet.
 
-use super::simulated::{address, settings};
+use super::faults::{address, settings};
 use super::world::blocks;
 use chord::{Client, Error, Mistake, Process, Settings};
 use colored::sim::{self, Builder, Faults, Report};

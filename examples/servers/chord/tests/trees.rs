@@ -1,9 +1,8 @@
 //! A directory is published, and read again.
 
-use super::world::{Ring, settings};
+use super::sockets::{self, settings};
 use chord::tree::{Tree, publish};
 use chord::{Mistake, Signer};
-use colored::time::Duration;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -40,8 +39,7 @@ fn fill(directory: &Path) {
 
 #[colored::test]
 async fn a_directory_is_published_and_read_again() {
-    let ring = Ring::start(3, 3, |_| settings(Mistake::None)).await.expect("loopback is there");
-    assert!(ring.settle(Duration::from_secs(120)).await, "the ring settles");
+    let ring = sockets::start(3, 3, |_| settings(Mistake::None)).await;
     let (directory, signer) = (Directory::new("published"), Signer::from_secret(&[9; 32]));
     fill(&directory.0);
     let source = directory.0.join("inner");
@@ -71,7 +69,7 @@ async fn a_directory_is_published_and_read_again() {
 
 #[colored::test]
 async fn links_out_of_the_directory_are_refused() {
-    let ring = Ring::start(3, 1, |_| settings(Mistake::None)).await.expect("loopback is there");
+    let ring = sockets::start(3, 1, |_| settings(Mistake::None)).await;
     let (directory, signer) = (Directory::new("links"), Signer::from_secret(&[8; 32]));
     std::os::unix::fs::symlink("/etc/passwd", directory.0.join("link")).unwrap();
     assert!(publish(&ring.client, &signer, &directory.0).await.is_err());

@@ -1,6 +1,6 @@
-//! A ring on loopback: processes in one runtime, a socket each.
+//! A ring of processes in one runtime, a socket each: those of the system, or simulated ones.
 
-use chord::{Census, Client, Contact, Error, Id, Mistake, Process, Settings, Value, concurrently};
+use chord::{Census, Client, Contact, Error, Id, Process, Settings, Value, concurrently};
 use colored::time::{Duration, Instant, sleep};
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::sync::Arc;
@@ -9,12 +9,6 @@ const ANY_PORT: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
 
 /// Operations at a time.
 const AT_A_TIME: usize = 8;
-
-/// Settings for a busy machine, on which a thread may get no CPU for seconds.
-pub(crate) fn settings(mistake: Mistake) -> Settings {
-    let (deadline, patience) = (Duration::from_secs(5), Duration::from_secs(60));
-    Settings { deadline, patience, mistake, ..Settings::default() }
-}
 
 pub(crate) struct Ring {
     pub(crate) processes: Vec<Process>,
@@ -48,7 +42,7 @@ impl Ring {
         Ok(Self { processes: running, client, members })
     }
 
-    pub(crate) fn census(&self) -> Census {
+    fn census(&self) -> Census {
         Census::new(self.members.iter().copied())
     }
 
@@ -79,41 +73,18 @@ impl Ring {
         found.await.into_iter().filter(|is_right| *is_right).count()
     }
 
-    /// Ends the process as a crash does.
-    pub(crate) fn kill(&mut self, address: SocketAddrV4) {
-        self.processes.retain(|process| process.address() != address);
-        self.members.retain(|member| member.process() != address);
-    }
-
-    /// Waits until each of the values has as many copies as it should have. Returns whether it has in time.
-    pub(crate) async fn repair(&self, values: &[Value], most: Duration) -> bool {
-        let begin = Instant::now();
-        for value in values {
-            while self.client.count_copies((value.key(), value.sequence())).await.unwrap_or(0) < 3 {
-                if begin.elapsed() > most {
-                    return false;
-                }
-                sleep(Duration::from_millis(100)).await;
+    /// Eight nodes join, and eight leave, half of them without a word.
+    pub(crate) async fn change(&mut self) {
+        for (number, process) in self.processes.iter().enumerate().take(8) {
+            process.join(10).await.expect("the ring is there");
+            match number % 2 {
+                0 => process.leave(3).await,
+                _ => process.stop(3).await,
             }
+            let (joined, left) = (process.contact(10), process.contact(3));
+            self.members.retain(|member| *member != left);
+            self.members.push(joined);
         }
-        true
-    }
-
-    /// How many of the values can be read, and are what was stored.
-    pub(crate) async fn count_readable(&self, values: &[Value]) -> usize {
-        let client = self.client.clone();
-        let read = concurrently(values.to_vec(), 4 * AT_A_TIME, move |value| {
-            let client = client.clone();
-            async move {
-                let read = match client.block(value.key()).await {
-                    // On a busy machine, the nodes that have it may have been taken for dead.
-                    Err(Error::NotFound(_)) => client.block(value.key()).await,
-                    read => read,
-                };
-                read.is_ok_and(|read| read.bytes() == value.bytes())
-            }
-        });
-        read.await.into_iter().filter(|is_right| *is_right).count()
     }
 }
 
