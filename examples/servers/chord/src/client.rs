@@ -7,7 +7,7 @@ use crate::lookup::{Found, look_up};
 use crate::peers::Peers;
 use crate::replicas::{self, Kind};
 use crate::retry::retry;
-use crate::settings::Settings;
+use crate::settings::{Mistake, Settings};
 use crate::value::Value;
 use crate::wire::Offered;
 use std::net::SocketAddrV4;
@@ -67,6 +67,11 @@ impl Client {
     pub async fn look_up_by(&self, first: Contact, key: Id) -> Result<Found, Error> {
         let known = [first];
         retry(self.settings.patience, || look_up(&self.peers, &known, key)).await
+    }
+
+    /// What the client does wrong.
+    pub(crate) fn mistake(&self) -> Mistake {
+        self.settings.mistake
     }
 
     async fn find(&self, key: Id) -> Result<Found, Error> {

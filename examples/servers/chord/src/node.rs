@@ -52,7 +52,7 @@ impl Node {
         let table = RoutingTable::new(self.own, successors);
         let node = self.clone();
         let join = move |member: &mut Option<Member>| {
-            let store = Store::new(node.settings.capacity);
+            let store = Store::new(node.settings.capacity, node.settings.mistake);
             *member = Some(Member { table, store, tasks: node.spawn_tasks() });
         };
         self.member.call(join).await;

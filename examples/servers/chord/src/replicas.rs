@@ -32,8 +32,9 @@ pub(crate) async fn store(
     value: &Value,
 ) -> Result<(), Error> {
     let (mut copies, mut have_all_answered) = (0, true);
+    let altered = (settings.mistake == Mistake::AltersValues).then(|| value.altered());
     for replica in choose(&found.successors, settings) {
-        match peers.store(replica, value).await {
+        match peers.store(replica, altered.as_ref().unwrap_or(value)).await {
             Ok(Stored::Kept) => copies += 1,
             Ok(Stored::OutOfDate) => return Err(Error::OutOfDate),
             Ok(Stored::Full | Stored::Refused) => {}
@@ -74,7 +75,10 @@ pub(crate) async fn fetch(
     let mut newest: Option<Value> = None;
     let mut have_all_answered = true;
     for (asked, contact) in replicas.iter().chain(&others).enumerate() {
-        if newest.is_some() && (kind == Kind::Block || asked >= replicas.len()) {
+        let is_enough = kind == Kind::Block
+            || asked >= replicas.len()
+            || settings.mistake == Mistake::ReadsAnyRecord;
+        if newest.is_some() && is_enough {
             break;
         }
         let fetched = peers.fetch(*contact, key).await;

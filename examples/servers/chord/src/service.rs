@@ -1,10 +1,9 @@
 //! What a process answers. Each call is a task under the color of the node that it names.
 
-use crate::id::Id;
 use crate::node::{Member, MemberCell};
 use crate::settings::Mistake;
 use crate::silence::Silence;
-use crate::value::Value;
+use crate::value::{Value, flip_a_bit};
 use crate::wire::{
     Data, KeyCall, Maybe, Neighbours, NeighboursCall, OfferCall, Step, StoreCall, Stored,
 };
@@ -83,21 +82,20 @@ async fn neighbours(
 async fn fetch(nodes: Nodes, _: Caller, call: KeyCall) -> Result<Maybe<Maybe<Data>>, Refusal> {
     nodes.answer(call.node, |member| {
         let mut bytes = member.store.get(call.key).map(|value| value.bytes().to_vec());
-        if nodes.mistake == Mistake::AltersReplies {
+        if nodes.mistake == Mistake::AltersValues {
             bytes.iter_mut().for_each(|bytes| flip_a_bit(bytes, call.key));
         }
         Maybe::from_option(bytes.map(Data))
     })
 }
 
-fn flip_a_bit(bytes: &mut [u8], key: Id) {
-    let place = usize::from(key.to_bytes()[0]) % bytes.len().max(1);
-    bytes.iter_mut().skip(place).take(1).for_each(|byte| *byte ^= 1);
-}
-
 async fn store(nodes: Nodes, _: Caller, call: StoreCall) -> Result<Maybe<Stored>, Refusal> {
     let StoreCall { node, key, data } = call;
-    nodes.answer(node, |member| match Value::verify(key, data.0) {
+    let value = match nodes.mistake {
+        Mistake::StoresUnchecked => Some(Value::unverified(key, data.0)),
+        _ => Value::verify(key, data.0),
+    };
+    nodes.answer(node, |member| match value {
         Some(value) => member.store.insert(value),
         None => Stored::Refused,
     })

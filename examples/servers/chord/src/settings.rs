@@ -55,6 +55,18 @@ pub enum Mistake {
     NeverRepairs,
     /// A reader does not check what it gets.
     TrustsReplies,
-    /// A process answers with one bit flipped. This is no mistake of ours: readers must notice.
-    AltersReplies,
+    /// A process answers with one bit flipped, and a client stores so. This is no mistake of ours: others must notice.
+    AltersValues,
+    /// A node does not check what it is to store.
+    StoresUnchecked,
+    /// A node replaces a record by an older one.
+    ReplacesNewerRecords,
+    /// A process keeps the first record of a key, and says that it has kept a newer one. This is no mistake of ours either.
+    KeepsOldRecords,
+    /// A reader takes the first record that it gets, and does not look for a newer one.
+    ReadsAnyRecord,
+    /// A reader of a tree takes names that lead out of it.
+    TakesAnyName,
+    /// A publisher of a tree follows symbolic links.
+    FollowsLinks,
 }

@@ -1,6 +1,7 @@
 //! [`Store`]: the values that one node has, in memory.
 
 use crate::id::Id;
+use crate::settings::Mistake;
 use crate::value::Value;
 use crate::wire::{Offered, Stored};
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,12 +17,13 @@ pub(crate) struct Store {
     strays: BTreeSet<Id>,
     bytes: usize,
     capacity: usize,
+    mistake: Mistake,
 }
 
 impl Store {
     /// A store of so many bytes.
-    pub(crate) fn new(capacity: usize) -> Self {
-        Self { values: BTreeMap::new(), strays: BTreeSet::new(), bytes: 0, capacity }
+    pub(crate) fn new(capacity: usize, mistake: Mistake) -> Self {
+        Self { values: BTreeMap::new(), strays: BTreeSet::new(), bytes: 0, capacity, mistake }
     }
 
     pub(crate) fn get(&self, key: Id) -> Option<&Value> {
@@ -39,6 +41,8 @@ impl Store {
         self.strays.remove(&key);
         match self.get(key) {
             Some(known) if *known == value => return Stored::Kept,
+            Some(_) if self.mistake == Mistake::KeepsOldRecords => return Stored::Kept,
+            Some(_) if self.mistake == Mistake::ReplacesNewerRecords => {}
             Some(known) if known.sequence() >= value.sequence() => return Stored::OutOfDate,
             _ => {}
         }
@@ -88,7 +92,7 @@ mod tests {
 
     #[test]
     fn a_full_store_drops_strays_and_nothing_else() {
-        let mut store = Store::new(2 * cost(&block(0)));
+        let mut store = Store::new(2 * cost(&block(0)), Mistake::None);
         assert_eq!(
             [0, 1, 2].map(|n| store.insert(block(n))),
             [Stored::Kept, Stored::Kept, Stored::Full]
@@ -105,7 +109,7 @@ mod tests {
     fn a_record_gives_way_to_a_newer_one_only() {
         let signer = Signer::from_secret(&[1; 32]);
         let record = |sequence| Value::record(&signer, sequence, &[0; 100]).unwrap();
-        let mut store = Store::new(cost(&record(1)));
+        let mut store = Store::new(cost(&record(1)), Mistake::None);
         for (sequence, kept) in [(5, 5), (4, 5), (6, 6), (6, 6), (5, 6)] {
             let expected = if kept == sequence { Stored::Kept } else { Stored::OutOfDate };
             assert_eq!(store.insert(record(sequence)), expected);
@@ -115,7 +119,7 @@ mod tests {
 
     #[test]
     fn keys_come_in_the_order_of_the_ring() {
-        let mut store = Store::new(1 << 20);
+        let mut store = Store::new(1 << 20, Mistake::None);
         let mut keys: Vec<_> = (0..10).map(|number| block(number).key()).collect();
         (0..10).for_each(|number| _ = store.insert(block(number)));
         keys.sort();

@@ -118,6 +118,13 @@ impl Value {
         Self { key, sequence: 0, bytes }
     }
 
+    /// The value with one bit flipped, which others must notice.
+    pub(crate) fn altered(&self) -> Self {
+        let mut altered = self.clone();
+        flip_a_bit(&mut altered.bytes, self.key);
+        altered
+    }
+
     /// Where the value is on the ring.
     #[must_use]
     pub fn key(&self) -> Id {
@@ -141,6 +148,12 @@ impl Value {
     pub fn content(&self) -> &[u8] {
         self.bytes.get(RECORD_HEADER..).unwrap_or_default()
     }
+}
+
+/// What an attacker does to a value, in tests.
+pub(crate) fn flip_a_bit(bytes: &mut [u8], key: Id) {
+    let place = usize::from(key.to_bytes()[0]) % bytes.len().max(1);
+    bytes.iter_mut().skip(place).take(1).for_each(|byte| *byte ^= 1);
 }
 
 fn record_key(public: &[u8]) -> Id {

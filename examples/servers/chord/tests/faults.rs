@@ -37,7 +37,7 @@ fn census() -> Census {
 
 /// A host that begins, maybe again. The first one begins a ring of its own each time, which finds the other one by its seeds.
 async fn run_host(host: u8, mistake: Mistake, has_churn: bool) {
-    let mistake = if has_churn && host == 5 { Mistake::AltersReplies } else { mistake };
+    let mistake = if has_churn && host == 5 { Mistake::AltersValues } else { mistake };
     let process = Process::bind(address(host), NODES, &addresses(), settings(mistake)).await;
     let process = process.expect("nobody else has the port");
     if host == 1 {

@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::id::Id;
+use crate::settings::Mistake;
 
 /// Keys in a block of keys: they fill it.
 pub(super) const FANOUT: usize = 32;
@@ -94,7 +95,8 @@ pub(super) fn encode(entries: &[Entry]) -> Result<Vec<u8>, Error> {
 }
 
 /// The entries of a directory, whose names are in order and are names.
-pub(super) fn decode(mut bytes: &[u8]) -> Result<Vec<Entry>, Error> {
+pub(super) fn decode(mut bytes: &[u8], mistake: Mistake) -> Result<Vec<Entry>, Error> {
+    let is_allowed = |name: &&str| is_name(name) || mistake == Mistake::TakesAnyName;
     let mut entries: Vec<Entry> = Vec::new();
     while let Some((kind, rest)) = bytes.split_first() {
         let kind = match kind {
@@ -106,7 +108,7 @@ pub(super) fn decode(mut bytes: &[u8]) -> Result<Vec<Entry>, Error> {
         let (link, rest) = rest.split_at_checked(LINK).ok_or_else(cut)?;
         let (length, rest) = rest.split_first().ok_or_else(cut)?;
         let (name, rest) = rest.split_at_checked(usize::from(*length)).ok_or_else(cut)?;
-        let name = str::from_utf8(name).ok().filter(|name| is_name(name));
+        let name = str::from_utf8(name).ok().filter(is_allowed);
         let name = name.ok_or(Error::Malformed("a name that no file may have"))?.to_owned();
         if entries.last().is_some_and(|last| last.name >= name) {
             return Err(Error::Malformed("names are not in order"));
@@ -130,8 +132,11 @@ mod tests {
     fn a_directory_is_read_as_it_was_written() {
         let entries = [entry("a"), entry("b c"), entry("ä")];
         let bytes = encode(&entries).unwrap();
-        assert_eq!(decode(&bytes).unwrap(), entries);
-        assert!((1..bytes.len()).filter(|end| decode(&bytes[..*end]).is_ok()).count() == 2);
+        assert_eq!(decode(&bytes, Mistake::None).unwrap(), entries);
+        assert!(
+            (1..bytes.len()).filter(|end| decode(&bytes[..*end], Mistake::None).is_ok()).count()
+                == 2
+        );
     }
 
     #[test]
@@ -142,10 +147,11 @@ mod tests {
             bytes.truncate(1 + LINK);
             bytes.push(u8::try_from(name.len()).unwrap());
             bytes.extend(name.as_bytes());
-            assert!(decode(&bytes).is_err(), "{name:?}");
+            assert!(decode(&bytes, Mistake::None).is_err(), "{name:?}");
         }
         let twice = [encode(&[entry("b")]).unwrap(), encode(&[entry("a")]).unwrap()].concat();
-        assert!(decode(&twice).is_err());
-        assert!(decode(&[&[2], &encode(&[entry("a")]).unwrap()[1..]].concat()).is_err());
+        assert!(decode(&twice, Mistake::None).is_err());
+        let unknown = [&[2], &encode(&[entry("a")]).unwrap()[1..]].concat();
+        assert!(decode(&unknown, Mistake::None).is_err());
     }
 }

@@ -4,6 +4,7 @@ use super::format::{self, Entry, EntryKind, FANOUT, Link, MAX_LEVELS};
 use crate::client::Client;
 use crate::error::Error;
 use crate::id::Id;
+use crate::settings::Mistake;
 use crate::value::{Signer, Value};
 use crate::wire::MAX_VALUE;
 use colored::fs::{self, File};
@@ -91,7 +92,10 @@ impl Publisher {
     async fn entry(&mut self, path: PathBuf, depth: usize) -> Result<Entry, Error> {
         let name = path.file_name().and_then(|name| name.to_str());
         let name = name.ok_or_else(|| Error::NoFile(path.clone()))?.to_owned();
-        let metadata = fs::symlink_metadata(&path).await?;
+        let metadata = match self.client.mistake() {
+            Mistake::FollowsLinks => fs::metadata(&path).await?,
+            _ => fs::symlink_metadata(&path).await?,
+        };
         if metadata.is_dir() {
             let link = self.directory(&path, depth + 1).await?;
             return Ok(Entry { name, kind: EntryKind::Directory, link });

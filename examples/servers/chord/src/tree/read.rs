@@ -75,7 +75,7 @@ impl Tree {
         while let Some(block) = reader.next().await? {
             bytes.extend(block);
         }
-        format::decode(&bytes)
+        format::decode(&bytes, self.client.mistake())
     }
 
     /// Reads a file.
