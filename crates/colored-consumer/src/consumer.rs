@@ -16,6 +16,7 @@ mod lane;
 mod options;
 mod rebalance;
 mod run;
+mod shares;
 mod state;
 mod work;
 

@@ -110,14 +110,16 @@ impl<S: Source> Builder<S> {
         self
     }
 
-    /// How many records are read and not done, at most. Default: 20,000.
+    /// How many records are read and not done, at most. Half of them are for all partitions, and of the other half each
+    /// partition has an equal part, of one record at least: so what one holds delays no other. While the consumer holds
+    /// much and is given more partitions, they may have their parts beyond the bound. Default: 20,000.
     pub fn records(mut self, records: usize) -> Self {
         self.settings.records = records;
         self
     }
 
-    /// The bytes of the records that are read and not done, by [`Record::size`]; one record may exceed them. Default: 64
-    /// MiB.
+    /// The bytes of the records that are read and not done, by [`Record::size`], shared as [`records`](Self::records); one
+    /// record may exceed them. Default: 64 MiB.
     pub fn bytes(mut self, bytes: usize) -> Self {
         self.settings.bytes = bytes;
         self

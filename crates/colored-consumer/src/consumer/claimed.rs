@@ -3,8 +3,9 @@
 use super::context::{Claim, color_of};
 use super::lane::{Lane, LaneKey};
 use super::options::{Order, Settings};
+use super::shares::Shares;
 use crate::progress::Tracker;
-use crate::source::{Owned, Record};
+use crate::source::{Owned, Record, Room};
 use bytes::Bytes;
 use colored::time::Instant;
 use colored::{Color, JoinHandle};
@@ -108,14 +109,16 @@ impl Claimed {
     }
 
     /// Whether the source is to return nothing from it.
-    pub(crate) fn wants_pause(&self, settings: &Settings) -> bool {
+    pub(crate) fn wants_pause(&self, settings: &Settings, shares: Shares) -> bool {
         let few = settings.partition_records - settings.partition_records / 8;
         let near = settings.distance - settings.distance / 8;
         // Resumed at half, so that a partition at its bound is not paused and resumed for each record.
         let (most, farthest) = if self.is_paused { (few / 2, near / 2) } else { (few, near) };
         let is_full = self.records >= most.max(1);
         let is_far = self.records > 0 && self.distance() >= farthest.max(1);
-        self.stage != Stage::Active || is_full || is_far
+        let is_used_up = shares.records.is_used_up(self.records, self.is_paused)
+            || shares.bytes.is_used_up(self.bytes, self.is_paused);
+        self.stage != Stage::Active || is_full || is_far || is_used_up
     }
 
     /// From the committed offset up to what was read.
@@ -123,11 +126,13 @@ impl Claimed {
         self.tracker.end().saturating_sub(self.tracker.low())
     }
 
-    /// How many more records may come.
-    pub(crate) fn room(&self, settings: &Settings) -> usize {
+    /// How much more may come.
+    pub(crate) fn room(&self, settings: &Settings, shares: Shares) -> Room {
         let by_count = settings.partition_records.saturating_sub(self.records);
         let by_distance = settings.distance.saturating_sub(self.distance());
-        by_count.min(usize::try_from(by_distance).unwrap_or(usize::MAX))
+        let by_distance = usize::try_from(by_distance).unwrap_or(usize::MAX);
+        let records = by_count.min(by_distance).min(shares.records.left(self.records));
+        Room { records, bytes: shares.bytes.left(self.bytes) }
     }
 
     /// Nothing starts any more: forgets what has not started. Returns how many records and bytes that are.

@@ -6,7 +6,7 @@
 use super::failure::ConsumerError;
 use super::rebalance::Ending;
 use super::state::State;
-use crate::source::{CommitError, Control, Error, Event, Owned, Source, TopicPartition};
+use crate::source::{CommitError, Control, Error, Event, Owned, Source};
 use colored::ColorCell;
 use colored::sync::Notify;
 use colored::task::CancellationToken;
@@ -79,11 +79,7 @@ impl<S: Source> Driver<S> {
             if self.is_stopping && self.operation.is_none() && self.has_no_claims() {
                 break;
             }
-            let room = self.cell.with(|state| {
-                let room = state.room();
-                state.is_full = room.records == 0;
-                room
-            });
+            let room = self.cell.with(|state| state.room());
             let (due, quiet) = (self.next_due(), self.quiet_until);
             let Driver { source, operation, stop, is_stopping, attention, .. } = &mut self;
             let poll = async {
@@ -148,17 +144,7 @@ impl<S: Source> Driver<S> {
 
     /// Pauses and resumes what has reached its bound, or no longer has.
     fn set_pauses(&mut self) {
-        let mut changes: Vec<(TopicPartition, bool)> = Vec::new();
-        self.cell.with(|state| {
-            for claimed in state.claims.values_mut() {
-                let wants = claimed.wants_pause(&state.settings);
-                if wants != claimed.is_paused {
-                    claimed.is_paused = wants;
-                    changes.push((claimed.owned.partition.clone(), wants));
-                }
-            }
-        });
-        for (partition, is_paused) in changes {
+        for (partition, is_paused) in self.cell.with(State::change_pauses) {
             if is_paused {
                 self.source.pause(&partition);
             } else {

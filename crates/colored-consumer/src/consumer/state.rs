@@ -15,8 +15,9 @@ use super::figures::Figures;
 use super::lane::Phase;
 use super::options::Settings;
 use super::run::{End, Report, Run};
+use super::shares::Shares;
 use crate::progress::Accepted;
-use crate::source::{Owned, Record, Room};
+use crate::source::{Owned, Record, Room, TopicPartition};
 use colored::sync::Notify;
 use colored::time::{Duration, Instant, sleep};
 use colored::{ColorCell, JoinHandle};
@@ -45,8 +46,8 @@ pub(crate) struct State {
     runs: usize,
     pub(crate) records: usize,
     pub(crate) bytes: usize,
-    /// Whether the source was told that there is no room.
-    pub(crate) is_full: bool,
+    /// Whether a partition is paused.
+    has_paused: bool,
     /// Records that are done since the last commit.
     pub(crate) done_since: usize,
     pub(crate) figures: Figures,
@@ -72,7 +73,7 @@ impl State {
             runs: 0,
             records: 0,
             bytes: 0,
-            is_full: false,
+            has_paused: false,
             done_since: 0,
             figures: Figures::default(),
             attention: Arc::new(Notify::new()),
@@ -92,17 +93,45 @@ impl State {
         active.find(|(_, claimed)| claimed.owned == *owned).map(|(id, _)| *id)
     }
 
-    /// How much the source may return.
+    /// How much the source may return, from whichever partition that is not paused.
     pub(crate) fn room(&self) -> Room {
-        let settings = &self.settings;
+        let (settings, shares) = (&self.settings, self.shares());
         let open = self.claims.values().filter(|claimed| !claimed.is_paused);
-        let by_partition = open.map(|claimed| claimed.room(settings)).min().unwrap_or(usize::MAX);
-        let left = settings.records.saturating_sub(self.records);
-        // A handful is not worth a read, unless everything else is done.
-        let few = (settings.records / 16).min(self.records);
-        let bytes = settings.bytes.saturating_sub(self.bytes);
-        let records = if left <= few || bytes == 0 { 0 } else { left.min(by_partition) };
-        Room { records, bytes }
+        let most = Room { records: settings.records, bytes: settings.bytes };
+        open.map(|claimed| claimed.room(settings, shares)).fold(most, |one, other| Room {
+            records: one.records.min(other.records),
+            bytes: one.bytes.min(other.bytes),
+        })
+    }
+
+    fn shares(&self) -> Shares {
+        Shares::new(&self.settings, self.claims.values())
+    }
+
+    /// Pauses what has reached its bound, and resumes what no longer has. Returns what has changed, and whether it is paused.
+    pub(crate) fn change_pauses(&mut self) -> Vec<(TopicPartition, bool)> {
+        let shares = self.shares();
+        let mut changes = Vec::new();
+        self.has_paused = false;
+        for claimed in self.claims.values_mut() {
+            let wants = claimed.wants_pause(&self.settings, shares);
+            if wants != claimed.is_paused {
+                claimed.is_paused = wants;
+                changes.push((claimed.owned.partition.clone(), wants));
+            }
+            self.has_paused |= wants;
+        }
+        changes
+    }
+
+    /// Whether a partition may be resumed: what one has finished may be of use to another one.
+    fn can_resume(&self) -> bool {
+        if !self.has_paused {
+            return false;
+        }
+        let shares = self.shares();
+        let may_go_on = |claimed: &Claimed| !claimed.wants_pause(&self.settings, shares);
+        self.claims.values().any(|claimed| claimed.is_paused && may_go_on(claimed))
     }
 
     /// Takes records that were read.
@@ -332,11 +361,9 @@ impl State {
     fn call_driver(&mut self, id: u64) {
         let Some(claimed) = self.claims.get(&id) else { return };
         let has_drained = claimed.stage != Stage::Active && claimed.runs == 0;
-        let may_resume = claimed.is_paused && !claimed.wants_pause(&self.settings);
-        let has_room = self.is_full && self.room().records > 0;
         let is_due = self.done_since >= self.settings.commit_after;
         let must_stop = self.failure.is_some() || self.figures.has_violation();
-        if has_drained || may_resume || has_room || is_due || must_stop {
+        if has_drained || is_due || must_stop || self.can_resume() {
             self.attention.notify_one();
         }
     }

@@ -5,6 +5,7 @@ use crate::support::{Effects, Scratch, engine, millis, send, until};
 use colored::sync::Semaphore;
 use colored::time::sleep;
 use colored_consumer::Consumer;
+use colored_consumer::embedded::NewRecord;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -51,6 +52,53 @@ async fn intake_stops_at_the_bound_and_polling_goes_on() {
         assert_eq!(metrics.in_flight, 0);
         consumer.stop().await.unwrap();
         effects.assert_once_and_in_order(40, 50);
+    }
+}
+
+/// A slow key has a backlog in its partition that would fill every bound: of records, or of bytes. The other partitions go
+/// on as if it were not there.
+#[colored::test]
+async fn the_backlog_of_one_partition_delays_no_other() {
+    for (records, bytes) in [(200, 1 << 20), (100_000, 40_000)] {
+        let scratch = Scratch::new();
+        let engine = engine(&scratch, 4).await;
+        let fill = async |partition, key: &'static str, count: u64| {
+            let record = |number: u64| {
+                let mut record = NewRecord::new(key, number.to_string());
+                record.headers = vec![("padding".into(), vec![0; 100].into())];
+                engine.send_to("t", partition, record)
+            };
+            for number in 0..count {
+                record(number).await.unwrap();
+            }
+        };
+        fill(0, "slow", 1_000).await;
+        let (effects, gate) = (Effects::default(), Arc::new(Semaphore::new(0)));
+        let (seen, entered) = (effects.clone(), Arc::clone(&gate));
+        let member = engine.member("g", ["t"]).join().await.unwrap();
+        let builder = Consumer::builder(member).strict(true).records(records).bytes(bytes);
+        let consumer = builder.start(move |record, context| {
+            let (seen, entered) = (seen.clone(), Arc::clone(&entered));
+            async move {
+                if record.partition == 0 {
+                    drop(entered.acquire().await.unwrap());
+                } else {
+                    seen.add(&record, context.generation());
+                }
+                Ok(())
+            }
+        });
+        let consumer = consumer.unwrap();
+        sleep(millis(100)).await;
+        for partition in 1..4 {
+            fill(partition, "quick", 300).await;
+        }
+        // The slow key does not go on meanwhile.
+        effects.wait_for(900).await;
+        let metrics = consumer.metrics().await;
+        assert!(metrics.in_flight > 0 && metrics.in_flight < 1_000, "{metrics:?}");
+        gate.add_permits(1_000);
+        consumer.stop().await.unwrap();
     }
 }
 

@@ -4,6 +4,7 @@ use crate::check::{Effects, Ended};
 use crate::fence::{Trouble, accepted, are_stale};
 use crate::process::{Member, Scratch, draw};
 use std::collections::HashSet;
+use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -321,18 +322,24 @@ pub(crate) fn poison_stops_only_itself<E: Engine>(engine: &mut E) {
 
 /// A build that commits on receipt loses records at a kill, and the checks find it.
 pub(crate) fn a_commit_on_receipt_is_found<E: Engine>(engine: &mut E) {
-    let sent = draw(4_000, 100);
-    let mut group = Group::new(engine, "receipt", "--work-us 100000 --broken receipt");
+    // More than anybody finishes, however busy the machine is, and slower than somebody looks.
+    let sent = draw(20_000, 100);
+    let mut group = Group::new(engine, "receipt", "--work-us 1000000 --broken receipt");
     group.engine.send("receipt", &sent);
-    (0..2).for_each(|_| group.join());
-    group.wait_for_effects(200);
-    // In the middle of the others, which nobody finishes any more.
-    (0..2).for_each(|_| group.kill());
-    let (committed, lines) = (group.engine.committed("receipt"), group.scratch.effects());
     group.look();
-    let (effects, places) = (Effects::read(&lines), std::mem::take(&mut group.places));
-    let check = || effects.check_commits(lines.len(), &committed, places);
-    assert!(std::panic::catch_unwind(check).is_err(), "a commit passes unfinished records");
+    (0..2).for_each(|_| group.join());
+    let end = Instant::now() + GOES_ON;
+    loop {
+        let (committed, lines) = (group.engine.committed("receipt"), group.scratch.effects());
+        let (effects, places) = (Effects::read(&lines), group.places.iter().copied());
+        let check = AssertUnwindSafe(|| effects.check_commits(lines.len(), &committed, places));
+        if std::panic::catch_unwind(check).is_err() {
+            break;
+        }
+        assert!(Instant::now() < end, "no commit passes an unfinished record");
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    (0..2).for_each(|_| group.kill());
 }
 
 /// A build that releases partitions without a drain has two members in a key at once or repeats effects, and the checks find
