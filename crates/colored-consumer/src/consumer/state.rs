@@ -12,7 +12,7 @@
 use super::claimed::{Claimed, Stage};
 use super::failure::ConsumerError;
 use super::figures::Figures;
-use super::lane::Phase;
+use super::lane::{Lane, Phase};
 use super::options::Settings;
 use super::run::{End, Report, Run};
 use super::shares::Shares;
@@ -222,25 +222,29 @@ impl State {
     }
 
     fn start(&mut self, cell: &ColorCell<State>, id: u64, at: usize) {
-        let Some(claimed) = self.claims.get_mut(&id) else { return };
+        let Some(claimed) = self.claims.get(&id) else { return };
         if claimed.stage != Stage::Active {
             return;
         }
-        let Some(lane) = claimed.lanes.get_mut(at).filter(|lane| lane.phase == Phase::Ready) else {
-            return;
-        };
+        let is_ready = |lane: &&Lane| lane.phase == Phase::Ready;
+        let Some(lane) = claimed.lanes.get(at).filter(is_ready) else { return };
         let Some(first) = lane.pending.front().map(|record| record.offset) else { return };
-        if !claimed.tracker.may_start(first) {
+        let may_start = self.may_start(id, claimed, first);
+        let claimed = self.claims.get_mut(&id).expect("it was there");
+        let lane = &mut claimed.lanes[at];
+        if !may_start {
             lane.phase = Phase::Held;
             claimed.held.insert(first, at);
             self.figures.held += 1;
+            // If it was the last one to try, the lowest may go on now, and perhaps no report will come to release it.
+            self.release_held(id);
             return;
         }
         let is_batch = self.settings.batch.0 > 1;
         let most = if is_batch { self.settings.batch.0 } else { RUN };
         let mut records = Vec::with_capacity(most.min(lane.pending.len()));
         while let Some(record) = lane.pending.front().filter(|_| records.len() < most) {
-            if !records.is_empty() && !claimed.tracker.may_start(record.offset) {
+            if !records.is_empty() && !claimed.tracker.may_start(record.offset, false) {
                 break;
             }
             let offset = record.offset;
@@ -343,13 +347,23 @@ impl State {
         self.figures.done += count as u64;
     }
 
+    /// Whether the first record of a lane may start, which is in no queue.
+    fn may_start(&self, id: u64, claimed: &Claimed, offset: u64) -> bool {
+        let is_lowest = || {
+            let is_below_held = claimed.held.first_key_value().is_none_or(|(of, _)| offset <= *of);
+            is_below_held && self.ready.iter().all(|(other, _)| *other != id)
+        };
+        let tracker = &claimed.tracker;
+        tracker.may_start(offset, false) || (tracker.may_start(offset, true) && is_lowest())
+    }
+
     /// Lets lanes start that were held, the lowest first: the record at the low-water mark may always.
     fn release_held(&mut self, id: u64) {
-        let Some(claimed) = self.claims.get_mut(&id) else { return };
-        while let Some((&offset, &at)) = claimed.held.first_key_value() {
-            if !claimed.tracker.may_start(offset) {
-                return;
-            }
+        while let Some(claimed) = self.claims.get(&id)
+            && let Some((&offset, &at)) = claimed.held.first_key_value()
+            && self.may_start(id, claimed, offset)
+        {
+            let claimed = self.claims.get_mut(&id).expect("it is there");
             claimed.held.remove(&offset);
             claimed.lanes[at].phase = Phase::Ready;
             // It is the oldest.

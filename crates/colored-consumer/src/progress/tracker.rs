@@ -6,13 +6,19 @@
 //!   records.
 //! * What is done above the committed offset is in the map of the commit. The map always fits: before a record starts,
 //!   the tracker counts the bytes of the largest map that could follow from it. Offset and map come from one call.
-//! * The record at the low-water mark may always start, so a full map never stops the partition.
+//! * The record at the low-water mark may always start. If it is stuck, the others still go on while up to
+//!   [`MOST_AHEAD`] records are stuck: a record that adds no row to the map may start, and the lowest one that waits may add
+//!   the rows that no other one may.
 //!
 //! Offsets that the log does not have (compaction, the markers of transactions) belong to the next record that it has.
 
 use super::metadata::{MOST_BITS, MOST_LENGTH, MOST_RANGES, encode};
 use std::collections::VecDeque;
 use std::ops::Range;
+
+/// How many rows the map may have by records that are not the lowest one. The rest is for that one: it adds a row for each
+/// stuck record below it at most.
+const MOST_AHEAD: usize = MOST_RANGES / 2;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -129,18 +135,33 @@ impl Tracker {
         self.done += 1;
     }
 
-    /// Whether the record may start: whether the map fits whatever is done first.
-    pub(crate) fn may_start(&self, offset: u64) -> bool {
+    /// Whether the record may start: whether the map fits whatever is done first. `is_lowest` if no record below it waits for
+    /// its start.
+    pub(crate) fn may_start(&self, offset: u64, is_lowest: bool) -> bool {
         if self.first_unfinished() == Some(offset) {
             return true;
         }
         let end = self.started_end.max(offset + 1);
+        let distance = end - self.low;
+        if distance <= MOST_BITS {
+            return true;
+        }
+        let adds_row = !self.touches_a_row(offset);
+        if !adds_row && end == self.started_end {
+            return true;
+        }
         let first_is_started =
             self.slots.front().is_some_and(|first| first.state == State::Started);
-        let may_be_rows = self.started - usize::from(first_is_started) + 1;
-        let is_few = self.rows + self.restored.len() + may_be_rows <= MOST_RANGES;
-        let distance = end - self.low;
-        distance <= MOST_BITS || (is_few && distance <= MOST_LENGTH)
+        let may_be_rows = self.started - usize::from(first_is_started) + usize::from(adds_row);
+        let most = if is_lowest || !adds_row { MOST_RANGES } else { MOST_AHEAD };
+        self.rows + self.restored.len() + may_be_rows <= most && distance <= MOST_LENGTH
+    }
+
+    /// Whether the record before or behind it is done, above the low-water mark.
+    fn touches_a_row(&self, offset: u64) -> bool {
+        let Some(at) = self.find(offset) else { return false };
+        let is_done = |at: usize| self.slots.get(at).is_some_and(|slot| slot.state == State::Done);
+        is_done(at + 1) || at.checked_sub(1).is_some_and(is_done)
     }
 
     /// The record starts. Returns whether that was its turn: it has come, and never started.

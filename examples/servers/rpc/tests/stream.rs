@@ -137,19 +137,17 @@ async fn is_answered_behind_the_close(limit: Duration) -> bool {
     let limits = Limits { write: limit, ..Limits::default() };
     let server = Connection::over(one).serve(services()).limits(limits).open();
     let client = Connection::over(other).open();
-    let calls = [HANG, LATE].map(|procedure| {
-        let client = client.clone();
-        colored::spawn(async move { client.call::<Void, Void>(procedure, &Void).await })
-    });
-    // It comes behind them.
-    assert_eq!(client.call::<u32, u32>(DOUBLE, &1).await.unwrap(), 2);
-    server.close();
-    let [hanging, late] = calls;
-    let is_answered = late.await.unwrap().is_ok();
-    let hanging = hanging.await.unwrap();
+    let close_behind_them = async {
+        // One task begins all three, in this order.
+        assert_eq!(client.call::<u32, u32>(DOUBLE, &1).await.unwrap(), 2);
+        server.close();
+    };
+    let hanging = client.call::<Void, Void>(HANG, &Void);
+    let late = client.call::<Void, Void>(LATE, &Void);
+    let (hanging, late, ()) = colored::join!(hanging, late, close_behind_them);
     assert!(matches!(hanging, Err(RpcError::Closed)), "{hanging:?}");
     client.ended().await.unwrap();
-    is_answered
+    late.is_ok()
 }
 
 #[colored::test]

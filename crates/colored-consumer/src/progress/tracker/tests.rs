@@ -2,11 +2,11 @@
 
 use super::super::metadata::decode;
 use super::*;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 fn start(tracker: &mut Tracker, offset: u64) {
     assert_eq!(tracker.accept(offset), Accepted::New);
-    assert!(tracker.may_start(offset) && tracker.start(offset));
+    assert!(tracker.may_start(offset, false) && tracker.start(offset));
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn a_map_that_could_grow_too_large_stops_what_is_far_and_not_the_first() {
         if offset == 0 {
             continue;
         }
-        if !tracker.may_start(offset) {
+        if !tracker.may_start(offset, false) {
             stopped = Some(offset);
             break;
         }
@@ -98,8 +98,44 @@ fn a_map_that_could_grow_too_large_stops_what_is_far_and_not_the_first() {
     }
     assert_eq!(stopped, Some(MOST_BITS));
     assert!(tracker.commit().1.len() <= 4096);
-    assert!(tracker.may_start(0) && tracker.start(0) && tracker.complete(0));
-    assert!(tracker.may_start(MOST_BITS), "one step is room for one more");
+    assert!(tracker.may_start(0, false) && tracker.start(0) && tracker.complete(0));
+    assert!(tracker.may_start(MOST_BITS, false), "one step is room for one more");
+}
+
+/// Every 500th record is stuck, and two of three others belong to one key, whose records are done one after the other while
+/// the rest runs far ahead. All but the stuck ones are done in the end.
+#[test]
+fn stuck_records_stop_no_other() {
+    const LAST: u64 = 80_000;
+    let (mut tracker, mut chance) = (Tracker::new(0, Vec::new()), fastrand::Rng::with_seed(3));
+    let is_stuck = |offset: u64| offset.is_multiple_of(500);
+    // The key, and the others.
+    let (mut slow, mut quick) = (VecDeque::new(), VecDeque::new());
+    for offset in 0..LAST {
+        assert_eq!(tracker.accept(offset), Accepted::New);
+        match (is_stuck(offset), chance.u8(..3)) {
+            (true, _) => {}
+            (_, 0) => quick.push_back(offset),
+            _ => slow.push_back(offset),
+        }
+    }
+    while !slow.is_empty() || !quick.is_empty() {
+        let before = slow.len() + quick.len();
+        for (of_key, most) in [(false, usize::MAX), (true, 1)] {
+            for _ in 0..most {
+                let lowest = slow.front().into_iter().chain(quick.front()).min().copied();
+                let waiting = if of_key { &mut slow } else { &mut quick };
+                let Some(&offset) = waiting.front() else { break };
+                if !tracker.may_start(offset, lowest == Some(offset)) {
+                    break;
+                }
+                assert!(tracker.start(offset) && tracker.complete(offset));
+                waiting.pop_front();
+            }
+        }
+        assert!(slow.len() + quick.len() < before, "{before} wait, and none may start");
+    }
+    assert!(tracker.commit().1.len() <= 4096);
 }
 
 /// A log with gaps; records start when they may, and are done in any order. After each step: the commit passes nothing
@@ -131,7 +167,8 @@ fn every_commit_is_true_and_fits_in_any_order() {
                 3..6 if !waiting.is_empty() => {
                     let at = chance.usize(..waiting.len());
                     let offset = waiting[at];
-                    if tracker.may_start(offset) {
+                    let is_lowest = waiting.iter().min() == Some(&offset);
+                    if tracker.may_start(offset, is_lowest) {
                         assert!(tracker.start(offset));
                         started.push(waiting.swap_remove(at));
                     }
