@@ -196,6 +196,7 @@ const WHAT: &str = "a socket, a pipe, a signal or a child process";
 /// # Errors
 ///
 /// In a simulation.
+#[cfg(unix)]
 #[track_caller]
 pub(crate) fn refuse_in_simulation() -> io::Result<()> {
     order::refuse(WHAT);
