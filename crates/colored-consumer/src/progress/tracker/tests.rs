@@ -167,8 +167,7 @@ fn every_commit_is_true_and_fits_in_any_order() {
                 3..6 if !waiting.is_empty() => {
                     let at = chance.usize(..waiting.len());
                     let offset = waiting[at];
-                    let is_lowest = waiting.iter().min() == Some(&offset);
-                    if tracker.may_start(offset, is_lowest) {
+                    if tracker.may_start(offset, waiting.iter().min() == Some(&offset)) {
                         assert!(tracker.start(offset));
                         started.push(waiting.swap_remove(at));
                     }
