@@ -24,6 +24,15 @@ pub(crate) enum Stage {
     Ending,
 }
 
+/// The bounds that a partition has reached.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Reached {
+    count: bool,
+    distance: bool,
+    share_of_records: bool,
+    share_of_bytes: bool,
+}
+
 /// A partition that the consumer owns, in one generation.
 #[derive(Debug)]
 pub(crate) struct Claimed {
@@ -42,6 +51,8 @@ pub(crate) struct Claimed {
     pub(crate) bytes: usize,
     /// Whether the source was told to pause it.
     pub(crate) is_paused: bool,
+    /// The bounds that it had reached at the last look.
+    pub(crate) reached: Reached,
     /// The end of the log, as last heard.
     pub(crate) log_end: u64,
     /// Since when the low-water mark has stood where it is, with something in flight.
@@ -72,6 +83,7 @@ impl Claimed {
             records: 0,
             bytes: 0,
             is_paused: false,
+            reached: Reached::default(),
             log_end,
             low_since: Instant::now(),
             retries: 0,
@@ -110,15 +122,23 @@ impl Claimed {
 
     /// Whether the source is to return nothing from it.
     pub(crate) fn wants_pause(&self, settings: &Settings, shares: Shares) -> bool {
+        self.stage != Stage::Active || self.reaches(settings, shares) != Reached::default()
+    }
+
+    /// Which bounds it has reached. A bound on what it holds counts until it holds half, so that a partition is not paused and
+    /// resumed for each record; but for each bound by itself, since what has paused it may be long over.
+    pub(crate) fn reaches(&self, settings: &Settings, shares: Shares) -> Reached {
         let few = settings.partition_records - settings.partition_records / 8;
+        let most = if self.reached.count { few / 2 } else { few };
         let near = settings.distance - settings.distance / 8;
-        // Resumed at half, so that a partition at its bound is not paused and resumed for each record.
-        let (most, farthest) = if self.is_paused { (few / 2, near / 2) } else { (few, near) };
-        let is_full = self.records >= most.max(1);
-        let is_far = self.records > 0 && self.distance() >= farthest.max(1);
-        let is_used_up = shares.records.is_used_up(self.records, self.is_paused)
-            || shares.bytes.is_used_up(self.bytes, self.is_paused);
-        self.stage != Stage::Active || is_full || is_far || is_used_up
+        Reached {
+            count: self.records >= most.max(1),
+            distance: self.records > 0 && self.distance() >= near.max(1),
+            share_of_records: shares
+                .records
+                .is_used_up(self.records, self.reached.share_of_records),
+            share_of_bytes: shares.bytes.is_used_up(self.bytes, self.reached.share_of_bytes),
+        }
     }
 
     /// From the committed offset up to what was read.

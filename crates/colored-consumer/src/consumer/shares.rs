@@ -46,10 +46,9 @@ impl Share {
         self.own.saturating_sub(used) + self.free
     }
 
-    /// Whether the rest is too little for a read. A paused partition resumes with half of its own part, so that it is not
-    /// paused and resumed for each record.
-    pub(crate) fn is_used_up(self, used: usize, is_paused: bool) -> bool {
-        self.left(used) <= if is_paused { self.own / 2 } else { self.own / 8 }
+    /// Whether the rest is too little for a read. If it was so, it is until half of its own part is free.
+    pub(crate) fn is_used_up(self, used: usize, was_used_up: bool) -> bool {
+        self.left(used) <= if was_used_up { self.own / 2 } else { self.own / 8 }
     }
 }
 

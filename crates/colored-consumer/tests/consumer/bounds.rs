@@ -102,6 +102,42 @@ async fn the_backlog_of_one_partition_delays_no_other() {
     }
 }
 
+/// A record is stuck, and far above it the bound of records pauses the partition for a while: when there is room again, it
+/// goes on.
+#[colored::test]
+async fn a_partition_that_was_full_goes_on_far_above_a_stuck_record() {
+    let scratch = Scratch::new();
+    let engine = engine(&scratch, 1).await;
+    send(&engine, 10, 0, 200).await;
+    let (effects, gates) = (Effects::default(), [0, 0].map(|_| Arc::new(Semaphore::new(0))));
+    let (seen, entered) = (effects.clone(), gates.clone());
+    let member = engine.member("g", ["t"]).join().await.unwrap();
+    let builder = Consumer::builder(member).strict(true).distance(2_400).records(600);
+    let consumer = builder.start(move |record, context| {
+        let (seen, [first, later]) = (seen.clone(), entered.clone());
+        async move {
+            match record.offset {
+                0 => drop(first.acquire().await.unwrap()),
+                1_300.. => drop(later.acquire().await.unwrap()),
+                _ => {}
+            }
+            seen.add(&record, context.generation());
+            Ok(())
+        }
+    });
+    let consumer = consumer.unwrap();
+    while !consumer.metrics().await.partitions.iter().any(|of| of.is_paused) {
+        sleep(millis(5)).await;
+    }
+    gates[1].add_permits(2_000);
+    // All but the key that is stuck.
+    effects.wait_for(1_800).await;
+    gates[0].add_permits(1);
+    effects.wait_for(2_000).await;
+    consumer.stop().await.unwrap();
+    effects.assert_once_and_in_order(10, 200);
+}
+
 /// One stuck key pauses its partition at the distance; when it recovers, the partition goes on.
 #[colored::test]
 async fn a_partition_goes_on_when_its_stuck_key_recovers() {
