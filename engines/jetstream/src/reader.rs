@@ -5,7 +5,8 @@
 //! begins at the first record that is missing.
 //!
 //! A reader that fails tries again for ever: a server that is away comes back, and the agent notices a stream that was
-//! deleted. Its errors do not go to the member, where those of many partitions would end the consumer within seconds.
+//! deleted. The reader does not tell its errors to the member: the errors of many partitions would end the
+//! consumer within seconds.
 
 use crate::agent::{Told, range};
 use crate::key;

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 /// How long a handler sleeps.
 const SLEEP: Duration = Duration::from_millis(2);
 
-/// Records of so many keys. A hundred sleep at a time, and those of a key one after the other.
+/// Handlers of records of `keys` keys sleep: a hundred handlers at a time, and the handlers of a key one after the other.
 pub(super) fn sleep(setup: &Setup, keys: usize, count: u64) -> Case {
     let count = setup.count(count, 200) as usize;
     let log = Log::fill(setup.runtimes().unique(), (0..count).map(|number| number % keys));

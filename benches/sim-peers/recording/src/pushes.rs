@@ -16,7 +16,7 @@ pub(crate) const MESSAGES: u64 = COLORS * ROUNDS_OF_EACH * 2;
 const CALLS_OF_EACH: u64 = 10_000;
 pub(crate) const CALLS: u64 = COLORS * CALLS_OF_EACH;
 
-/// Cells of colors behind those of the tasks.
+/// Makes a cell for each color behind the colors of the tasks.
 fn cells() -> Vec<ColorCell<u64>> {
     (0..COLORS).map(|color| ColorCell::new(COLORS + color, 0)).collect()
 }

@@ -50,7 +50,7 @@ pub fn kernels() -> impl Iterator<Item = (&'static str, &'static str)> {
     suite::all().map(|(family, kernel)| (family, kernel.name))
 }
 
-/// Searches for the bug with a thousand seeds at most, which are those of that number.
+/// A search runs the kernel with up to a thousand seeds until it finds the bug. `number` chooses the seeds.
 ///
 /// # Panics
 ///

@@ -26,7 +26,7 @@ pub(crate) enum Stage {
 
 /// The bounds that a partition has reached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Reached {
+struct Reached {
     count: bool,
     distance: bool,
     share_of_records: bool,
@@ -52,7 +52,7 @@ pub(crate) struct Claimed {
     /// Whether the source was told to pause it.
     pub(crate) is_paused: bool,
     /// The bounds that it had reached at the last look.
-    pub(crate) reached: Reached,
+    reached: Reached,
     /// The end of the log, as last heard.
     pub(crate) log_end: u64,
     /// Since when the low-water mark has stood where it is, with something in flight.
@@ -122,12 +122,22 @@ impl Claimed {
 
     /// Whether the source is to return nothing from it.
     pub(crate) fn wants_pause(&self, settings: &Settings, shares: Shares) -> bool {
-        self.stage != Stage::Active || self.reaches(settings, shares) != Reached::default()
+        self.must_pause(self.bounds_reached(settings, shares))
     }
 
-    /// Which bounds it has reached. A bound on what it holds counts until it holds half, so that a partition is not paused and
-    /// resumed for each record; but for each bound by itself, since what has paused it may be long over.
-    pub(crate) fn reaches(&self, settings: &Settings, shares: Shares) -> Reached {
+    /// Notes which bounds the partition has reached now. Returns whether the source is to return nothing from it.
+    pub(crate) fn note_bounds(&mut self, settings: &Settings, shares: Shares) -> bool {
+        self.reached = self.bounds_reached(settings, shares);
+        self.must_pause(self.reached)
+    }
+
+    fn must_pause(&self, reached: Reached) -> bool {
+        self.stage != Stage::Active || reached != Reached::default()
+    }
+
+    /// Which bounds the partition has reached. A reached bound of records or bytes counts as reached until the partition holds
+    /// half, so that no record pauses and resumes it. Each bound is judged by itself: another one may have paused the partition.
+    fn bounds_reached(&self, settings: &Settings, shares: Shares) -> Reached {
         let few = settings.partition_records - settings.partition_records / 8;
         let most = if self.reached.count { few / 2 } else { few };
         let near = settings.distance - settings.distance / 8;

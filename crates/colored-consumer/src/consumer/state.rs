@@ -114,8 +114,7 @@ impl State {
         let mut changes = Vec::new();
         self.has_paused = false;
         for claimed in self.claims.values_mut() {
-            let wants = claimed.wants_pause(&self.settings, shares);
-            claimed.reached = claimed.reaches(&self.settings, shares);
+            let wants = claimed.note_bounds(&self.settings, shares);
             if wants != claimed.is_paused {
                 claimed.is_paused = wants;
                 changes.push((claimed.owned.partition.clone(), wants));

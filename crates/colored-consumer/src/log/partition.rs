@@ -67,7 +67,8 @@ pub(crate) struct Partition {
     pub(crate) cut: u64,
     /// Held while files are deleted.
     deleting: Mutex<()>,
-    /// The task that writes outlives whoever asked for it, and no other engine may have the directory meanwhile.
+    /// The lock of the directory. The writing task holds the partition, and so the lock, until its last write has ended: no other
+    /// engine can open the directory before.
     _lock: Lock,
 }
 

@@ -65,7 +65,7 @@ impl Store {
         Ok(Store { pool })
     }
 
-    /// Makes the tables, and removes those of an earlier run: the offsets of a new log begin at 0 again.
+    /// The store makes its tables, and removes the tables of an earlier run, because the offsets of a new log begin at 0 again.
     pub(crate) async fn create_tables(&self) -> sqlx::Result<()> {
         sqlx::raw_sql(TABLES).execute(&self.pool).await?;
         Ok(())
