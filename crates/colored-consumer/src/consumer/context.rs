@@ -58,5 +58,9 @@ impl Context {
 /// The color of a key of a partition: for a [`ColorCell`](colored::ColorCell) with the state of the key.
 #[must_use]
 pub fn color_of(topic: &str, partition: u32, key: &Bytes) -> Color {
+    color_of_key(topic, partition, key)
+}
+
+pub(crate) fn color_of_key(topic: &str, partition: u32, key: &[u8]) -> Color {
     Color::of((topic, partition, key))
 }

@@ -2,18 +2,29 @@
 
 use super::run::Dead;
 use crate::source::Record;
-use bytes::Bytes;
 use colored::time::Instant;
 use colored::{Color, JoinHandle};
 use std::collections::VecDeque;
 
 /// Which records belong together.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug)]
 pub(crate) enum LaneKey {
-    Keyed(Bytes),
+    /// A copy: the key of the record would keep all of the record in memory.
+    Keyed(Box<[u8]>),
     Partition,
     /// A record without order, by its offset.
     Alone(u64),
+}
+
+impl LaneKey {
+    /// By what later records find the lane.
+    pub(crate) fn bytes(&self) -> Option<&[u8]> {
+        match self {
+            LaneKey::Keyed(key) => Some(key),
+            LaneKey::Partition => Some(&[]),
+            LaneKey::Alone(_) => None,
+        }
+    }
 }
 
 /// What a lane does.
@@ -44,15 +55,15 @@ pub(crate) struct Lane {
     /// The records of the run: offsets and sizes, in order.
     pub(crate) running: VecDeque<(u64, usize)>,
     pub(crate) attempts: u32,
-    pub(crate) dead: Option<Dead>,
+    pub(crate) dead: Option<Box<Dead>>,
     /// The run, or the timer.
     pub(crate) task: Option<JoinHandle<()>>,
-    /// When the run began.
+    /// When the run began, or the last one ended.
     pub(crate) since: Instant,
     /// Whether a slow run was reported.
     pub(crate) is_reported: bool,
-    /// The last record that was handed to a run, for the sentinel of the order.
-    pub(crate) handed: Option<u64>,
+    /// The next record that is handed to a run has this offset at least, for the sentinel of the order.
+    pub(crate) next: u64,
 }
 
 impl Lane {
@@ -61,16 +72,33 @@ impl Lane {
             key,
             color,
             phase: Phase::New,
-            // Many keys have one record in flight. The first growth would make room for four.
-            pending: VecDeque::with_capacity(1),
-            running: VecDeque::with_capacity(1),
+            pending: VecDeque::new(),
+            running: VecDeque::new(),
             attempts: 0,
             dead: None,
             task: None,
             since: now,
             is_reported: false,
-            handed: None,
+            next: 0,
         }
+    }
+
+    /// Adds a record behind the others.
+    pub(crate) fn push(&mut self, record: Record) {
+        if self.pending.capacity() == 0 {
+            // Many keys have one record in flight. The first growth would make room for four.
+            self.pending.reserve_exact(1);
+        }
+        self.pending.push_back(record);
+    }
+
+    /// Takes the first records that are not started.
+    pub(crate) fn take(&mut self, count: usize) -> Vec<Record> {
+        if count == self.pending.len() {
+            // Without an allocation.
+            return std::mem::take(&mut self.pending).into();
+        }
+        self.pending.drain(..count).collect()
     }
 
     /// The lowest offset that is not done.
