@@ -72,7 +72,7 @@ pub(crate) struct Claimed {
 impl Claimed {
     pub(crate) fn new(owned: Owned, tracker: Tracker, log_end: u64) -> Claimed {
         let committed = (0, tracker.low());
-        let claim = Arc::new(Claim { owned: owned.clone(), revoked: Default::default() });
+        let claim = Arc::new(Claim::new(owned.clone()));
         Claimed {
             owned,
             claim,
@@ -121,7 +121,7 @@ impl Claimed {
             Order::Partition => (LaneKey::Partition, Color::of((&*record.topic, record.partition))),
             _ => {
                 let color = color_of_key(&record.topic, record.partition, bytes);
-                (LaneKey::Keyed(bytes.into()), color)
+                (LaneKey::copy(bytes), color)
             }
         };
         let at = lanes.insert(Lane::new(key, color, now));
@@ -163,7 +163,7 @@ impl Claimed {
 
     /// Nothing starts any more: forgets what has not started. Returns what that was.
     pub(crate) fn forget_waiting(&mut self) -> InFlight {
-        self.claim.revoked.cancel();
+        self.claim.revoke();
         self.held.clear();
         let mut forgotten = InFlight::default();
         let mut idle = Vec::new();
@@ -172,7 +172,7 @@ impl Claimed {
             forgotten.records += lane.pending.len();
             forgotten.bytes += lane.pending.iter().map(Record::size).sum::<usize>();
             lane.pending.clear();
-            if lane.running.is_empty() {
+            if lane.running.is_none() {
                 idle.push(at);
             }
         }

@@ -122,8 +122,7 @@ impl<S: Source> Driver<S> {
         self.is_stopping |= must_stop || self.stop.is_cancelled();
         if self.is_stopping {
             self.cell.with(|state| {
-                let has_active =
-                    state.claims.values().any(|claimed| !claimed.claim.revoked.is_cancelled());
+                let has_active = state.claims.values().any(|claimed| !claimed.claim.is_revoked());
                 if has_active {
                     state.revoke(|_| true, Instant::now());
                 }

@@ -6,21 +6,36 @@ use colored::time::Instant;
 use colored::{Color, JoinHandle};
 use std::collections::VecDeque;
 
+/// The bytes of a short key: with them, a [`LaneKey`] has 40.
+const SHORT: usize = 38;
+
 /// Which records belong together.
 #[derive(Debug)]
 pub(crate) enum LaneKey {
     /// A copy: the key of the record would keep all of the record in memory.
-    Keyed(Box<[u8]>),
+    Long(Box<[u8]>),
+    /// A copy that needs no allocation, such as a UUID as text.
+    Short(u8, [u8; SHORT]),
     Partition,
     /// A record without order, by its offset.
     Alone(u64),
 }
 
 impl LaneKey {
+    pub(crate) fn copy(key: &[u8]) -> LaneKey {
+        if key.len() > SHORT {
+            return LaneKey::Long(key.into());
+        }
+        let mut bytes = [0; SHORT];
+        bytes[..key.len()].copy_from_slice(key);
+        LaneKey::Short(key.len() as u8, bytes)
+    }
+
     /// By what later records find the lane.
     pub(crate) fn bytes(&self) -> Option<&[u8]> {
         match self {
-            LaneKey::Keyed(key) => Some(key),
+            LaneKey::Long(key) => Some(key),
+            LaneKey::Short(length, bytes) => Some(&bytes[..usize::from(*length)]),
             LaneKey::Partition => Some(&[]),
             LaneKey::Alone(_) => None,
         }
@@ -52,8 +67,8 @@ pub(crate) struct Lane {
     pub(crate) phase: Phase,
     /// Not started, in order.
     pub(crate) pending: VecDeque<Record>,
-    /// The records of the run: offsets and sizes, in order.
-    pub(crate) running: VecDeque<(u64, usize)>,
+    /// The first record of the run that is not done.
+    pub(crate) running: Option<u64>,
     pub(crate) attempts: u32,
     pub(crate) dead: Option<Box<Dead>>,
     /// The run, or the timer.
@@ -73,7 +88,7 @@ impl Lane {
             color,
             phase: Phase::New,
             pending: VecDeque::new(),
-            running: VecDeque::new(),
+            running: None,
             attempts: 0,
             dead: None,
             task: None,
@@ -103,16 +118,15 @@ impl Lane {
 
     /// The lowest offset that is not done.
     pub(crate) fn first(&self) -> Option<u64> {
-        let running = self.running.front().map(|(offset, _)| *offset);
-        running.or_else(|| self.pending.front().map(|record| record.offset))
+        self.running.or_else(|| self.pending.front().map(|record| record.offset))
     }
 
     /// The key, for messages.
     pub(crate) fn name(&self) -> String {
-        match &self.key {
-            LaneKey::Keyed(key) => format!("key {:?}", String::from_utf8_lossy(key)),
-            LaneKey::Partition => "the partition".to_owned(),
-            LaneKey::Alone(offset) => format!("record {offset}"),
+        match (&self.key, self.key.bytes()) {
+            (LaneKey::Partition, _) => "the partition".to_owned(),
+            (LaneKey::Alone(offset), _) => format!("record {offset}"),
+            (_, key) => format!("key {:?}", String::from_utf8_lossy(key.unwrap_or_default())),
         }
     }
 

@@ -157,7 +157,7 @@ impl State {
         for claimed in self.claims.values_mut() {
             for (_, lane) in &mut claimed.lanes {
                 let time = now.saturating_duration_since(lane.since);
-                let Some((offset, _)) = lane.running.front() else { continue };
+                let Some(offset) = lane.running else { continue };
                 if time >= slow && !lane.is_reported {
                     lane.is_reported = true;
                     let (of, name) = (&claimed.owned.partition, lane.name());

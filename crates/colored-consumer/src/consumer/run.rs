@@ -48,7 +48,7 @@ pub(crate) enum End {
 #[derive(Debug)]
 pub(crate) struct Report {
     /// Records that are done and were not reported yet.
-    pub(crate) done: usize,
+    pub(crate) done: Vec<Record>,
     /// Records that are not done.
     pub(crate) rest: Vec<Record>,
     pub(crate) end: End,
@@ -67,7 +67,7 @@ pub(crate) fn run<W: Work>(
     state: ColorCell<State>,
     run: Run,
 ) -> impl Future<Output = ()> + Send {
-    let mut runner = Runner { common, state, run, done: 0, reported: 0, dead_letters: 0 };
+    let mut runner = Runner { common, state, run, done: 0, dead_letters: 0 };
     // The future of an `async fn` would have room for its arguments twice.
     async move {
         let end = runner.handle_all().await;
@@ -78,10 +78,9 @@ pub(crate) fn run<W: Work>(
 struct Runner<W> {
     common: Arc<Common<W>>,
     state: ColorCell<State>,
+    /// Without the records that the state knows to be done.
     run: Run,
     done: usize,
-    /// How many of the done ones the state knows.
-    reported: usize,
     dead_letters: usize,
 }
 
@@ -93,7 +92,7 @@ impl<W: Work> Runner<W> {
             return end;
         }
         while self.done < self.run.records.len() {
-            if self.run.claim.revoked.is_cancelled() {
+            if self.run.claim.is_revoked() {
                 return End::Finished;
             }
             colored::task::consume_budget().await;
@@ -134,19 +133,21 @@ impl<W: Work> Runner<W> {
 
     /// A record that waits must not hide that those before it are done.
     fn report_done(&mut self) {
-        let count = self.done - self.reported;
-        if count > 0 {
-            self.reported = self.done;
-            let (cell, id, lane) = (self.state.clone(), self.run.id, self.run.lane);
-            self.state.post(move |state| state.progress(&cell, id, lane, count));
+        if self.done > 0 {
+            let done: Vec<_> = self.run.records.drain(..self.done).collect();
+            self.done = 0;
+            let (cell, of) = (self.state.clone(), (self.run.id, self.run.lane));
+            let next = self.run.records[0].offset;
+            self.state.post(move |state| state.progress(&cell, of, done, next));
         }
     }
 
     fn report_end(self, end: End) {
-        let Runner { state, mut run, done, reported, dead_letters, .. } = self;
-        let rest = run.records.split_off(done);
-        let report = Report { done: done - reported, rest, end, dead_letters };
-        let (cell, id, lane) = (state.clone(), run.id, run.lane);
+        let Runner { state, run, done, dead_letters, .. } = self;
+        let (id, lane, mut done_and_rest) = (run.id, run.lane, run.records);
+        let rest = done_and_rest.split_off(done);
+        let report = Report { done: done_and_rest, rest, end, dead_letters };
+        let cell = state.clone();
         state.post(move |state| state.end_run(&cell, id, lane, report));
     }
 
