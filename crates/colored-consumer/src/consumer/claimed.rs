@@ -143,7 +143,7 @@ impl Claimed {
         let near = settings.distance - settings.distance / 8;
         Reached {
             count: self.records >= most.max(1),
-            distance: self.records > 0 && self.distance() >= near.max(1),
+            distance: self.tracker.distance() >= near.max(1),
             share_of_records: shares
                 .records
                 .is_used_up(self.records, self.reached.share_of_records),
@@ -151,16 +151,10 @@ impl Claimed {
         }
     }
 
-    /// From the committed offset up to what was read.
-    pub(crate) fn distance(&self) -> u64 {
-        self.tracker.end().saturating_sub(self.tracker.low())
-    }
-
     /// How much more may come.
     pub(crate) fn room(&self, settings: &Settings, shares: Shares) -> Room {
         let by_count = settings.partition_records.saturating_sub(self.records);
-        let by_distance = settings.distance.saturating_sub(self.distance());
-        let by_distance = usize::try_from(by_distance).unwrap_or(usize::MAX);
+        let by_distance = settings.distance.saturating_sub(self.tracker.distance());
         let records = by_count.min(by_distance).min(shares.records.left(self.records));
         Room { records, bytes: shares.bytes.left(self.bytes) }
     }
