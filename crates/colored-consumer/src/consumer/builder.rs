@@ -131,10 +131,11 @@ impl<S: Source> Builder<S> {
         self
     }
 
-    /// How far a partition is read beyond its first unfinished record, in offsets, at most. So many records may come again
-    /// if the map of a commit is lost. Default: 1,000,000.
-    pub fn distance(mut self, offsets: u64) -> Self {
-        self.settings.distance = offsets;
+    /// How many records of a partition are read from its first unfinished one on, at most: those that are done count, and
+    /// offsets that the partition does not have do not. So many records may come again if the map of a commit is lost, and
+    /// each takes 16 bytes. Default: 1,000,000.
+    pub fn distance(mut self, records: usize) -> Self {
+        self.settings.distance = records;
         self
     }
 

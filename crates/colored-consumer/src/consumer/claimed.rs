@@ -151,14 +151,9 @@ impl Claimed {
         let near = settings.distance - settings.distance / 8;
         Reached {
             count: self.in_flight.records >= most.max(1),
-            distance: self.in_flight.records > 0 && self.distance() >= near.max(1),
+            distance: self.tracker.distance() >= near.max(1),
             shares: shares.are_reached(self.in_flight, self.reached.shares),
         }
-    }
-
-    /// From the committed offset up to what was read.
-    pub(crate) fn distance(&self) -> u64 {
-        self.tracker.end().saturating_sub(self.tracker.low())
     }
 
     /// Nothing starts any more: forgets what has not started. Returns what that was.
@@ -200,9 +195,9 @@ impl Claimed {
 
 /// What every partition may get that has reached no bound: an eighth of each is left, and one.
 pub(crate) fn room(settings: &Settings, shares: &Shares) -> Room {
-    let by_distance = usize::try_from(settings.distance / 8).unwrap_or(usize::MAX);
     let Room { records, bytes } = shares.room();
-    Room { records: records.min((settings.partition_records / 8).min(by_distance) + 1), bytes }
+    let of_one = settings.partition_records.min(settings.distance) / 8 + 1;
+    Room { records: records.min(of_one), bytes }
 }
 
 /// The hash of a lane's key.

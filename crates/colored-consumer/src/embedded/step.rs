@@ -101,10 +101,12 @@ pub(crate) async fn prepare(
         }
     };
     let owned = Owned { partition: partition.clone(), generation };
-    let of = partition.clone();
-    let log = shared.topics.call(move |topics| topics::find(topics, &of)).await;
+    let find = async || {
+        let of = partition.clone();
+        shared.topics.call(move |topics| topics::find(topics, &of)).await
+    };
     // The topic was deleted meanwhile, and the group is about to say so.
-    let Some(log) = log else { return Ok(Done::Prepared(Prepared::Lost(owned))) };
+    let Some(log) = find().await else { return Ok(Done::Prepared(Prepared::Lost(owned))) };
     // A generation that nobody can have after a restart is on the device before anybody has it.
     if shared.offsets.generation(&group).await < generation {
         shared.offsets.store_generation(&group, generation).await.map_err(Error::new)?;
@@ -114,6 +116,10 @@ pub(crate) async fn prepare(
         // This member was taken for dead meanwhile, and the group is about to say so.
         Begun::TooLate => return Ok(Done::Prepared(Prepared::Lost(owned))),
     };
+    // Perhaps it was made again, and the offset is that of the one before.
+    if !find().await.is_some_and(|now| Arc::ptr_eq(&now, &log)) {
+        return Ok(Done::Prepared(Prepared::Lost(owned)));
+    }
     let (start, end) = log.range().await;
     Ok(Done::Prepared(Prepared::Assigned(Assignment { owned, committed, start, end }, log)))
 }

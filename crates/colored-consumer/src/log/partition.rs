@@ -9,12 +9,14 @@
 //!   crash leaves has no gap.
 //! * A write that fails leaves the file as it was, and the appends of that write have failed. After an `fdatasync`
 //!   that failed nobody knows what the device has: the partition takes no more until it is opened again.
+//! * A closed partition touches no file of its directory, which may be another one's by then.
 
 use super::segment::{self, Opened, Segment};
 use super::write::{Unwritten, Written, write_all};
 use bytes::Bytes;
 use colored::fs::File;
 use colored::sync::{Mutex, Notify, oneshot};
+use colored::time::{Duration, sleep};
 use colored::{Color, ColorCell};
 use std::collections::BTreeSet;
 use std::io;
@@ -199,6 +201,24 @@ impl Partition {
         }
     }
 
+    /// Refuses all appends from now on, and waits until no file of the directory is written or deleted.
+    pub(crate) async fn close(&self, why: &str) {
+        loop {
+            let why = why.to_owned();
+            let close = move |state: &mut State| {
+                state.fail(why);
+                state.removed.clear();
+                !state.is_writing
+            };
+            if self.state.call(close).await {
+                break;
+            }
+            // The last write: some milliseconds, and rare.
+            sleep(Duration::from_millis(1)).await;
+        }
+        drop(self.deleting.lock().await);
+    }
+
     /// The offset after the last confirmed record. Costs less than a call.
     pub(crate) fn end(&self) -> u64 {
         // Ordering: Acquire, with the Release of `confirm`.
@@ -291,9 +311,19 @@ impl State {
                 for (_, sender) in row.waiting {
                     let _ = sender.send(Err(text.clone()));
                 }
-                self.failure = is_unknown.then_some(text);
+                if is_unknown {
+                    self.fail(text);
+                }
             }
         }
+    }
+
+    /// Takes no more: what waits has failed, too.
+    fn fail(&mut self, text: String) {
+        for (_, sender) in std::mem::take(&mut self.pending).waiting {
+            let _ = sender.send(Err(text.clone()));
+        }
+        self.failure.get_or_insert(text);
     }
 
     fn change_segments(&mut self, first: u64, written: Written, replaces: bool) {
@@ -330,9 +360,10 @@ impl State {
         })
     }
 
-    /// Removes from the front what the rule keeps no longer; never the segment that is written to.
+    /// Removes from the front what the rule keeps no longer; never the segment that is written to, and nothing of a partition
+    /// that takes no more.
     pub(crate) fn remove_old(&mut self, keep: Keep, now: i64) {
-        while self.segments.len() > 1 {
+        while self.segments.len() > 1 && self.failure.is_none() {
             let all: u64 = self.segments.iter().map(|segment| segment.len).sum();
             let oldest = &self.segments[0];
             let is_much = keep.bytes.is_some_and(|most| all > most);
