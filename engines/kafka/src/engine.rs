@@ -163,7 +163,10 @@ impl MemberOptions {
 }
 
 fn connect(config: &ClientConfig, topics: &BTreeSet<Arc<str>>) -> Result<Client, Error> {
-    let context = Context::new();
+    // A static member stays in its group. The id of the newer protocol is the client's own.
+    let has_own_id = config.get("group.instance.id").is_some()
+        || config.get("group.protocol").is_some_and(|protocol| protocol == "consumer");
+    let context = Context::new(!has_own_id);
     let wake = Arc::clone(&context.wake);
     let created = config.create_with_context::<_, Client>(context);
     let mut client = created.map_err(|error| failed("the configuration", error))?;
