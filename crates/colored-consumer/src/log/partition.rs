@@ -18,6 +18,7 @@ use colored::fs::File;
 use colored::sync::{Mutex, Notify, oneshot};
 use colored::time::{Duration, sleep};
 use colored::{Color, ColorCell};
+use std::any::Any;
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -58,7 +59,7 @@ impl New {
 pub(crate) type Confirmation = oneshot::Receiver<Result<u64, String>>;
 
 /// The lock of the directory that the partition is in, if there is one.
-pub(crate) type Lock = Option<Arc<std::fs::File>>;
+pub(crate) type Lock = Option<Arc<dyn Any + Send + Sync>>;
 
 /// A partition. Its state belongs to a color of its own.
 #[derive(Debug)]

@@ -1,4 +1,5 @@
-//! A topic is deleted while it is written to, and made again at once: nothing of the old one is in the new one.
+//! A topic is deleted while it is written to, and made again at once: nothing of the old one is in the new one. An engine is
+//! dropped while it writes, and opened again at once.
 
 use colored::sim::{Builder, random};
 use colored::task::yield_now;
@@ -108,4 +109,36 @@ fn a_topic_that_is_made_again_is_handled_whole() {
 #[test]
 fn a_topic_that_is_made_again_meets_no_write_of_the_old_one() {
     Builder::new().seeds(crate::seeds(300, 3_000)).run(make_again).assert_passed();
+}
+
+/// What a dropped engine still writes is written when the next one opens.
+async fn open_again() {
+    let mut engine = open().await;
+    engine.create_topic("t", 1).await.unwrap();
+    for round in 0..3 {
+        let own = engine.clone();
+        let sends = colored::spawn_unique(async move {
+            let _ = own.send("t", NewRecord::new("k", format!("{round}"))).await;
+        });
+        for _ in 0..random() % 20 {
+            yield_now().await;
+        }
+        sends.abort();
+        // It may be done.
+        let _ = sends.await;
+        drop(engine);
+        engine = open().await;
+        engine.send("t", NewRecord::new("k", format!("after {round}"))).await.unwrap();
+    }
+    let refused = Engine::open("/log").await.unwrap_err().to_string();
+    assert!(refused.contains("another engine"), "{refused}");
+    let before = look(&engine).await;
+    assert_eq!(before.1.last().map(String::as_str), Some("after 2"));
+    drop(engine);
+    assert_eq!(look(&open().await).await, before);
+}
+
+#[test]
+fn an_engine_that_is_opened_again_meets_no_write_of_the_old_one() {
+    Builder::new().seeds(crate::seeds(300, 3_000)).run(open_again).assert_passed();
 }

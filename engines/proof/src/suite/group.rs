@@ -82,7 +82,7 @@ pub async fn a_storm_of_rebalances_stops_no_partition<T: TestTopic>(topic: &T) {
 /// If not.
 pub async fn a_drain_may_last_longer_than_the_session<T: TestTopic>(topic: &T) {
     // A busy machine may stop a thread for a while.
-    let (session, work) = (millis(6_000), millis(8_000));
+    let (session, work) = (millis(10_000), millis(13_000));
     let effects = Effects::default();
     topic.send(4, 1).await;
     let member = topic.join(session, None).await;
