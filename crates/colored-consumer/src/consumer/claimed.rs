@@ -5,7 +5,7 @@ use super::lane::{Lane, LaneKey};
 use super::options::{Order, Settings};
 use super::shares::{InFlight, Shares};
 use crate::progress::Tracker;
-use crate::source::{Owned, Record, Room};
+use crate::source::{Owned, Record};
 use colored::time::Instant;
 use colored::{Color, JoinHandle};
 use hashbrown::HashTable;
@@ -191,13 +191,6 @@ impl Claimed {
         let first = self.tracker.first_unfinished()?;
         self.lanes.iter().map(|(_, lane)| lane).find(|lane| lane.first() == Some(first))
     }
-}
-
-/// What every partition may get that has reached no bound: an eighth of each is left, and one.
-pub(crate) fn room(settings: &Settings, shares: &Shares) -> Room {
-    let Room { records, bytes } = shares.room();
-    let of_one = settings.partition_records.min(settings.distance) / 8 + 1;
-    Room { records: records.min(of_one), bytes }
 }
 
 /// The hash of a lane's key.

@@ -9,7 +9,7 @@
 //! * Every report carries the number of its claim. A claim leaves only when all its runs have ended, so a report of
 //!   another owner's time finds nothing.
 
-use super::claimed::{self, Claimed, Stage};
+use super::claimed::{Claimed, Stage};
 use super::failure::ConsumerError;
 use super::figures::Figures;
 use super::lane::{Lane, Phase};
@@ -17,7 +17,7 @@ use super::options::Settings;
 use super::run::{End, Report, Run};
 use super::shares::{InFlight, Shares};
 use crate::progress::Accepted;
-use crate::source::{Owned, Record, Room, TopicPartition};
+use crate::source::{Owned, Record, TopicPartition};
 use colored::sync::Notify;
 use colored::time::{Duration, Instant, sleep};
 use colored::{ColorCell, JoinHandle};
@@ -48,7 +48,7 @@ pub(crate) struct State {
     runs: usize,
     pub(crate) shares: Shares,
     /// Partitions that the source is to pause, or to resume, in this order.
-    pauses: Vec<(TopicPartition, bool)>,
+    pub(crate) pauses: Vec<(TopicPartition, bool)>,
     /// Whether a claim is not active.
     pub(crate) has_ending: bool,
     /// Whether a claim may have more to say than at its last commit.
@@ -99,38 +99,6 @@ impl State {
     pub(crate) fn active(&self, owned: &Owned) -> Option<u64> {
         let id = self.ids.get(owned).copied();
         id.filter(|id| self.claims.get(id).is_some_and(|claimed| claimed.stage == Stage::Active))
-    }
-
-    /// How much the source may return, from whichever partition that is not paused.
-    pub(crate) fn room(&self) -> Room {
-        claimed::room(&self.settings, &self.shares)
-    }
-
-    /// The number of partitions has changed, and so have their parts.
-    fn divide(&mut self) {
-        self.shares.divide(self.claims.values());
-        self.look_at_all();
-    }
-
-    pub(crate) fn look_at_all(&mut self) {
-        let State { claims, settings, shares, pauses, .. } = self;
-        claims.values_mut().for_each(|claimed| look(claimed, settings, shares, pauses));
-    }
-
-    /// A partition has more in flight, or less. That concerns the others only if it changes what is for all.
-    fn look_at(&mut self, id: u64) {
-        if self.shares.take_changed() {
-            return self.look_at_all();
-        }
-        let State { claims, settings, shares, pauses, .. } = self;
-        if let Some(claimed) = claims.get_mut(&id) {
-            look(claimed, settings, shares, pauses);
-        }
-    }
-
-    /// What is to be paused, and what to be resumed, in this order.
-    pub(crate) fn take_pauses(&mut self) -> Vec<(TopicPartition, bool)> {
-        std::mem::take(&mut self.pauses)
     }
 
     /// Takes records that were read.
@@ -412,19 +380,6 @@ impl State {
             self.divide();
             self.attention.notify_one();
         }
-    }
-}
-
-/// Pauses a partition that has reached a bound, and resumes it when it no longer has.
-fn look(
-    claimed: &mut Claimed,
-    settings: &Settings,
-    shares: &Shares,
-    pauses: &mut Vec<(TopicPartition, bool)>,
-) {
-    let wants = claimed.note_bounds(settings, shares);
-    if std::mem::replace(&mut claimed.is_paused, wants) != wants {
-        pauses.push((claimed.owned.partition.clone(), wants));
     }
 }
 
