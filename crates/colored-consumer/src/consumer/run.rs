@@ -6,7 +6,7 @@ use super::options::{DeadLetter, Settings};
 use super::state::State;
 use super::work::{Guarded, Work, call};
 use crate::source::Record;
-use colored::time::{Duration, timeout};
+use colored::time::timeout;
 use colored::{Color, ColorCell};
 use std::pin::pin;
 use std::sync::Arc;
@@ -38,21 +38,20 @@ pub(crate) struct Dead {
 pub(crate) enum End {
     /// All records are done, or the partition is to go and the rest is for others.
     Finished,
-    /// The first record that is not done is to be tried again.
-    Retry { delay: Duration, attempts: u32, dead: Option<Box<Dead>> },
+    /// The first record that is not done is to be tried again, after so many attempts.
+    Retry { attempts: u32, dead: Option<Box<Dead>> },
     /// The consumer is to stop.
     Fatal(String),
 }
 
-/// What a run has done.
+/// What a run has done. It is small: when many handlers end at once, each report waits for its turn.
 #[derive(Debug)]
 pub(crate) struct Report {
-    /// Records that are done and were not reported yet.
-    pub(crate) done: Vec<Record>,
-    /// Records that are not done.
-    pub(crate) rest: Vec<Record>,
+    /// The records that were not reported as done yet, of which the first `done` are.
+    pub(crate) records: Vec<Record>,
+    pub(crate) done: usize,
     pub(crate) end: End,
-    pub(crate) dead_letters: usize,
+    pub(crate) dead_letters: u32,
 }
 
 /// What all runs of a consumer share.
@@ -81,18 +80,19 @@ struct Runner<W> {
     /// Without the records that the state knows to be done.
     run: Run,
     done: usize,
-    dead_letters: usize,
+    dead_letters: u32,
 }
 
 impl<W: Work> Runner<W> {
     async fn handle_all(&mut self) -> End {
-        if let Some(dead) = self.run.dead.take()
-            && let Err(end) = self.bury(dead).await
-        {
-            return end;
-        }
-        while self.done < self.run.records.len() {
-            if self.run.claim.is_revoked() {
+        loop {
+            if let Some(dead) = self.run.dead.take()
+                // In a box, or every run would have room for what few do.
+                && let Err(end) = Box::pin(self.bury(dead)).await
+            {
+                return end;
+            }
+            if self.done == self.run.records.len() || self.run.claim.is_revoked() {
                 return End::Finished;
             }
             colored::task::consume_budget().await;
@@ -102,14 +102,12 @@ impl<W: Work> Runner<W> {
                     self.done += count;
                     self.run.attempts = 0;
                 }
-                Err(failure) => {
-                    if let Err(end) = self.judge(failure, count).await {
-                        return end;
-                    }
-                }
+                Err(failure) => match self.judge(failure, count) {
+                    Ok(dead) => self.run.dead = Some(dead),
+                    Err(end) => return end,
+                },
             }
         }
-        End::Finished
     }
 
     /// Calls the handler. A panic and a deadline are failures that are tried again.
@@ -143,16 +141,14 @@ impl<W: Work> Runner<W> {
     }
 
     fn report_end(self, end: End) {
-        let Runner { state, run, done, dead_letters, .. } = self;
-        let (id, lane, mut done_and_rest) = (run.id, run.lane, run.records);
-        let rest = done_and_rest.split_off(done);
-        let report = Report { done: done_and_rest, rest, end, dead_letters };
+        let Runner { state, run: Run { id, lane, records, .. }, done, dead_letters, .. } = self;
+        let report = Report { records, done, end, dead_letters };
         let cell = state.clone();
         state.post(move |state| state.end_run(&cell, id, lane, report));
     }
 
-    /// Decides what becomes of the next records; `Ok` if they are done with.
-    async fn judge(&mut self, failure: Failure, count: usize) -> Result<(), End> {
+    /// Decides what becomes of the next records; `Ok` if they are given up.
+    fn judge(&mut self, failure: Failure, count: usize) -> Result<Box<Dead>, End> {
         self.run.attempts = self.run.attempts.saturating_add(1);
         let attempts = self.run.attempts;
         let (cause, is_last) = match failure {
@@ -163,10 +159,9 @@ impl<W: Work> Runner<W> {
             }
         };
         if !is_last {
-            let delay = self.common.settings.delay(attempts);
-            return Err(End::Retry { delay, attempts, dead: None });
+            return Err(End::Retry { attempts, dead: None });
         }
-        self.bury(Box::new(Dead { cause: cause.to_string(), count })).await
+        Ok(Box::new(Dead { cause: cause.to_string(), count }))
     }
 
     /// Gives the next records to the dead letters.
@@ -181,8 +176,7 @@ impl<W: Work> Runner<W> {
             let cause = dead.cause.clone();
             if hook(DeadLetter { record, cause, attempts }).await.is_err() {
                 // It stays given up, however often the hook fails.
-                let delay = self.common.settings.delay(attempts);
-                return Err(End::Retry { delay, attempts, dead: Some(dead) });
+                return Err(End::Retry { attempts, dead: Some(dead) });
             }
             self.done += 1;
             self.dead_letters += 1;

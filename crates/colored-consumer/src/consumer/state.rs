@@ -287,13 +287,14 @@ impl State {
 
     /// A run has ended.
     pub(crate) fn end_run(&mut self, cell: &ColorCell<State>, id: u64, at: usize, report: Report) {
-        let Report { done, rest, end, dead_letters } = report;
-        let dead_letters = dead_letters as u64;
+        let Report { mut records, done, end, dead_letters } = report;
+        let rest = records.split_off(done);
+        let dead_letters = u64::from(dead_letters);
         let retries = u64::from(matches!(end, End::Retry { .. }));
         self.figures.dead_letters += dead_letters;
         self.figures.retries += retries;
         let now = Instant::now();
-        self.complete(id, done, now);
+        self.complete(id, records, now);
         let Some(claimed) = self.claims.get_mut(&id) else { return };
         claimed.retries += retries;
         claimed.dead_letters += dead_letters;
@@ -317,8 +318,9 @@ impl State {
             self.shares.subtract(&mut claimed.in_flight, InFlight { records: rest.len(), bytes });
         }
         match end {
-            End::Retry { delay, attempts, dead } if is_active => {
+            End::Retry { attempts, dead } if is_active => {
                 (lane.attempts, lane.dead) = (attempts, dead);
+                let delay = self.settings.delay(attempts);
                 lane.phase = Phase::BackingOff;
                 lane.task = Some(wake_later(cell, id, at, Phase::BackingOff, delay));
             }

@@ -19,10 +19,14 @@ pub(crate) fn copy(bytes: &[u8]) -> Bytes {
     match bytes.len() {
         0 => Bytes::new(),
         1..32 => short::<31>(bytes),
-        32..64 => short::<63>(bytes),
-        64..96 => short::<95>(bytes),
-        96..128 => short::<127>(bytes),
-        128..192 => short::<191>(bytes),
+        32..48 => short::<47>(bytes),
+        48..64 => short::<63>(bytes),
+        64..80 => short::<79>(bytes),
+        80..96 => short::<95>(bytes),
+        96..112 => short::<111>(bytes),
+        112..128 => short::<127>(bytes),
+        128..160 => short::<159>(bytes),
+        160..192 => short::<191>(bytes),
         192..256 => short::<255>(bytes),
         _ => Bytes::copy_from_slice(bytes),
     }
