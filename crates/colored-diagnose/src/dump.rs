@@ -4,12 +4,14 @@
 //! so it also answers while every worker is stuck.
 
 mod addresses;
+mod functions;
 mod group;
 mod keeper;
 mod make;
 mod native;
 mod partitions;
 mod sample;
+mod sampled_stacks;
 mod task;
 mod text;
 mod to_json;
@@ -23,6 +25,7 @@ pub use self::native::Frame;
 pub use self::native::install_stack_handler;
 pub(crate) use self::partitions::partitions;
 pub(crate) use self::sample::{Patience, sample};
+pub(crate) use self::sampled_stacks::SampledStacks;
 pub use self::task::{TaskDump, TaskState};
 pub use self::wait::{Wait, WaitFor};
 

@@ -1,6 +1,6 @@
 //! [`Observation`]: a report of the next second.
 
-use crate::dump::{Patience, partitions, sample};
+use crate::dump::{Patience, SampledStacks, partitions, sample};
 use crate::report::Report;
 use crate::subject::Subject;
 use crate::usage::{Snapshot, Waits, Window, snapshot};
@@ -52,6 +52,8 @@ pub(crate) struct Observation {
     looks: u32,
     blocked: u32,
     patience: Patience,
+    /// The functions that the workers were in. None are asked for without patience.
+    stacks: SampledStacks,
     /// What the tasks waited for in the present part.
     waits: Vec<Waits>,
     /// When the tasks are to be looked at again.
@@ -63,8 +65,9 @@ impl Observation {
         subject.diagnosis().levels.raise(subject.scheduler());
         let earlier = snapshot(&*subject);
         let (windows, waits, next) = (Vec::new(), Vec::new(), wall::now());
+        let stacks = SampledStacks::default();
         let observation =
-            Self { subject, earlier, windows, looks: 0, blocked: 0, patience, waits, next };
+            Self { subject, earlier, windows, looks: 0, blocked: 0, patience, stacks, waits, next };
         observation.ask_consumers();
         observation
     }
@@ -76,9 +79,12 @@ impl Observation {
         }
     }
 
-    /// Looks which workers are blocked, and now and then what the tasks wait for.
+    /// Looks which workers are blocked and in which functions they are, and now and then what the tasks wait for.
     pub(crate) fn look(&mut self) {
         self.look_at_workers();
+        if self.patience == Patience::Some {
+            self.stacks.look(&*self.subject);
+        }
         if wall::now() >= self.next {
             self.look_at_tasks();
         }
@@ -116,12 +122,14 @@ impl Observation {
         self.earlier = later;
         self.ask_consumers();
         (self.looks, self.blocked) = (0, 0);
+        self.stacks.end_part();
         u32::try_from(self.windows.len()).expect("ten")
     }
 
     pub(crate) fn report(&mut self) -> Report {
         if let (Patience::Some, Some(last)) = (self.patience, self.windows.last_mut()) {
             last.partitions = partitions(&*self.subject, MOST_TASKS);
+            last.functions = self.stacks.functions();
         }
         Report::of(&self.windows)
     }

@@ -10,6 +10,7 @@
 mod bound;
 mod digest;
 mod fault;
+mod hotspot;
 mod news;
 mod rank;
 mod rules;
@@ -20,6 +21,7 @@ mod waits;
 
 pub use self::bound::Limit;
 pub use self::fault::{Fault, Finding};
+pub use self::hotspot::Hotspot;
 pub(crate) use self::news::News;
 pub use self::waits::Waiting;
 
@@ -64,6 +66,10 @@ pub struct Report {
     pub looks: usize,
     /// The partitions of consumers whose low-water mark has stood for half of the observation at least.
     pub partitions: Vec<Partition>,
+    /// In which crates polls and callbacks spend their time: those of all colors first, then those of the color of each
+    /// finding, the largest first, three of each. Empty unless the program has called `dump::install_stack_handler`, and if
+    /// fewer than 20 looks have seen a function.
+    pub hotspots: Vec<Hotspot>,
     /// The color of `limit`, as a text says it.
     limit_name: String,
 }
@@ -77,8 +83,10 @@ impl Report {
     pub fn of(windows: &[Window]) -> Self {
         let Some(digest) = Digest::of(windows) else { return Self::empty() };
         let bound = Bound::without(&digest, &[]);
+        let findings = rank::rank(&rules::all(&digest));
         Self {
-            findings: rank::rank(&rules::all(&digest)),
+            hotspots: hotspot::of_findings(windows, &findings),
+            findings,
             length: windows.iter().map(|window| window.length).sum(),
             ceiling: bound.ceiling,
             limit: bound.limit,
@@ -110,6 +118,7 @@ impl Report {
             waits: Vec::new(),
             looks: 0,
             partitions: Vec::new(),
+            hotspots: Vec::new(),
             limit_name: String::new(),
         }
     }
@@ -122,7 +131,8 @@ impl Report {
 
     /// The report as a JSON object: `fault` (null if there is none), `sentence`, `findings` with `fault`, `sentence`,
     /// `evidence` and `remedy`; `length` in seconds, `ceiling` (null if infinite), `limit`, `load`, `delayed`, `measures_waits`;
-    /// `looks`; `partitions`, of those that stand, as in a [snapshot](crate::inspect); and `waits` with `for`, `color`, `site`, `spawned`, `tasks` (the mean number), `part` (of the looks), `oldest`.
+    /// `looks`; `partitions`, of those that stand, as in a [snapshot](crate::inspect); `hotspots` with `color` (null for all
+    /// colors), `part` (of the time of its polls), `crate`, `functions` with `function` and `part`, `caller`; and `waits` with `for`, `color`, `site`, `spawned`, `tasks` (the mean number), `part` (of the looks), `oldest`.
     #[must_use]
     pub fn to_json(&self) -> String {
         json::object(|report| self.write(report))
@@ -137,6 +147,9 @@ impl Report {
         });
         report.array("partitions", |list| {
             self.partitions.iter().for_each(|partition| list.object(|one| partition.write(one)));
+        });
+        report.array("hotspots", |list| {
+            self.hotspots.iter().for_each(|hotspot| list.object(|one| hotspot.write(one)));
         });
         report.field("length", self.length);
         report.field("ceiling", self.ceiling);
@@ -229,6 +242,11 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(first) = self.findings.first() else {
             write!(f, "none: {}", self.nothing())?;
+            if self.is_full {
+                let all = self.hotspots.iter().filter(|hotspot| hotspot.color.is_none());
+                let mut lines = hotspot::lines(all, "the time of polls");
+                lines.try_for_each(|line| write!(f, "\n  {line}"))?;
+            }
             return self.write_rest(f);
         };
         write!(f, "{first}")?;

@@ -3,10 +3,12 @@
 //! `Handle::usage` returns a [`Snapshot`]; the difference of two is a [`Window`], which the
 //! [report](crate::report) reads.
 
+mod functions;
 mod snapshot;
 mod waits;
 mod window;
 
+pub use self::functions::FunctionUsage;
 #[doc(hidden)]
 pub use self::snapshot::snapshot;
 pub use self::waits::{KeptColor, WaitGroup, WaitOfKeeper, Waits};

@@ -210,7 +210,7 @@
 //! | `futures-io` | no | the futures-io traits on sockets and files |
 //! | `hyper` | no | hyper's `Read` and `Write` on sockets |
 //! | `metrics` | no | `metrics::Exporter`, and `diagnose`: the runtime's counters for the recorder of the `metrics` crate |
-//! | `native-stacks` | no | `diagnose::dump::install_stack_handler`: dumps have the native stacks of workers that are stuck; Linux, x86-64 and aarch64 |
+//! | `native-stacks` | no | `diagnose::dump::install_stack_handler`: dumps have the native stacks of workers that are stuck, and reports name the functions that take the time; Linux, x86-64 and aarch64 |
 //! | `tracing` | no | each task has a span of `tracing`, see [below](#spans); warnings of `diagnose` are events |
 //! | `tokio-context` | no | libraries that need tokio's runtime find one, beside every runtime; `Builder::tokio_context` turns it off |
 //! | `record` | no | `record`: a real run writes the order of the turns of each color, and a replay follows it on any number of workers |

@@ -4,7 +4,7 @@
 #     ./measure.sh tls|software [ROUNDS]   the colorings, with the cipher of the processor, or one in software
 #     ./measure.sh processors [ROUNDS]     1 to 4 workers, each with a limit of CPU time; needs root and control groups, version 1
 #     ./measure.sh share                   the share of the cipher in software, by `perf`
-#     ./measure.sh report                  what a runtime says that limits the serial server
+#     ./measure.sh report                  what a runtime says that limits the serial server, and names the cipher
 #     ./measure.sh peer [ROUNDS]           sfs beside nfs3_server with stunnel, under libnfs; needs libnfs-utils and stunnel4
 #
 # after `cargo build --release -p sfs -p sfs-bench`. `BIN` is the directory of the programs,

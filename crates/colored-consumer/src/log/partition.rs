@@ -22,6 +22,7 @@ use std::any::Any;
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 /// How a partition is kept.
@@ -66,6 +67,8 @@ pub(crate) struct Partition {
     pub(crate) directory: PathBuf,
     pub(crate) keep: Keep,
     pub(crate) state: ColorCell<State>,
+    /// As the state says.
+    end: Arc<AtomicU64>,
     /// The bytes that `open` cut off.
     pub(crate) cut: u64,
     /// Held while files are deleted.
@@ -81,8 +84,9 @@ pub(crate) struct State {
     pub(crate) segments: Vec<Segment>,
     /// The bases of segments whose files are to be deleted.
     pub(crate) removed: BTreeSet<u64>,
-    /// The offset after the last confirmed record.
+    /// The offset after the last confirmed record, and what the readers see of it.
     pub(crate) end: u64,
+    seen_end: Arc<AtomicU64>,
     pub(crate) pending: Pending,
     /// Whether a task writes.
     pub(crate) is_writing: bool,
@@ -120,6 +124,8 @@ pub(crate) struct Place {
     pub(crate) end: u64,
     /// Whether the segment is the one that is written to.
     pub(crate) is_last: bool,
+    /// The mean length of its frames.
+    pub(crate) mean: usize,
 }
 
 /// Why records cannot be read.
@@ -154,10 +160,12 @@ impl Partition {
                 (opened.next, opened.cut)
             }
         };
+        let seen_end = Arc::new(AtomicU64::new(end));
         let state = State {
             segments,
             removed: BTreeSet::new(),
             end,
+            seen_end: Arc::clone(&seen_end),
             pending: Pending::default(),
             is_writing: false,
             failure: None,
@@ -165,7 +173,8 @@ impl Partition {
         };
         let state = ColorCell::new(Color::unique(), state);
         let (directory, deleting) = (directory.to_owned(), Mutex::new(()));
-        Ok(Arc::new(Partition { directory, keep, state, cut, deleting, _lock: lock }))
+        let end = seen_end;
+        Ok(Arc::new(Partition { directory, keep, state, end, cut, deleting, _lock: lock }))
     }
 
     /// Appends a row of records, in this order and with nothing in between. Cancel safe: a dropped call may still
@@ -209,6 +218,12 @@ impl Partition {
             sleep(Duration::from_millis(1)).await;
         }
         drop(self.deleting.lock().await);
+    }
+
+    /// The offset after the last confirmed record. Costs less than a call.
+    pub(crate) fn end(&self) -> u64 {
+        // Ordering: Acquire, with the Release of `confirm`.
+        self.end.load(Ordering::Acquire)
     }
 
     /// Wakes `reader` at each new record, as long as it lives.
@@ -283,6 +298,8 @@ impl State {
             Ok(written) => {
                 let first = self.end;
                 self.end += row.records.len() as u64;
+                // Ordering: Release, with the Acquire of `end`. A reader that is woken below sees it.
+                self.seen_end.store(self.end, Ordering::Release);
                 self.change_segments(first, written, row.replaces);
                 for (before, sender) in row.waiting {
                     let _ = sender.send(Ok(first + before));
@@ -332,12 +349,15 @@ impl State {
         let at = self.segments.partition_point(|segment| segment.base <= offset).saturating_sub(1);
         let segment = &self.segments[at];
         let known = cursor.known.filter(|(base, _)| *base == segment.base);
+        let next = self.segments.get(at + 1).map_or(self.end, |next| next.base);
+        let mean = segment.len / (next - segment.base).max(1);
         Ok(Place {
             file: Arc::clone(&segment.file),
             base: segment.base,
             at: known.map_or_else(|| segment.place_before(offset), |(_, at)| at),
             end: segment.len,
             is_last: at + 1 == self.segments.len(),
+            mean: usize::try_from(mean).unwrap_or(usize::MAX).max(1),
         })
     }
 

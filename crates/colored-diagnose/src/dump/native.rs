@@ -30,9 +30,9 @@ use self::absent as system;
 ))]
 use self::linux as system;
 
-pub(super) use self::system::Stacks;
 #[cfg(feature = "native-stacks")]
 pub use self::system::install_stack_handler;
+pub(super) use self::system::{Stacks, frames_at};
 
 use std::fmt;
 

@@ -3,6 +3,7 @@
 mod colors;
 mod dispatch;
 mod healthy;
+mod hotspots;
 mod order;
 mod polls;
 mod queues;

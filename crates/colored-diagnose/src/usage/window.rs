@@ -1,6 +1,8 @@
 //! [`Window`]: what was used between two snapshots.
 
-use super::{ColorUsage, SiteUsage, Snapshot, TimerUsage, Usage, Waits, WorkerUsage};
+use super::{
+    ColorUsage, FunctionUsage, SiteUsage, Snapshot, TimerUsage, Usage, Waits, WorkerUsage,
+};
 use crate::partitions::Partition;
 use colored_core::{Color, LongPoll};
 use std::cmp::Reverse;
@@ -47,6 +49,9 @@ pub struct Window {
     /// The partitions of the consumers on the runtime, at its end. Snapshots do not say that either: the last window of an
     /// observation has them.
     pub partitions: Vec<Partition>,
+    /// The functions that workers were seen in, the most frequent first. Snapshots do not say that either: the last window
+    /// of an observation has them, of all its windows, if the program has called `dump::install_stack_handler`.
+    pub functions: Vec<FunctionUsage>,
 }
 
 impl Window {
@@ -84,6 +89,7 @@ impl Window {
             blocked: None,
             waits: Vec::new(),
             partitions: Vec::new(),
+            functions: Vec::new(),
         }
     }
 }

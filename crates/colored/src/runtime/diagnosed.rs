@@ -31,7 +31,9 @@ impl Handle {
     /// Meanwhile the runtime records at [`Level::Slices`], or the higher level that it is set to; afterwards it has the
     /// level that it had. That costs what the level costs, and ten times some 50 ns for each color in use. Up to fifty times a
     /// second it also looks at what the tasks wait for, as a dump does: some 0.7 µs a task, and a twentieth of the time at
-    /// most; not, if there are more than 300,000 tasks.
+    /// most; not, if there are more than 300,000 tasks. If the program has called
+    /// `diagnose::dump::install_stack_handler` (feature `native-stacks`), it interrupts each worker inside a poll every
+    /// 5 ms, for some 25 µs, and the report names the functions in which polls spend their time.
     ///
     /// A thread of [`spawn_blocking`](crate::spawn_blocking) observes, so the future may be awaited anywhere, and the
     /// workers cannot delay the observation. Where the task that awaits it may be held up itself, because every worker is

@@ -3,6 +3,7 @@
 mod peer;
 mod software;
 
+use colored::diagnose::dump::install_stack_handler;
 use colored::diagnose::report::Report;
 use colored::runtime::Tuning;
 use colored::time::{Duration, sleep};
@@ -65,6 +66,7 @@ fn software(
         if !reports {
             return Ok(serve::run(directory, &options).await?);
         }
+        install_stack_handler()?;
         colored::select! {
             served = serve::run(directory, &options) => Ok(served?),
             report = report() => Ok(writeln!(io::stdout(), "{report}")?),

@@ -4,6 +4,7 @@ use super::{FULL, MOSTLY};
 use crate::report::bound::{Bound, Limit, fullest};
 use crate::report::digest::{ColorLoad, Digest, QUEUE, usage_in};
 use crate::report::fault::{Fault, Finding};
+use crate::report::hotspot;
 use crate::report::text;
 use crate::report::waits::Kept;
 use crate::usage::Window;
@@ -50,6 +51,9 @@ pub(super) fn hot(digest: &Digest<'_>) -> Option<Finding> {
     finding = finding.because(turns(first)).because(others(digest, &split));
     if first.color.is_default() {
         finding.evidence.extend(sites(digest));
+    }
+    finding.evidence.extend(hotspot::evidence(digest.windows, first.color, "it"));
+    if first.color.is_default() {
         return Some(finding.mend(
             "name colors: `spawn_colored(Color::of(key), ..)` for tasks that share the state of a key, `spawn_unique` for \
              tasks that share nothing",

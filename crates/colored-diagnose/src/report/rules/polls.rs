@@ -3,6 +3,7 @@
 use super::MOSTLY;
 use crate::report::digest::Digest;
 use crate::report::fault::{Fault, Finding};
+use crate::report::hotspot;
 use crate::report::text;
 use crate::usage::Window;
 use colored_core::LongPoll;
@@ -120,7 +121,9 @@ fn of_poll(
     poll: &LongPoll,
 ) -> Finding {
     let finding = Finding::new(fault, share, sentence);
-    let finding = Finding { color: Some(poll.color), ..finding }.at(poll.spawned);
+    let mut finding = Finding { color: Some(poll.color), ..finding }.at(poll.spawned);
+    let time = format!("the time of {}", text::color(poll.color));
+    finding.evidence.extend(hotspot::evidence(digest.windows, poll.color, &time));
     match digest.color(poll.color).filter(|color| color.queue >= 0.1) {
         Some(color) => finding.because(format!(
             "tasks wait for {} {} a second",

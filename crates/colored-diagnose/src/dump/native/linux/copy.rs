@@ -20,12 +20,26 @@ use std::time::Duration;
 /// The signal. Systems ignore it by default, hardly a program uses it, and debuggers pass it on.
 const SIGNAL: libc::c_int = libc::SIGURG;
 
-/// The most bytes of a stack.
-const BYTES: usize = 256 << 10;
-
 /// How long a thread may take to answer: so many looks, with such a pause between them.
 const LOOKS: u32 = 400;
 const PAUSE: Duration = Duration::from_micros(50);
+
+/// How much of a stack is wanted.
+#[derive(Clone, Copy)]
+pub(super) struct Extent {
+    /// The most frames: a recursion without an end has a stack of many thousands.
+    pub(super) frames: usize,
+    /// The most bytes. That many are copied as a rule, even from a short stack: what is mapped behind it.
+    pub(super) bytes: usize,
+}
+
+impl Extent {
+    /// Of a dump: all that there is, as a rule.
+    pub(super) const WHOLE: Self = Self { frames: 256, bytes: 256 << 10 };
+
+    /// Of a stack that is only counted, for its innermost functions: some 25 µs on the thread itself.
+    pub(super) const SAMPLE: Self = Self { frames: 64, bytes: 64 << 10 };
+}
 
 /// No thread has these numbers: the kernel's are below 2^22.
 const FREE: u32 = 0;
@@ -36,6 +50,8 @@ const DONE: u32 = u32::MAX - 1;
 pub(super) struct Copied {
     pub(super) registers: Registers,
     bytes: Box<[u8]>,
+    /// So many are wanted.
+    most: usize,
     length: usize,
 }
 
@@ -75,8 +91,8 @@ impl Copier {
             let text = "native stacks need a handler of SIGURG, and the program has another one";
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, text));
         }
-        let bytes = vec![0; BYTES].into_boxed_slice();
-        let copied = Copied { registers: Registers::default(), bytes, length: 0 };
+        let bytes = vec![0; Extent::WHOLE.bytes].into_boxed_slice();
+        let copied = Copied { registers: Registers::default(), bytes, most: 0, length: 0 };
         let memory = File::open("/proc/self/mem")?;
         let state = AtomicU32::new(FREE);
         let shared = Shared { state, copied: UnsafeCell::new(copied), memory };
@@ -86,8 +102,11 @@ impl Copier {
     }
 
     /// Has a thread of this process copy its stack.
-    pub(super) fn copy(&mut self, thread: u32) -> Result<&Copied, &'static str> {
+    pub(super) fn copy(&mut self, thread: u32, extent: Extent) -> Result<&Copied, &'static str> {
         let state = &self.0.state;
+        // SAFETY: no handler has the room before the question below: the last one is done, or its question was taken back.
+        let copied = unsafe { &mut *self.0.copied.get() };
+        copied.most = extent.bytes.min(copied.bytes.len());
         // Ordering: a change of the word passes the room on, so it releases, and the look that sees it acquires.
         state.store(thread, Ordering::Release);
         let process = rustix::process::getpid().as_raw_nonzero().get();
@@ -144,6 +163,7 @@ extern "C" fn on_signal(_: libc::c_int, _: *mut libc::siginfo_t, context: *mut l
     // SAFETY: in this state the room is the handler's.
     let copied = unsafe { &mut *shared.copied.get() };
     copied.registers = registers;
-    copied.length = pread(&shared.memory, &mut copied.bytes[..], registers.stack).unwrap_or(0);
+    let room = &mut copied.bytes[..copied.most];
+    copied.length = pread(&shared.memory, room, registers.stack).unwrap_or(0);
     state.store(DONE, Ordering::Release);
 }

@@ -9,22 +9,33 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt;
 
 /// A part of a file that is mapped as code.
-struct Mapping<'a> {
-    range: Range<u64>,
+pub(super) struct Mapping<'a> {
+    pub(super) range: Range<u64>,
     offset: u64,
-    path: &'a str,
+    pub(super) path: &'a str,
 }
 
 /// An unwinder for the code that the process has mapped, as far as its files can be read.
 pub(super) fn unwinder() -> NativeUnwinder {
     let mut unwinder = NativeUnwinder::new();
-    let maps = fs::read_to_string("/proc/self/maps").unwrap_or_default();
-    let mappings = maps.lines().filter_map(Mapping::parse);
-    mappings.filter_map(|mapping| mapping.read()).for_each(|module| unwinder.add_module(module));
+    let maps = maps();
+    Mapping::all(&maps)
+        .filter_map(|mapping| mapping.read())
+        .for_each(|module| unwinder.add_module(module));
     unwinder
 }
 
+/// The list of all mappings.
+pub(super) fn maps() -> String {
+    fs::read_to_string("/proc/self/maps").unwrap_or_default()
+}
+
 impl<'a> Mapping<'a> {
+    /// Those of such a list that are code.
+    pub(super) fn all(maps: &'a str) -> impl Iterator<Item = Self> {
+        maps.lines().filter_map(Self::parse)
+    }
+
     /// Of a line such as `7f00-7f10 r-xp 00001000 fd:00 1234   /lib/libc.so`; none if it is no code.
     fn parse(line: &'a str) -> Option<Self> {
         let mut words = line.splitn(6, ' ');
@@ -55,15 +66,7 @@ impl<'a> Mapping<'a> {
 
     fn module<'d>(&self, data: impl ReadRef<'d>) -> Option<Module<Vec<u8>>> {
         let file = object::File::parse(data).ok()?;
-        let end = self.offset + (self.range.end - self.range.start);
-        // The segment of code that this maps says how far the addresses of the file are moved.
-        let segment = file.segments().find(|segment| {
-            let (begin, length) = segment.file_range();
-            let overlaps = begin < end && self.offset < begin + length;
-            overlaps && matches!(segment.flags(), SegmentFlags::Elf { p_flags, .. } if p_flags.contains(PF_X))
-        })?;
-        let begin = self.range.start.wrapping_add(segment.file_range().0).wrapping_sub(self.offset);
-        let moved = begin.wrapping_sub(segment.address());
+        let moved = self.moved(&file)?;
         let section = |name| file.section_by_name(name);
         let place = |name| section(name).map(|it| it.address()..it.address() + it.size());
         let bytes = |name| Some(section(name)?.data().ok()?.to_vec());
@@ -77,5 +80,18 @@ impl<'a> Mapping<'a> {
             ..ExplicitModuleSectionInfo::default()
         };
         Some(Module::new(self.path.to_owned(), self.range.clone(), moved, sections))
+    }
+
+    /// By how much the addresses of the file are moved.
+    pub(super) fn moved<'d, R: ReadRef<'d>>(&self, file: &object::File<'d, R>) -> Option<u64> {
+        let end = self.offset + (self.range.end - self.range.start);
+        // The segment of code that this maps says so.
+        let segment = file.segments().find(|segment| {
+            let (begin, length) = segment.file_range();
+            let overlaps = begin < end && self.offset < begin + length;
+            overlaps && matches!(segment.flags(), SegmentFlags::Elf { p_flags, .. } if p_flags.contains(PF_X))
+        })?;
+        let begin = self.range.start.wrapping_add(segment.file_range().0).wrapping_sub(self.offset);
+        Some(begin.wrapping_sub(segment.address()))
     }
 }
