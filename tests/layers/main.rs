@@ -121,6 +121,7 @@ const CRATES: [Crate; 14] = [
         sources: "crates/colored-record/src",
         layers: &[
             &["bytes", "damage", "event", "ranks"],
+            &["last"],
             &["reader", "writer"],
             &["file"],
             &["tests"],

@@ -22,6 +22,8 @@ mod mixed;
 mod pushes;
 #[path = "../../../tests/sim/suite/sctbench.rs"]
 mod sctbench;
+#[path = "../../../tests/sim/suite/services.rs"]
+mod services;
 #[path = "../../../tests/sim/suite/tools.rs"]
 mod tools;
 #[path = "../../../tests/sim/suite/waits.rs"]
@@ -51,7 +53,7 @@ macro_rules! kernels {
 use kernels;
 
 /// The kernels by module, and the module.
-const FAMILIES: [(&str, &[Kernel]); 10] = [
+const FAMILIES: [(&str, &[Kernel]); 11] = [
     ("locks", locks::KERNELS),
     ("channels", channels::KERNELS),
     ("mixed", mixed::KERNELS),
@@ -61,6 +63,7 @@ const FAMILIES: [(&str, &[Kernel]); 10] = [
     ("events", events::KERNELS),
     ("cancelled", cancelled::KERNELS),
     ("issues", issues::KERNELS),
+    ("services", services::KERNELS),
     ("pushes", pushes::KERNELS),
 ];
 

@@ -14,6 +14,7 @@ mod failure;
 mod figures;
 mod lane;
 mod options;
+mod pauses;
 mod rebalance;
 mod run;
 mod shares;

@@ -9,6 +9,7 @@
 //! | `write` | the task that writes: one `fdatasync` for all appends that wait |
 //! | `read` | records in order |
 
+mod body;
 mod entry;
 mod frame;
 mod partition;

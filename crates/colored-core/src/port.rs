@@ -41,8 +41,8 @@ use std::panic::Location;
 #[cfg(feature = "record")]
 pub mod order {
     pub use crate::lane::order::{
-        Shell, Sink, answer, is_ordered, is_replay_here, note, number, recorded, source, told,
-        wait_until,
+        Received, Shell, Sink, answer, is_ordered, is_replay_here, note, note_received, number,
+        source, told, told_received, wait_until,
     };
     pub use colored_record::{Damage, File, Mark, Source, SourceKind, Value, head};
 }

@@ -11,7 +11,7 @@ pub(crate) const RANK: u8 = 0x3f;
 /// In place of a rank: the thing stands behind this byte.
 pub(crate) const UNKNOWN: u8 = 0x3f;
 
-/// The turn before comes again, so many times as the number behind says.
+/// The turn before comes again with its events, so many times as the number behind says.
 pub(crate) const REPEAT: u8 = OTHER;
 /// A checksum of the turns so far stands behind this byte.
 pub(crate) const SUM: u8 = OTHER | 1;

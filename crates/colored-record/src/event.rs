@@ -76,7 +76,7 @@ pub enum Event {
     Mark(Mark, bool),
     /// The turn has read a number.
     Value(Value, u64),
-    /// The turn has received a message of this source.
+    /// The turn has received a message of this source, from a channel of many.
     From(Source),
 }
 

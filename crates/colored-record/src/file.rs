@@ -15,7 +15,7 @@ use crate::reader::Reader;
 use std::collections::HashMap;
 
 const MAGIC: &[u8; 15] = b"colored record\0";
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 const BLOCK: u8 = 1;
 const END: u8 = 0;
 

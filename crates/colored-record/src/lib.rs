@@ -8,7 +8,7 @@
 //! |---|---|
 //! | [`Source`] | what pushes work on a color: another color, the thread that made the runtime, a blocking call |
 //! | [`Event`] | one event of a color: a turn, or what a turn has read |
-//! | [`Writer`], [`Reader`] | the events of one color as bytes, about one a turn |
+//! | [`Writer`], [`Reader`] | the events of one color as bytes: about one an event, and next to none for turns that are alike |
 //! | [`File`], [`Damage`] | the events of all colors, in checked blocks |
 
 #![forbid(unsafe_code)]
@@ -17,6 +17,7 @@ mod bytes;
 mod damage;
 mod event;
 mod file;
+mod last;
 mod ranks;
 mod reader;
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::bytes::{
 };
 use crate::damage::Damage;
 use crate::event::{Event, Mark, Source, SourceKind, Turn, Value};
-
+use crate::last::LastTurn;
 use crate::ranks::Ranks;
 
 /// Reads the bytes of one color.
@@ -16,9 +16,11 @@ pub struct Reader {
     at: usize,
     sources: Ranks<Source>,
     tasks: Ranks<u32>,
-    last: Option<Turn>,
-    /// How often the last turn still comes again.
+    last: LastTurn,
+    /// How often the last turn still comes again with its events.
     repeats: u64,
+    /// How many of its events have come this time.
+    again: usize,
     clock: u64,
     sum: Sum,
     until_sum: u32,
@@ -37,8 +39,9 @@ impl Reader {
             at: 0,
             sources: Ranks::default(),
             tasks: Ranks::default(),
-            last: None,
+            last: LastTurn::default(),
             repeats: 0,
+            again: 0,
             clock: 0,
             sum: Sum::new(),
             until_sum: SUM_AFTER,
@@ -82,31 +85,44 @@ impl Reader {
     fn read(&mut self) -> Result<Option<Event>, Damage> {
         loop {
             if self.repeats > 0 {
-                self.repeats -= 1;
-                let turn = self.last.ok_or(Damage::Corrupt)?;
-                self.count_turn()?;
-                return Ok(Some(Event::Turn(turn)));
+                return self.repeat().map(Some);
             }
             let Some(byte) = self.bytes.get(self.at).copied() else { return Ok(None) };
             let start = self.at;
             self.at += 1;
-            match byte & CLASS {
+            let event = match byte & CLASS {
                 PUSH => {
                     let source = self.source(byte & RANK)?;
-                    return self.turn(start, Turn::Push(source)).map(Some);
+                    self.turn(start, Turn::Push(source))?
                 }
                 class @ (AGAIN | AGAIN_OUTSIDE) => {
                     let task = self.task(byte & RANK)?;
                     let outside = class == AGAIN_OUTSIDE;
-                    return self.turn(start, Turn::Again { task, outside }).map(Some);
+                    self.turn(start, Turn::Again { task, outside })?
                 }
-                _ => {
-                    if let Some(event) = self.other(byte)? {
-                        return Ok(Some(event));
-                    }
-                }
-            }
+                _ => match self.other(byte)? {
+                    Some(event) => event,
+                    None => continue,
+                },
+            };
+            self.last.note(event);
+            return Ok(Some(event));
         }
+    }
+
+    /// The next event of a turn that comes again.
+    fn repeat(&mut self) -> Result<Event, Damage> {
+        let last = self.last.events();
+        let event = *last.get(self.again).ok_or(Damage::Corrupt)?;
+        self.again += 1;
+        if self.again == last.len() {
+            self.again = 0;
+            self.repeats -= 1;
+        }
+        if let Event::Turn(_) = event {
+            self.count_turn()?;
+        }
+        Ok(event)
     }
 
     /// `None` for what is no event, and has changed what comes next.
@@ -144,7 +160,6 @@ impl Reader {
 
     fn turn(&mut self, start: usize, turn: Turn) -> Result<Event, Damage> {
         self.bytes[start..self.at].iter().for_each(|byte| self.sum.add(*byte));
-        self.last = Some(turn);
         self.count_turn()?;
         Ok(Event::Turn(turn))
     }
@@ -155,7 +170,6 @@ impl Reader {
             return Ok(());
         }
         self.until_sum = SUM_AFTER;
-        self.last = None;
         let bytes: [u8; 4] = match self.bytes.get(self.at + 1..self.at + 5) {
             Some(bytes) if self.bytes[self.at] == SUM && self.repeats == 0 => {
                 bytes.try_into().map_err(|_| Damage::Corrupt)?

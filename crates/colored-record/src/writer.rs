@@ -5,6 +5,7 @@ use crate::bytes::{
     put_number,
 };
 use crate::event::{Event, Mark, Source, Turn, Value};
+use crate::last::LastTurn;
 use crate::ranks::Ranks;
 
 /// Makes the bytes of one color.
@@ -13,9 +14,11 @@ pub struct Writer {
     bytes: Vec<u8>,
     sources: Ranks<Source>,
     tasks: Ranks<u32>,
-    last: Option<Turn>,
-    /// How often the last turn came again, and is not written yet.
+    last: LastTurn,
+    /// How often the last turn came again with all its events, which is not written yet.
     repeats: u64,
+    /// How many of its events have come once more since.
+    again: usize,
     clock: u64,
     sum: Sum,
     until_sum: u32,
@@ -27,8 +30,9 @@ impl Default for Writer {
             bytes: Vec::new(),
             sources: Ranks::default(),
             tasks: Ranks::default(),
-            last: None,
+            last: LastTurn::default(),
             repeats: 0,
+            again: 0,
             clock: 0,
             sum: Sum::new(),
             until_sum: SUM_AFTER,
@@ -46,7 +50,7 @@ impl Writer {
     /// Whether [`take`](Self::take) would return nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.bytes.is_empty() && self.repeats == 0
+        self.bytes.is_empty() && self.repeats == 0 && self.again == 0
     }
 
     /// Takes the bytes so far. The next ones go on behind them.
@@ -58,27 +62,44 @@ impl Writer {
     /// Adds an event.
     #[inline]
     pub fn add(&mut self, event: Event) {
-        match event {
-            Event::Turn(turn) => self.add_turn(turn),
-            other => {
-                self.end_repeats();
-                self.add_other(other);
-            }
+        if let Event::Turn(_) = event {
+            self.add_turn(event);
+        } else if self.again > 0 && self.last.events().get(self.again) == Some(&event) {
+            self.again += 1;
+        } else {
+            self.end_repeats();
+            self.put(event);
         }
     }
 
     #[inline]
-    fn add_turn(&mut self, turn: Turn) {
-        if self.last == Some(turn) {
+    fn add_turn(&mut self, event: Event) {
+        let last = self.last.events();
+        if self.again > 0 && self.again == last.len() {
             self.repeats += 1;
+            self.again = 0;
+        }
+        if self.again == 0 && last.first() == Some(&event) {
+            self.again = 1;
         } else {
             self.end_repeats();
-            self.last = Some(turn);
-            self.put_turn(turn);
+            self.put(event);
         }
         self.until_sum -= 1;
         if self.until_sum == 0 {
             self.put_sum();
+        }
+    }
+
+    fn put(&mut self, event: Event) {
+        self.put_bytes(event);
+        self.last.note(event);
+    }
+
+    fn put_bytes(&mut self, event: Event) {
+        match event {
+            Event::Turn(turn) => self.put_turn(turn),
+            other => self.put_other(other),
         }
     }
 
@@ -112,7 +133,7 @@ impl Writer {
         put_number(&mut self.bytes, source.number);
     }
 
-    fn add_other(&mut self, event: Event) {
+    fn put_other(&mut self, event: Event) {
         match event {
             Event::Turn(_) => unreachable!("a turn is no other event"),
             Event::Mark(mark, yes) => self.bytes.push(byte_of(mark) | u8::from(yes)),
@@ -139,29 +160,39 @@ impl Writer {
         }
     }
 
+    /// Writes what has come again.
     #[inline]
     fn end_repeats(&mut self) {
-        if self.repeats > 0 {
+        if self.again > 0 || self.repeats > 0 {
             self.put_repeats();
         }
     }
 
     fn put_repeats(&mut self) {
-        let repeats = std::mem::take(&mut self.repeats);
-        if let (1, Some(turn)) = (repeats, self.last) {
-            // One byte, for the thing was named last.
-            return self.put_turn(turn);
+        if self.again == self.last.events().len() {
+            self.repeats += 1;
+            self.again = 0;
         }
-        self.bytes.push(REPEAT);
-        put_number(&mut self.bytes, repeats);
+        match (std::mem::take(&mut self.repeats), self.last.events()) {
+            (0, _) => {}
+            // One byte, for the thing was named last.
+            (1, [turn]) => self.put_bytes(*turn),
+            (repeats, _) => {
+                self.bytes.push(REPEAT);
+                put_number(&mut self.bytes, repeats);
+            }
+        }
+        let again = std::mem::take(&mut self.again);
+        if again > 0 {
+            (0..again).for_each(|at| self.put_bytes(self.last.events()[at]));
+            self.last.truncate(again);
+        }
     }
 
     #[cold]
     fn put_sum(&mut self) {
         self.until_sum = SUM_AFTER;
         self.end_repeats();
-        // The turn behind it is written in full.
-        self.last = None;
         self.bytes.push(SUM);
         self.bytes.extend(self.sum.get().to_le_bytes());
     }

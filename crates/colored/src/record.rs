@@ -37,8 +37,8 @@
 //!
 //! The state of a color changes in its turns only, and they run in the order in which they were scheduled. So a run is
 //! determined by two things: for each color, whose work had each turn; and what the turns read from outside. A record has
-//! both, in a fraction of a byte for a post and seven for a message. It has no order between colors, no worker and no time,
-//! and so a replay may use other workers, and takes no longer than its computations.
+//! both, in a fraction of a byte for a post or a message if turns are alike, and in a few bytes otherwise. It has no order
+//! between colors, no worker and no time, and so a replay may use other workers, and takes no longer than its computations.
 //!
 //! # What a record covers
 //!

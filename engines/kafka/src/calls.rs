@@ -17,7 +17,7 @@ use rdkafka::types::RDKafkaErrorCode;
 use rdkafka::{Offset, TopicPartitionList};
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long the broker may take to say what it has.
 pub(crate) const ANSWER: Duration = Duration::from_secs(10);
@@ -25,6 +25,9 @@ pub(crate) const ANSWER: Duration = Duration::from_secs(10);
 /// How often a commit is sent again when the group has a new generation, and after which time.
 const TRIES: u32 = 20;
 const BETWEEN_TRIES: Duration = Duration::from_millis(25);
+
+/// How often a member that leaves looks for its id.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 
 /// The calls of a member.
 #[derive(Clone)]
@@ -121,8 +124,25 @@ impl Calls {
                 }
             }
             finish(&client, &self.context);
+            if self.context.must_leave {
+                leave_group(&client);
+            }
         }
     }
+}
+
+/// A client that ends in the middle of a join does not leave, and the broker waits a whole session for it: it has asked for
+/// an id or for its share. So the join is waited for, and the request to leave: with that the client forgets its id.
+fn leave_group(client: &Client) {
+    let end = Instant::now() + ANSWER;
+    let wait_for_id = |is_there: bool| {
+        while sys::has_id(client) != is_there && Instant::now() < end {
+            drop(client.poll(BETWEEN_LOOKS));
+        }
+    };
+    wait_for_id(true);
+    client.unsubscribe();
+    wait_for_id(false);
 }
 
 /// The client fetches these partitions no longer. It would remember that they are paused, and fetch nothing when the member

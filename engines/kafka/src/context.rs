@@ -42,6 +42,8 @@ pub(crate) struct Context {
     is_closing: AtomicBool,
     /// Whether the last outage was reported.
     is_out: AtomicBool,
+    /// Whether the end of the client is not enough to leave the group.
+    pub(crate) must_leave: bool,
 }
 
 /// What a thread that panicked has left is as good: each change is a single step.
@@ -50,13 +52,14 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 impl Context {
-    pub(crate) fn new() -> Context {
+    pub(crate) fn new(must_leave: bool) -> Context {
         Context {
             changes: Mutex::default(),
             ownership: Mutex::default(),
             wake: Arc::new(Notify::new()),
             is_closing: AtomicBool::new(false),
             is_out: AtomicBool::new(false),
+            must_leave,
         }
     }
 

@@ -1,4 +1,4 @@
-//! What the safe interface of the client lacks: the generation of the group, the result of a commit by partition, bytes
+//! What the safe interface of the client lacks: the membership in the group, the result of a commit by partition, bytes
 //! of metadata, and the known end of a partition. The only module with `unsafe`.
 
 use crate::context::Client;
@@ -7,24 +7,50 @@ use rdkafka::TopicPartitionList;
 use rdkafka::consumer::Consumer;
 use rdkafka::types::{RDKafka, RDKafkaErrorCode, RDKafkaRespErr};
 use rdkafka_sys::bindings;
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 
 fn pointer(client: &Client) -> *mut RDKafka {
     client.client().native_ptr()
 }
 
+/// What the client knows of its membership.
+struct Membership(*mut bindings::rd_kafka_consumer_group_metadata_t);
+
+impl Membership {
+    fn of(client: &Client) -> Option<Membership> {
+        // SAFETY: The client lives as long as the reference.
+        let found = unsafe { bindings::rd_kafka_consumer_group_metadata(pointer(client)) };
+        (!found.is_null()).then_some(Membership(found))
+    }
+}
+
+impl Drop for Membership {
+    fn drop(&mut self) {
+        // SAFETY: It is not null, and this one's alone.
+        unsafe { bindings::rd_kafka_consumer_group_metadata_destroy(self.0) };
+    }
+}
+
 /// The generation of the group. `None` while the member is not in it.
 pub(crate) fn generation(client: &Client) -> Option<u32> {
-    // SAFETY: The client lives as long as the reference.
-    let metadata = unsafe { bindings::rd_kafka_consumer_group_metadata(pointer(client)) };
-    if metadata.is_null() {
-        return None;
-    }
-    // SAFETY: It is not null, and this function has it alone.
-    let generation = unsafe { bindings::rd_kafka_consumer_group_metadata_generation_id(metadata) };
-    // SAFETY: As above, and nothing uses it any more.
-    unsafe { bindings::rd_kafka_consumer_group_metadata_destroy(metadata) };
+    let membership = Membership::of(client)?;
+    // SAFETY: It is not null, and lives.
+    let generation =
+        unsafe { bindings::rd_kafka_consumer_group_metadata_generation_id(membership.0) };
     u32::try_from(generation).ok()
+}
+
+/// Whether the broker has given the member an id.
+pub(crate) fn has_id(client: &Client) -> bool {
+    let Some(membership) = Membership::of(client) else { return false };
+    // SAFETY: It is not null, and lives.
+    let id = unsafe { bindings::rd_kafka_consumer_group_metadata_member_id(membership.0) };
+    if id.is_null() {
+        return false;
+    }
+    // SAFETY: It is a text that ends with a zero, and lives as long as the membership.
+    let id = unsafe { CStr::from_ptr(id) };
+    !id.is_empty()
 }
 
 /// The offset after the last record of a partition, as the client heard at last.

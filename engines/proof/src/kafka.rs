@@ -16,7 +16,8 @@ use std::process::Command;
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
-const WAIT: Duration = Duration::from_secs(120);
+/// A busy machine takes minutes to start a broker.
+const WAIT: Duration = Duration::from_secs(300);
 
 /// A broker.
 #[derive(Debug)]

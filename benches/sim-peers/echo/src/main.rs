@@ -9,23 +9,17 @@
 //! Ours take 0.5 ms, and time moves to the next of them. So turmoil has a row with messages of 0.5 ms, and one with messages
 //! that take no time, which is the least that it can have to do.
 
+mod http;
 mod ours;
 mod theirs;
 
 use colored_sim_cpu::alternate;
-use http_body_util::{BodyExt, Full};
-use hyper::body::{Bytes, Incoming};
-use hyper::client::conn::http1::SendRequest;
-use hyper::{Request, Response};
-use std::convert::Infallible;
 
 /// Measurements of each, alternated.
 const ROUNDS: usize = 5;
 
 /// Runs of a measurement, of a seed each: all strategies of the portfolio.
 const RUNS: u64 = 8;
-
-const REQUESTS: usize = 1000;
 
 fn main() {
     let latency = |least: u64, most: u64| least..=most;
@@ -38,7 +32,10 @@ fn main() {
             &mut || theirs::run(RUNS, latency(0, 0)),
         ],
     );
-    println!("| {REQUESTS} requests | runs a second | CPU time of ours: 1 |\n|---|---|---|");
+    println!(
+        "| {} requests | runs a second | CPU time of ours: 1 |\n|---|---|---|",
+        http::REQUESTS
+    );
     let rows = [
         ("ours, 1 to 16 workers, the portfolio", ours),
         ("turmoil, its defaults", default),
@@ -47,23 +44,5 @@ fn main() {
     ];
     for (name, seconds) in rows {
         println!("| {name} | {:.1} | {:.2} |", RUNS as f64 / seconds, seconds / ours);
-    }
-}
-
-/// Gives the body back.
-async fn echo(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
-    let body = request.into_body().collect().await.expect("the client stays").to_bytes();
-    Ok(Response::new(Full::from(body)))
-}
-
-/// Makes the requests.
-async fn ask(mut sender: SendRequest<Full<Bytes>>) {
-    for _ in 0..REQUESTS {
-        let body = Full::from(Bytes::from_static(b"sixteen bytes, so"));
-        let request = Request::post("/").header("host", "server").body(body);
-        sender.ready().await.expect("the connection stays");
-        let response = sender.send_request(request.expect("it is right")).await;
-        let body = response.expect("an answer").into_body().collect().await.expect("its body");
-        assert_eq!(body.to_bytes(), "sixteen bytes, so");
     }
 }

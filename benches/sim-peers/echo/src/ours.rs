@@ -1,6 +1,6 @@
 //! The hosts on `colored`.
 
-use crate::{ask, echo};
+use crate::http::{ask, echo};
 use colored::net::{TcpListener, TcpStream};
 use colored::sim::Builder;
 use colored::spawn_unique;

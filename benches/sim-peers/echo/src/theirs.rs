@@ -1,6 +1,6 @@
 //! The hosts on turmoil.
 
-use crate::{ask, echo};
+use crate::http::{ask, echo};
 use hyper::client::conn::http1 as client;
 use hyper::server::conn::http1 as server;
 use hyper::service::service_fn;

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `sleep KEYS` | 10,000 records whose handler sleeps 2 ms, 100 at a time: the time over its bound |
 //! | `cpu` | CPU time of a record with a handler of 1 µs and 1,000 Zipf keys; the floor polls the member and drops the records |
+//! | `partitions` | CPU time of a record with 12 partitions and with 1,000, all of which reach their bounds again and again |
 //! | `compute` | handlers that compute 20 µs: two workers over one |
 //! | `lag` | 10,000 records a second: the time from the confirmation of a record to the commit that covers it |
 //! | `memory` | a process that holds 100,000 records in flight, and then has a million keys pass; by handlers at a time |
@@ -25,12 +26,13 @@ fn main() {
         let handlers = handlers.parse().expect("the parent gives a number");
         return memory::hold_and_pass(handlers, directory.into());
     }
-    let rows: [(&str, fn()); 6] = [
+    let rows: [(&str, fn()); 7] = [
         ("cpu", throughput::cpu),
         ("compute", throughput::compute),
         ("lag", lag::lag),
         ("memory", memory::memory),
         ("open", open::open),
+        ("partitions", throughput::partitions),
         ("sleep", throughput::sleep),
     ];
     for (name, row) in rows {

@@ -36,7 +36,8 @@ pub(crate) fn hold_and_pass(handlers: usize, path: PathBuf) {
         let before = resident();
         let gate = Arc::new(Semaphore::new(0));
         let entered = Arc::clone(&gate);
-        let builder = Consumer::builder(member).concurrency(handlers).records(HELD);
+        // Reading stops when a sixteenth of the bound is left.
+        let builder = Consumer::builder(member).concurrency(handlers).records(HELD + HELD / 15);
         let consumer = builder.start(move |_, _| {
             let entered = Arc::clone(&entered);
             async move {
@@ -45,8 +46,7 @@ pub(crate) fn hold_and_pass(handlers: usize, path: PathBuf) {
             }
         });
         let consumer = consumer.expect("the settings are good");
-        // A sixteenth of the room is not worth a read.
-        while consumer.metrics().await.in_flight < HELD - HELD / 16 {
+        while consumer.metrics().await.in_flight < HELD - HELD / 100 {
             sleep(Duration::from_millis(50)).await;
         }
         sleep(Duration::from_millis(500)).await;

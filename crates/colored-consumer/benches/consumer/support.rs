@@ -22,10 +22,19 @@ impl Directory {
 
     /// Sends records with these keys.
     pub(crate) fn fill(&self, keys: impl Iterator<Item = usize> + Send + 'static) {
+        self.fill_partitions(PARTITIONS, keys);
+    }
+
+    /// Sends records with these keys to so many partitions.
+    pub(crate) fn fill_partitions(
+        &self,
+        partitions: u32,
+        keys: impl Iterator<Item = usize> + Send + 'static,
+    ) {
         let path = self.0.clone();
         runtime(2).run(async move {
             let engine = open(path).await;
-            engine.create_topic("t", PARTITIONS).await.expect("a topic");
+            engine.create_topic("t", partitions).await.expect("a topic");
             let records: Vec<_> = keys.map(record).collect();
             for chunk in records.chunks(10_000) {
                 engine.send_all("t", chunk.to_vec()).await.expect("a log");

@@ -15,7 +15,7 @@ fn spin(time: Duration) {
 /// then the count is looked at each millisecond, which costs time itself.
 fn handle(
     directory: &Directory,
-    group: &str,
+    (group, held): (&str, usize),
     (workers, count, least): (usize, u64, Duration),
     work: fn(&colored_consumer::Record) -> Option<Duration>,
 ) -> [Duration; 2] {
@@ -24,7 +24,7 @@ fn handle(
         let engine = open(path).await;
         let member = engine.member(&group, ["t"]).join().await.expect("a member");
         let (start, before) = (Instant::now(), cpu_time());
-        let builder = Consumer::builder(member).concurrency(100).records(100_000);
+        let builder = Consumer::builder(member).concurrency(100).records(held);
         let consumer = builder.start(move |record, _| async move {
             if let Some(time) = work(&record) {
                 colored::time::sleep(time).await;
@@ -48,8 +48,9 @@ pub(crate) fn sleep() {
         directory.fill((0..10_000).map(move |number| number % keys));
         // A hundred at a time, and the records of a key one after the other.
         let bound = Duration::from_millis(2 * 10_000 / keys.min(100) as u64);
-        let [time, _] =
-            handle(&directory, "g", (2, 10_000, bound), |_| Some(Duration::from_millis(2)));
+        let [time, _] = handle(&directory, ("g", 100_000), (2, 10_000, bound), |_| {
+            Some(Duration::from_millis(2))
+        });
         let seconds = time.as_secs_f64();
         println!(
             "sleep {keys} keys: {seconds:.3} s, {:.3} of the bound",
@@ -65,7 +66,7 @@ pub(crate) fn cpu() {
     let floor = poll_all(&directory, COUNT);
     // The handlers alone take as long on two cores.
     let least = Duration::from_micros(COUNT / 2);
-    let [time, own] = handle(&directory, "g", (2, COUNT, least), |_| {
+    let [time, own] = handle(&directory, ("g", 100_000), (2, COUNT, least), |_| {
         spin(Duration::from_micros(1));
         None
     });
@@ -76,6 +77,22 @@ pub(crate) fn cpu() {
         each(floor),
         each(time)
     );
+}
+
+/// What is in flight is bounded by the default, so that reading stops and goes on all the time.
+pub(crate) fn partitions() {
+    const COUNT: u64 = 300_000;
+    for partitions in [12, 1_000] {
+        let directory = Directory::new("partitions");
+        directory.fill_partitions(partitions, (0..COUNT as usize).map(|key| key % 10_000));
+        let [time, own] = handle(&directory, ("g", 20_000), (2, COUNT, Duration::ZERO), |_| None);
+        let each = |time: Duration| time.as_secs_f64() * 1e6 / COUNT as f64;
+        println!(
+            "partitions, {partitions}: {:.2} us of CPU a record, {:.2} us of time",
+            each(own),
+            each(time)
+        );
+    }
 }
 
 /// The CPU time of polling so many records.
@@ -109,7 +126,7 @@ pub(crate) fn compute() {
         let [one, two] = [1, 2].map(|workers| {
             let group = format!("g{workers}-{count}");
             let least = Duration::from_micros(20 * count / workers as u64);
-            let time = handle(&directory, &group, (workers, count, least), |_| {
+            let time = handle(&directory, (&group, 100_000), (workers, count, least), |_| {
                 spin(Duration::from_micros(20));
                 None
             });

@@ -6,7 +6,7 @@ use super::driver::Driver;
 use super::failure::{Cause, ConsumerError, Failure};
 use super::figures::Metrics;
 use super::options::{Broken, DeadLetter, Order, Reset, Settings};
-use super::run::{Run, run};
+use super::run::{Common, Run, run};
 use super::state::{Launch, State};
 use super::work::{Batch, Each, Work};
 use crate::source::{Record, Source};
@@ -131,10 +131,11 @@ impl<S: Source> Builder<S> {
         self
     }
 
-    /// How far a partition is read beyond its first unfinished record, in offsets, at most. So many records may come again
-    /// if the map of a commit is lost. Default: 1,000,000.
-    pub fn distance(mut self, offsets: u64) -> Self {
-        self.settings.distance = offsets;
+    /// How many records of a partition are read from its first unfinished one on, at most: those that are done count, and
+    /// offsets that the partition does not have do not. So many records may come again if the map of a commit is lost, and
+    /// each takes 16 bytes. Default: 1,000,000.
+    pub fn distance(mut self, records: usize) -> Self {
+        self.settings.distance = records;
         self
     }
 
@@ -265,7 +266,7 @@ impl<S: Source> Builder<S> {
         let Builder { source, settings, stop } = self;
         settings.check()?;
         let settings = Arc::new(settings);
-        let launcher = Launcher { work: Arc::new(work), settings: Arc::clone(&settings) };
+        let launcher = Launcher(Arc::new(Common { work, settings: Arc::clone(&settings) }));
         let color = Color::unique();
         let state = ColorCell::new(color, State::new(settings, Box::new(launcher)));
         let (cell, token) = (state.clone(), stop.clone());
@@ -288,14 +289,10 @@ impl Drop for DropOrphans {
     }
 }
 
-struct Launcher<W> {
-    work: Arc<W>,
-    settings: Arc<Settings>,
-}
+struct Launcher<W>(Arc<Common<W>>);
 
 impl<W: Work> Launch for Launcher<W> {
     fn launch(&self, state: &ColorCell<State>, told: Run) -> JoinHandle<()> {
-        let (work, settings) = (Arc::clone(&self.work), Arc::clone(&self.settings));
-        colored::spawn_colored(told.color, run(work, settings, state.clone(), told))
+        colored::spawn_colored(told.color, run(Arc::clone(&self.0), state.clone(), told))
     }
 }

@@ -1,16 +1,17 @@
 //! A partition that the consumer owns: its lanes, and how far it is.
 
-use super::context::{Claim, color_of};
+use super::context::{Claim, color_of_key};
 use super::lane::{Lane, LaneKey};
 use super::options::{Order, Settings};
-use super::shares::Shares;
+use super::shares::{InFlight, Shares};
 use crate::progress::Tracker;
-use crate::source::{Owned, Record, Room};
-use bytes::Bytes;
+use crate::source::{Owned, Record};
 use colored::time::Instant;
 use colored::{Color, JoinHandle};
+use hashbrown::HashTable;
 use slab::Slab;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
 /// What becomes of a partition.
@@ -29,8 +30,8 @@ pub(crate) enum Stage {
 struct Reached {
     count: bool,
     distance: bool,
-    share_of_records: bool,
-    share_of_bytes: bool,
+    /// Of records, and of bytes.
+    shares: [bool; 2],
 }
 
 /// A partition that the consumer owns, in one generation.
@@ -41,14 +42,15 @@ pub(crate) struct Claimed {
     pub(crate) stage: Stage,
     pub(crate) tracker: Tracker,
     pub(crate) lanes: Slab<Lane>,
-    pub(crate) keys: HashMap<LaneKey, usize>,
+    /// The lanes by their keys.
+    keys: HashTable<usize>,
+    hasher: RandomState,
     /// Lanes whose first record may not start yet, by its offset.
     pub(crate) held: BTreeMap<u64, usize>,
     /// Runs under way.
     pub(crate) runs: usize,
     /// Accepted and not done.
-    pub(crate) records: usize,
-    pub(crate) bytes: usize,
+    pub(crate) in_flight: InFlight,
     /// Whether the source was told to pause it.
     pub(crate) is_paused: bool,
     /// The bounds that it had reached at the last look.
@@ -70,18 +72,18 @@ pub(crate) struct Claimed {
 impl Claimed {
     pub(crate) fn new(owned: Owned, tracker: Tracker, log_end: u64) -> Claimed {
         let committed = (0, tracker.low());
-        let claim = Arc::new(Claim { owned: owned.clone(), revoked: Default::default() });
+        let claim = Arc::new(Claim::new(owned.clone()));
         Claimed {
             owned,
             claim,
             stage: Stage::Active,
             tracker,
             lanes: Slab::new(),
-            keys: HashMap::new(),
+            keys: HashTable::new(),
+            hasher: RandomState::new(),
             held: BTreeMap::new(),
             runs: 0,
-            records: 0,
-            bytes: 0,
+            in_flight: InFlight::default(),
             is_paused: false,
             reached: Reached::default(),
             log_end,
@@ -96,94 +98,81 @@ impl Claimed {
 
     /// The lane of a record, which is made if there is none.
     pub(crate) fn lane_of(&mut self, record: &Record, settings: &Settings, now: Instant) -> usize {
+        let made;
         let key = match (settings.order, &settings.key_of) {
-            (Order::None, _) => LaneKey::Alone(record.offset),
-            (Order::Partition, _) => LaneKey::Partition,
-            (Order::Key, None) => keyed(record.key.clone(), record.offset),
-            (Order::Key, Some(key_of)) => keyed(key_of(record), record.offset),
+            (Order::None, _) => None,
+            (Order::Partition, _) => Some(&[][..]),
+            (Order::Key, None) => record.key.as_deref(),
+            (Order::Key, Some(key_of)) => {
+                made = key_of(record);
+                made.as_deref()
+            }
         };
-        if let Some(lane) = self.keys.get(&key) {
-            return *lane;
+        let Some(bytes) = key else {
+            let key = LaneKey::Alone(record.offset);
+            return self.lanes.insert(Lane::new(key, Color::unique(), now));
+        };
+        let Claimed { lanes, keys, hasher, .. } = self;
+        let hash = hasher.hash_one(bytes);
+        if let Some(at) = keys.find(hash, |at| lanes[*at].key.bytes() == Some(bytes)) {
+            return *at;
         }
-        let color = match &key {
-            LaneKey::Keyed(key) => color_of(&record.topic, record.partition, key),
-            LaneKey::Partition => Color::of((&*record.topic, record.partition)),
-            LaneKey::Alone(_) => Color::unique(),
+        let (key, color) = match settings.order {
+            Order::Partition => (LaneKey::Partition, Color::of((&*record.topic, record.partition))),
+            _ => {
+                let color = color_of_key(&record.topic, record.partition, bytes);
+                (LaneKey::copy(bytes), color)
+            }
         };
-        let lane = self.lanes.insert(Lane::new(key.clone(), color, now));
-        self.keys.insert(key, lane);
-        lane
+        let at = lanes.insert(Lane::new(key, color, now));
+        keys.insert_unique(hash, at, |at| hash_of(hasher, &lanes[*at]));
+        at
     }
 
     pub(crate) fn remove_lane(&mut self, at: usize) {
-        let lane = self.lanes.remove(at);
-        self.keys.remove(&lane.key);
-    }
-
-    /// Whether the source is to return nothing from it.
-    pub(crate) fn wants_pause(&self, settings: &Settings, shares: Shares) -> bool {
-        self.must_pause(self.bounds_reached(settings, shares))
+        let hash = hash_of(&self.hasher, &self.lanes[at]);
+        if let Ok(entry) = self.keys.find_entry(hash, |other| *other == at) {
+            entry.remove();
+        }
+        self.lanes.remove(at);
     }
 
     /// Notes which bounds the partition has reached now. Returns whether the source is to return nothing from it.
-    pub(crate) fn note_bounds(&mut self, settings: &Settings, shares: Shares) -> bool {
+    pub(crate) fn note_bounds(&mut self, settings: &Settings, shares: &Shares) -> bool {
         self.reached = self.bounds_reached(settings, shares);
-        self.must_pause(self.reached)
-    }
-
-    fn must_pause(&self, reached: Reached) -> bool {
-        self.stage != Stage::Active || reached != Reached::default()
+        self.stage != Stage::Active || self.reached != Reached::default()
     }
 
     /// Which bounds the partition has reached. A reached bound of records or bytes counts as reached until the partition holds
     /// half, so that no record pauses and resumes it. Each bound is judged by itself: another one may have paused the partition.
-    fn bounds_reached(&self, settings: &Settings, shares: Shares) -> Reached {
+    fn bounds_reached(&self, settings: &Settings, shares: &Shares) -> Reached {
         let few = settings.partition_records - settings.partition_records / 8;
         let most = if self.reached.count { few / 2 } else { few };
         let near = settings.distance - settings.distance / 8;
         Reached {
-            count: self.records >= most.max(1),
-            distance: self.records > 0 && self.distance() >= near.max(1),
-            share_of_records: shares
-                .records
-                .is_used_up(self.records, self.reached.share_of_records),
-            share_of_bytes: shares.bytes.is_used_up(self.bytes, self.reached.share_of_bytes),
+            count: self.in_flight.records >= most.max(1),
+            distance: self.tracker.distance() >= near.max(1),
+            shares: shares.are_reached(self.in_flight, self.reached.shares),
         }
     }
 
-    /// From the committed offset up to what was read.
-    pub(crate) fn distance(&self) -> u64 {
-        self.tracker.end().saturating_sub(self.tracker.low())
-    }
-
-    /// How much more may come.
-    pub(crate) fn room(&self, settings: &Settings, shares: Shares) -> Room {
-        let by_count = settings.partition_records.saturating_sub(self.records);
-        let by_distance = settings.distance.saturating_sub(self.distance());
-        let by_distance = usize::try_from(by_distance).unwrap_or(usize::MAX);
-        let records = by_count.min(by_distance).min(shares.records.left(self.records));
-        Room { records, bytes: shares.bytes.left(self.bytes) }
-    }
-
-    /// Nothing starts any more: forgets what has not started. Returns how many records and bytes that are.
-    pub(crate) fn forget_waiting(&mut self) -> (usize, usize) {
-        self.claim.revoked.cancel();
+    /// Nothing starts any more: forgets what has not started. Returns what that was.
+    pub(crate) fn forget_waiting(&mut self) -> InFlight {
+        self.claim.revoke();
         self.held.clear();
-        let (mut records, mut bytes) = (0, 0);
+        let mut forgotten = InFlight::default();
         let mut idle = Vec::new();
         for (at, lane) in &mut self.lanes {
             lane.stop_timer();
-            records += lane.pending.len();
-            bytes += lane.pending.iter().map(Record::size).sum::<usize>();
+            forgotten.records += lane.pending.len();
+            forgotten.bytes += lane.pending.iter().map(Record::size).sum::<usize>();
             lane.pending.clear();
-            if lane.running.is_empty() {
+            if lane.running.is_none() {
                 idle.push(at);
             }
         }
         idle.into_iter().for_each(|at| self.remove_lane(at));
-        self.records -= records;
-        self.bytes -= bytes;
-        (records, bytes)
+        forgotten
     }
 
     /// Aborts what runs: its futures are dropped under their colors. Returns what tells when that has happened.
@@ -204,6 +193,7 @@ impl Claimed {
     }
 }
 
-fn keyed(key: Option<Bytes>, offset: u64) -> LaneKey {
-    key.map_or(LaneKey::Alone(offset), LaneKey::Keyed)
+/// The hash of a lane's key.
+fn hash_of(hasher: &RandomState, lane: &Lane) -> u64 {
+    hasher.hash_one(lane.key.bytes().unwrap_or_default())
 }

@@ -19,9 +19,9 @@ pub(crate) struct UnderWay {
 }
 
 impl State {
-    /// Whether some claim has more to say than at its last commit.
-    pub(crate) fn has_news(&self) -> bool {
-        self.claims.values().any(Claimed::has_news)
+    /// Looks whether some claim has more to say than at its last commit.
+    fn look_for_news(&mut self) {
+        self.has_news = self.claims.values().any(Claimed::has_news);
     }
 
     /// The commits of these claims that have something to say.
@@ -30,6 +30,7 @@ impl State {
         wanted: impl Fn(u64, &Claimed) -> bool,
     ) -> (Vec<Commit>, Vec<UnderWay>) {
         self.done_since = 0;
+        self.look_for_news();
         let (mut commits, mut under_way) = (Vec::new(), Vec::new());
         let broken = self.settings.broken;
         for (id, claimed) in &self.claims {
@@ -65,6 +66,7 @@ impl State {
                 claimed.committed = (version, offset);
             }
         }
+        self.look_for_news();
     }
 }
 

@@ -5,13 +5,34 @@ use bytes::Bytes;
 use colored::Color;
 use colored::task::CancellationToken;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A partition in the hands of this consumer, as its handlers see it.
 #[derive(Debug)]
 pub(crate) struct Claim {
     pub(crate) owned: Owned,
     /// Cancelled when others are to have the partition, or have it.
-    pub(crate) revoked: CancellationToken,
+    revoked: CancellationToken,
+    /// The same: a token locks a mutex.
+    is_revoked: AtomicBool,
+}
+
+impl Claim {
+    pub(crate) fn new(owned: Owned) -> Claim {
+        Claim { owned, revoked: CancellationToken::new(), is_revoked: AtomicBool::new(false) }
+    }
+
+    /// Others are to have the partition, or have it.
+    pub(crate) fn revoke(&self) {
+        // Ordering: Relaxed, a hint: who misses it hears of it by the token, or at the next look.
+        self.is_revoked.store(true, Ordering::Relaxed);
+        self.revoked.cancel();
+    }
+
+    pub(crate) fn is_revoked(&self) -> bool {
+        // Ordering: Relaxed, a hint: what is dropped in a hand-over is dropped by its task.
+        self.is_revoked.load(Ordering::Relaxed)
+    }
 }
 
 /// What a handler knows beside its record.
@@ -46,7 +67,7 @@ impl Context {
     /// dropped.
     #[must_use]
     pub fn is_revoked(&self) -> bool {
-        self.claim.revoked.is_cancelled()
+        self.claim.is_revoked()
     }
 
     /// Waits until the partition is to go to others. Cancel safe.
@@ -58,5 +79,9 @@ impl Context {
 /// The color of a key of a partition: for a [`ColorCell`](colored::ColorCell) with the state of the key.
 #[must_use]
 pub fn color_of(topic: &str, partition: u32, key: &Bytes) -> Color {
+    color_of_key(topic, partition, key)
+}
+
+pub(crate) fn color_of_key(topic: &str, partition: u32, key: &[u8]) -> Color {
     Color::of((topic, partition, key))
 }

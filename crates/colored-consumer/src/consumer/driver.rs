@@ -122,8 +122,7 @@ impl<S: Source> Driver<S> {
         self.is_stopping |= must_stop || self.stop.is_cancelled();
         if self.is_stopping {
             self.cell.with(|state| {
-                let has_active =
-                    state.claims.values().any(|claimed| !claimed.claim.revoked.is_cancelled());
+                let has_active = state.claims.values().any(|claimed| !claimed.claim.is_revoked());
                 if has_active {
                     state.revoke(|_| true, Instant::now());
                 }
@@ -142,9 +141,9 @@ impl<S: Source> Driver<S> {
         });
     }
 
-    /// Pauses and resumes what has reached its bound, or no longer has.
+    /// Pauses the partitions that have reached a bound, and resumes those that no longer have.
     fn set_pauses(&mut self) {
-        for (partition, is_paused) in self.cell.with(State::change_pauses) {
+        for (partition, is_paused) in self.cell.with(State::take_pauses) {
             if is_paused {
                 self.source.pause(&partition);
             } else {
@@ -170,7 +169,7 @@ impl<S: Source> Driver<S> {
         }
         let is_due = self.cell.with(|state| {
             let is_many = state.done_since >= state.settings.commit_after;
-            (is_many || now >= self.next_commit) && state.has_news()
+            (is_many || now >= self.next_commit) && state.has_news
         });
         if is_due {
             self.next_commit = now + self.commit_every;
@@ -190,8 +189,9 @@ impl<S: Source> Driver<S> {
             self.next_look = now + LOOK;
             self.cell.with(|state| state.report_slow(now));
         }
-        let (has_news, drain, has_records) =
-            self.cell.with(|state| (state.has_news(), state.next_drain(), state.records > 0));
+        let (has_news, drain, has_records) = self.cell.with(|state| {
+            (state.has_news, state.next_drain(), state.shares.in_flight().records > 0)
+        });
         let is_free = self.operation.is_none();
         let mut due = now + Duration::from_secs(3600);
         if has_records {

@@ -79,7 +79,7 @@ pub struct Metrics {
     pub runs: u64,
     /// The time in which runs waited for their turn, in all.
     pub waited: Duration,
-    /// The time in which handlers ran or waited, in all.
+    /// The time in which runs were under way, in all: from the start of each to the report of its end.
     pub handled: Duration,
     /// Commits that succeeded.
     pub commits: u64,
@@ -160,8 +160,8 @@ impl State {
             failed_commits: of.failed_commits,
             foreign_metadata: of.foreign_metadata,
             violations: of.violations,
-            in_flight: self.records,
-            in_flight_bytes: self.bytes,
+            in_flight: self.shares.in_flight().records,
+            in_flight_bytes: self.shares.in_flight().bytes,
             partitions: self.claims.values().map(Claimed::metrics).collect(),
         }
     }
@@ -174,7 +174,7 @@ impl Claimed {
             generation: self.owned.generation,
             lag: self.log_end.saturating_sub(self.tracker.low()),
             committed: self.committed.1,
-            in_flight: self.records,
+            in_flight: self.in_flight.records,
             done_above: self.tracker.done_above(),
             retries: self.retries,
             dead_letters: self.dead_letters,

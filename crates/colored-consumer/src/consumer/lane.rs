@@ -2,18 +2,44 @@
 
 use super::run::Dead;
 use crate::source::Record;
-use bytes::Bytes;
 use colored::time::Instant;
 use colored::{Color, JoinHandle};
 use std::collections::VecDeque;
 
+/// The bytes of a short key: with them, a [`LaneKey`] has 40.
+const SHORT: usize = 38;
+
 /// Which records belong together.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug)]
 pub(crate) enum LaneKey {
-    Keyed(Bytes),
+    /// A copy: the key of the record would keep all of the record in memory.
+    Long(Box<[u8]>),
+    /// A copy that needs no allocation, such as a UUID as text.
+    Short(u8, [u8; SHORT]),
     Partition,
     /// A record without order, by its offset.
     Alone(u64),
+}
+
+impl LaneKey {
+    pub(crate) fn copy(key: &[u8]) -> LaneKey {
+        if key.len() > SHORT {
+            return LaneKey::Long(key.into());
+        }
+        let mut bytes = [0; SHORT];
+        bytes[..key.len()].copy_from_slice(key);
+        LaneKey::Short(key.len() as u8, bytes)
+    }
+
+    /// By what later records find the lane.
+    pub(crate) fn bytes(&self) -> Option<&[u8]> {
+        match self {
+            LaneKey::Long(key) => Some(key),
+            LaneKey::Short(length, bytes) => Some(&bytes[..usize::from(*length)]),
+            LaneKey::Partition => Some(&[]),
+            LaneKey::Alone(_) => None,
+        }
+    }
 }
 
 /// What a lane does.
@@ -41,18 +67,18 @@ pub(crate) struct Lane {
     pub(crate) phase: Phase,
     /// Not started, in order.
     pub(crate) pending: VecDeque<Record>,
-    /// The records of the run: offsets and sizes, in order.
-    pub(crate) running: VecDeque<(u64, usize)>,
+    /// The first record of the run that is not done.
+    pub(crate) running: Option<u64>,
     pub(crate) attempts: u32,
-    pub(crate) dead: Option<Dead>,
+    pub(crate) dead: Option<Box<Dead>>,
     /// The run, or the timer.
     pub(crate) task: Option<JoinHandle<()>>,
-    /// When the run began.
+    /// When the run began, or the last one ended.
     pub(crate) since: Instant,
     /// Whether a slow run was reported.
     pub(crate) is_reported: bool,
-    /// The last record that was handed to a run, for the sentinel of the order.
-    pub(crate) handed: Option<u64>,
+    /// The next record that is handed to a run has this offset at least, for the sentinel of the order.
+    pub(crate) next: u64,
 }
 
 impl Lane {
@@ -61,30 +87,46 @@ impl Lane {
             key,
             color,
             phase: Phase::New,
-            // Many keys have one record in flight. The first growth would make room for four.
-            pending: VecDeque::with_capacity(1),
-            running: VecDeque::with_capacity(1),
+            pending: VecDeque::new(),
+            running: None,
             attempts: 0,
             dead: None,
             task: None,
             since: now,
             is_reported: false,
-            handed: None,
+            next: 0,
         }
+    }
+
+    /// Adds a record behind the others.
+    pub(crate) fn push(&mut self, record: Record) {
+        if self.pending.capacity() == 0 {
+            // Many keys have one record in flight. The first growth would make room for four.
+            self.pending.reserve_exact(1);
+        }
+        self.pending.push_back(record);
+    }
+
+    /// Takes the first records that are not started.
+    pub(crate) fn take(&mut self, count: usize) -> Vec<Record> {
+        if count == self.pending.len() {
+            // Without an allocation.
+            return std::mem::take(&mut self.pending).into();
+        }
+        self.pending.drain(..count).collect()
     }
 
     /// The lowest offset that is not done.
     pub(crate) fn first(&self) -> Option<u64> {
-        let running = self.running.front().map(|(offset, _)| *offset);
-        running.or_else(|| self.pending.front().map(|record| record.offset))
+        self.running.or_else(|| self.pending.front().map(|record| record.offset))
     }
 
     /// The key, for messages.
     pub(crate) fn name(&self) -> String {
-        match &self.key {
-            LaneKey::Keyed(key) => format!("key {:?}", String::from_utf8_lossy(key)),
-            LaneKey::Partition => "the partition".to_owned(),
-            LaneKey::Alone(offset) => format!("record {offset}"),
+        match (&self.key, self.key.bytes()) {
+            (LaneKey::Partition, _) => "the partition".to_owned(),
+            (LaneKey::Alone(offset), _) => format!("record {offset}"),
+            (_, key) => format!("key {:?}", String::from_utf8_lossy(key.unwrap_or_default())),
         }
     }
 

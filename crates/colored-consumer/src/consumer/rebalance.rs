@@ -100,17 +100,22 @@ impl State {
             claimed.is_lost |= is_lost;
             if claimed.stage == Stage::Active || is_lost {
                 claimed.stage = stage;
-                let (records, bytes) = claimed.forget_waiting();
-                self.records -= records;
-                self.bytes -= bytes;
+                self.has_ending = true;
+                let forgotten = claimed.forget_waiting();
+                self.shares.subtract(&mut claimed.in_flight, forgotten);
             }
         }
+        self.look_at_all();
         self.attention.notify_one();
     }
 
     /// The claims that are drained, or have been given enough time. Their end must be carried out before the next call.
     pub(crate) fn take_ending(&mut self, now: Instant) -> Ending {
         let mut ending = Ending::default();
+        if !self.has_ending {
+            return ending;
+        }
+        self.has_ending = self.claims.values().any(|claimed| claimed.stage != Stage::Active);
         let is_broken = self.settings.broken == Broken::NoDrain;
         for (id, claimed) in &mut self.claims {
             let is_over = match claimed.stage {
@@ -136,6 +141,9 @@ impl State {
 
     /// When the next drain ends.
     pub(crate) fn next_drain(&self) -> Option<Instant> {
+        if !self.has_ending {
+            return None;
+        }
         let until = |claimed: &Claimed| match claimed.stage {
             Stage::Draining(until) => Some(until),
             _ => None,
@@ -149,7 +157,7 @@ impl State {
         for claimed in self.claims.values_mut() {
             for (_, lane) in &mut claimed.lanes {
                 let time = now.saturating_duration_since(lane.since);
-                let Some((offset, _)) = lane.running.front() else { continue };
+                let Some(offset) = lane.running else { continue };
                 if time >= slow && !lane.is_reported {
                     lane.is_reported = true;
                     let (of, name) = (&claimed.owned.partition, lane.name());

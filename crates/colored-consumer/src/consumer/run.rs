@@ -4,10 +4,11 @@ use super::context::{Claim, Context};
 use super::failure::Failure;
 use super::options::{DeadLetter, Settings};
 use super::state::State;
-use super::work::{Work, attempt};
+use super::work::{Guarded, Work, call};
 use crate::source::Record;
-use colored::time::{Duration, Instant};
+use colored::time::timeout;
 use colored::{Color, ColorCell};
+use std::pin::pin;
 use std::sync::Arc;
 
 /// What a run is told.
@@ -22,7 +23,7 @@ pub(crate) struct Run {
     /// How often the first record was tried.
     pub(crate) attempts: u32,
     /// The first records are given up.
-    pub(crate) dead: Option<Dead>,
+    pub(crate) dead: Option<Box<Dead>>,
 }
 
 /// Records that are given up, and are not with the dead letters yet.
@@ -37,74 +38,61 @@ pub(crate) struct Dead {
 pub(crate) enum End {
     /// All records are done, or the partition is to go and the rest is for others.
     Finished,
-    /// The first record that is not done is to be tried again.
-    Retry { delay: Duration, attempts: u32, dead: Option<Dead> },
+    /// The first record that is not done is to be tried again, after so many attempts.
+    Retry { attempts: u32, dead: Option<Box<Dead>> },
     /// The consumer is to stop.
     Fatal(String),
 }
 
-/// What a run has done.
+/// What a run has done. It is small: when many handlers end at once, each report waits for its turn.
 #[derive(Debug)]
 pub(crate) struct Report {
-    /// Records that are done and were not reported yet.
+    /// The records that were not reported as done yet, of which the first `done` are.
+    pub(crate) records: Vec<Record>,
     pub(crate) done: usize,
-    /// Records that are not done.
-    pub(crate) rest: Vec<Record>,
     pub(crate) end: End,
-    pub(crate) dead_letters: u64,
-    pub(crate) retries: u64,
-    pub(crate) time: Duration,
+    pub(crate) dead_letters: u32,
+}
+
+/// What all runs of a consumer share.
+pub(crate) struct Common<W> {
+    pub(crate) work: W,
+    pub(crate) settings: Arc<Settings>,
 }
 
 /// Handles the records of a run, and reports to the state.
-pub(crate) async fn run<W: Work>(
-    work: Arc<W>,
-    settings: Arc<Settings>,
+pub(crate) fn run<W: Work>(
+    common: Arc<Common<W>>,
     state: ColorCell<State>,
     run: Run,
-) {
-    let start = Instant::now();
-    let (id, lane) = (run.id, run.lane);
-    let mut runner = Runner {
-        work: &*work,
-        settings: &settings,
-        state: &state,
-        run,
-        done: 0,
-        reported: 0,
-        dead_letters: 0,
-        retries: 0,
-    };
-    let end = runner.handle_all().await;
-    let Runner { mut run, done, reported, dead_letters, retries, .. } = runner;
-    let rest = run.records.split_off(done);
-    let time = start.elapsed();
-    let report = Report { done: done - reported, rest, end, dead_letters, retries, time };
-    let cell = state.clone();
-    state.post(move |state| state.end_run(&cell, id, lane, report));
+) -> impl Future<Output = ()> + Send {
+    let mut runner = Runner { common, state, run, done: 0, dead_letters: 0 };
+    // The future of an `async fn` would have room for its arguments twice.
+    async move {
+        let end = runner.handle_all().await;
+        runner.report_end(end);
+    }
 }
 
-struct Runner<'a, W> {
-    work: &'a W,
-    settings: &'a Settings,
-    state: &'a ColorCell<State>,
+struct Runner<W> {
+    common: Arc<Common<W>>,
+    state: ColorCell<State>,
+    /// Without the records that the state knows to be done.
     run: Run,
     done: usize,
-    /// How many of the done ones the state knows.
-    reported: usize,
-    dead_letters: u64,
-    retries: u64,
+    dead_letters: u32,
 }
 
-impl<W: Work> Runner<'_, W> {
+impl<W: Work> Runner<W> {
     async fn handle_all(&mut self) -> End {
-        if let Some(dead) = self.run.dead.take()
-            && let Err(end) = self.bury(dead).await
-        {
-            return end;
-        }
-        while self.done < self.run.records.len() {
-            if self.run.claim.revoked.is_cancelled() {
+        loop {
+            if let Some(dead) = self.run.dead.take()
+                // In a box, or every run would have room for what few do.
+                && let Err(end) = Box::pin(self.bury(dead)).await
+            {
+                return end;
+            }
+            if self.done == self.run.records.len() || self.run.claim.is_revoked() {
                 return End::Finished;
             }
             colored::task::consume_budget().await;
@@ -114,56 +102,71 @@ impl<W: Work> Runner<'_, W> {
                     self.done += count;
                     self.run.attempts = 0;
                 }
-                Err(failure) => {
-                    if let Err(end) = self.judge(failure, count).await {
-                        return end;
-                    }
-                }
+                Err(failure) => match self.judge(failure, count) {
+                    Ok(dead) => self.run.dead = Some(dead),
+                    Err(end) => return end,
+                },
             }
         }
-        End::Finished
     }
 
+    /// Calls the handler. A panic and a deadline are failures that are tried again.
     async fn call(&mut self, count: usize) -> Result<(), Failure> {
-        let Run { id, lane, claim, color, records, attempts, .. } = &self.run;
-        let (claim, attempt_number) = (Arc::clone(claim), attempts.saturating_add(1));
-        let context = Context { claim, color: *color, attempt: attempt_number };
+        let Run { claim, color, records, attempts, .. } = &self.run;
+        let (claim, attempt) = (Arc::clone(claim), attempts.saturating_add(1));
+        let context = Context { claim, color: *color, attempt };
         let records = &records[self.done..self.done + count];
-        let (done, reported, state) = (self.done, &mut self.reported, self.state);
-        // A record that waits must not hide that those before it are done.
-        let report = || {
-            let count = done - *reported;
-            if count > 0 {
-                *reported = done;
-                let (cell, id, lane) = (state.clone(), *id, *lane);
-                state.post(move |state| state.progress(&cell, id, lane, count));
-            }
-        };
-        attempt(self.work, records, context, self.settings.deadline, report).await
+        let future = pin!(call(&self.common.work, records, context)?);
+        let deadline = self.common.settings.deadline;
+        let guarded = Guarded { future, on_wait: || self.report_done() };
+        match deadline {
+            None => guarded.await,
+            // In a box, or every run would have room for the timer.
+            Some(deadline) => match Box::pin(timeout(deadline, guarded)).await {
+                Ok(result) => result,
+                Err(_) => Err(Failure::retry(format!("the handler took longer than {deadline:?}"))),
+            },
+        }
     }
 
-    /// Decides what becomes of the next records; `Ok` if they are done with.
-    async fn judge(&mut self, failure: Failure, count: usize) -> Result<(), End> {
+    /// A record that waits must not hide that those before it are done.
+    fn report_done(&mut self) {
+        if self.done > 0 {
+            let done: Vec<_> = self.run.records.drain(..self.done).collect();
+            self.done = 0;
+            let (cell, of) = (self.state.clone(), (self.run.id, self.run.lane));
+            let next = self.run.records[0].offset;
+            self.state.post(move |state| state.progress(&cell, of, done, next));
+        }
+    }
+
+    fn report_end(self, end: End) {
+        let Runner { state, run: Run { id, lane, records, .. }, done, dead_letters, .. } = self;
+        let report = Report { records, done, end, dead_letters };
+        let cell = state.clone();
+        state.post(move |state| state.end_run(&cell, id, lane, report));
+    }
+
+    /// Decides what becomes of the next records; `Ok` if they are given up.
+    fn judge(&mut self, failure: Failure, count: usize) -> Result<Box<Dead>, End> {
         self.run.attempts = self.run.attempts.saturating_add(1);
         let attempts = self.run.attempts;
         let (cause, is_last) = match failure {
             Failure::Fatal(cause) => return Err(End::Fatal(self.name(&cause))),
             Failure::DeadLetter(cause) => (cause, true),
             Failure::Retry(cause) => {
-                (cause, self.settings.attempts.is_some_and(|most| attempts >= most))
+                (cause, self.common.settings.attempts.is_some_and(|most| attempts >= most))
             }
         };
         if !is_last {
-            self.retries += 1;
-            let delay = self.settings.delay(attempts);
-            return Err(End::Retry { delay, attempts, dead: None });
+            return Err(End::Retry { attempts, dead: None });
         }
-        self.bury(Dead { cause: cause.to_string(), count }).await
+        Ok(Box::new(Dead { cause: cause.to_string(), count }))
     }
 
     /// Gives the next records to the dead letters.
-    async fn bury(&mut self, mut dead: Dead) -> Result<(), End> {
-        let Some(hook) = self.settings.dead_letters.clone() else {
+    async fn bury(&mut self, mut dead: Box<Dead>) -> Result<(), End> {
+        let Some(hook) = self.common.settings.dead_letters.clone() else {
             let text = format!("{}, and there are no dead letters", self.name(&dead.cause));
             return Err(End::Fatal(text));
         };
@@ -172,10 +175,8 @@ impl<W: Work> Runner<'_, W> {
             let record = self.run.records[self.done].clone();
             let cause = dead.cause.clone();
             if hook(DeadLetter { record, cause, attempts }).await.is_err() {
-                self.retries += 1;
                 // It stays given up, however often the hook fails.
-                let delay = self.settings.delay(attempts);
-                return Err(End::Retry { delay, attempts, dead: Some(dead) });
+                return Err(End::Retry { attempts, dead: Some(dead) });
             }
             self.done += 1;
             self.dead_letters += 1;

@@ -2,53 +2,136 @@
 //!
 //! Half of a bound is for all. Of the other half each partition has an equal part that no other one uses. So a partition
 //! goes on whatever the others hold: a backlog of a slow key delays no other partition.
+//!
+//! The half for all opens and closes for all partitions at once. Nothing else that one partition does concerns another one,
+//! so a report costs the same with a thousand partitions as with one.
 
 use super::claimed::Claimed;
 use super::options::Settings;
+use crate::source::Room;
 
-/// What a partition may still have of one bound.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Share {
+/// Records that were accepted and are neither done nor forgotten.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct InFlight {
+    pub(crate) records: usize,
+    pub(crate) bytes: usize,
+}
+
+/// What all partitions hold of one bound.
+#[derive(Debug)]
+struct Share {
+    bound: usize,
     /// The part of each partition.
     own: usize,
-    /// What nobody has of the half for all.
-    free: usize,
+    /// All that partitions hold, and what they hold beyond their parts.
+    held: usize,
+    taken: usize,
+    /// Whether a partition may hold more than its part.
+    is_open: bool,
+    /// Whether that has changed since somebody asked.
+    has_changed: bool,
 }
 
 /// The shares of records and of bytes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(crate) struct Shares {
-    pub(crate) records: Share,
-    pub(crate) bytes: Share,
+    records: Share,
+    bytes: Share,
 }
 
 impl Shares {
-    pub(crate) fn new<'a>(
-        settings: &Settings,
-        claims: impl Iterator<Item = &'a Claimed> + Clone,
-    ) -> Shares {
-        Shares {
-            records: Share::new(settings.records, claims.clone().map(|claimed| claimed.records)),
-            bytes: Share::new(settings.bytes, claims.map(|claimed| claimed.bytes)),
-        }
+    pub(crate) fn new(settings: &Settings) -> Shares {
+        Shares { records: Share::new(settings.records), bytes: Share::new(settings.bytes) }
+    }
+
+    /// What all partitions hold.
+    pub(crate) fn in_flight(&self) -> InFlight {
+        InFlight { records: self.records.held, bytes: self.bytes.held }
+    }
+
+    /// There are these partitions from now on.
+    pub(crate) fn divide<'a>(&mut self, claims: impl Iterator<Item = &'a Claimed> + Clone) {
+        self.records.divide(claims.clone().map(|claimed| claimed.in_flight.records));
+        self.bytes.divide(claims.map(|claimed| claimed.in_flight.bytes));
+    }
+
+    /// A partition holds so much more.
+    pub(crate) fn add(&mut self, of: &mut InFlight, more: InFlight) {
+        let to = InFlight { records: of.records + more.records, bytes: of.bytes + more.bytes };
+        self.change(of, to);
+    }
+
+    /// A partition holds so much less.
+    pub(crate) fn subtract(&mut self, of: &mut InFlight, less: InFlight) {
+        let to = InFlight { records: of.records - less.records, bytes: of.bytes - less.bytes };
+        self.change(of, to);
+    }
+
+    fn change(&mut self, of: &mut InFlight, to: InFlight) {
+        let from = std::mem::replace(of, to);
+        self.records.change(from.records, to.records);
+        self.bytes.change(from.bytes, to.bytes);
+    }
+
+    /// Whether a half for all has opened or closed since the last call: that concerns all partitions.
+    pub(crate) fn take_changed(&mut self) -> bool {
+        let records = std::mem::take(&mut self.records.has_changed);
+        std::mem::take(&mut self.bytes.has_changed) || records
+    }
+
+    /// Whether a partition that holds so much is to get no more: by its records, and by its bytes. What was reached is until
+    /// the partition holds half of its part.
+    pub(crate) fn are_reached(&self, of: InFlight, [records, bytes]: [bool; 2]) -> [bool; 2] {
+        [self.records.is_reached(of.records, records), self.bytes.is_reached(of.bytes, bytes)]
+    }
+
+    /// What every partition may get that has reached no bound.
+    pub(crate) fn room(&self) -> Room {
+        Room { records: self.records.room(), bytes: self.bytes.room() }
     }
 }
 
 impl Share {
-    fn new(bound: usize, used: impl Iterator<Item = usize> + Clone) -> Share {
-        let own = (bound / 2 / used.clone().count().max(1)).max(1);
-        let taken: usize = used.map(|used| used.saturating_sub(own)).sum();
-        Share { own, free: (bound - bound / 2).saturating_sub(taken) }
+    fn new(bound: usize) -> Share {
+        Share { bound, own: bound, held: 0, taken: 0, is_open: true, has_changed: false }
     }
 
-    /// How much more a partition may have that has so much.
-    pub(crate) fn left(self, used: usize) -> usize {
-        self.own.saturating_sub(used) + self.free
+    fn divide(&mut self, held: impl Iterator<Item = usize> + Clone) {
+        self.own = (self.bound / 2 / held.clone().count().max(1)).max(1);
+        self.held = held.clone().sum();
+        self.taken = held.map(|held| held.saturating_sub(self.own)).sum();
+        self.open_or_close();
     }
 
-    /// Whether the rest is too little for a read. If it was so, it is until half of its own part is free.
-    pub(crate) fn is_used_up(self, used: usize, was_used_up: bool) -> bool {
-        self.left(used) <= if was_used_up { self.own / 2 } else { self.own / 8 }
+    fn change(&mut self, from: usize, to: usize) {
+        self.held = self.held - from + to;
+        let beyond = |held: usize| held.saturating_sub(self.own);
+        self.taken = self.taken - beyond(from) + beyond(to);
+        self.open_or_close();
+    }
+
+    /// Closes the half for all when an eighth of it is left, and opens it again at a quarter.
+    fn open_or_close(&mut self) {
+        let common = self.bound - self.bound / 2;
+        let least = if self.is_open { common / 8 } else { common / 4 };
+        let is_open = self.free() > least;
+        self.has_changed |= is_open != self.is_open;
+        self.is_open = is_open;
+    }
+
+    /// What nobody has of the half for all.
+    fn free(&self) -> usize {
+        (self.bound - self.bound / 2).saturating_sub(self.taken)
+    }
+
+    fn is_reached(&self, held: usize, was_reached: bool) -> bool {
+        let most = if was_reached { self.own / 2 } else { self.own - self.own / 8 };
+        !self.is_open && held >= most.max(1)
+    }
+
+    fn room(&self) -> usize {
+        // An eighth of its own part, and one, is left to a partition that has not reached the bound.
+        if self.is_open { self.free() } else { self.own / 8 + 1 }
     }
 }
 
@@ -56,34 +139,63 @@ impl Share {
 mod tests {
     use super::*;
 
-    /// Whatever the others have, a partition without a record may have its part, and all together have the bound.
+    fn share(bound: usize, held: &[usize]) -> Share {
+        let mut share = Share::new(bound);
+        share.divide(held.iter().copied());
+        share
+    }
+
+    /// Whatever the others have, a partition may have its part, and all together have the bound.
     #[test]
     fn each_partition_has_its_part() {
-        let used = [500, 125, 100, 0];
-        let share = Share::new(1_000, used.into_iter());
-        assert_eq!(share, Share { own: 125, free: 125 });
-        assert_eq!(used.map(|used| share.left(used)), [125, 125, 150, 250]);
-        let stuck = [625, 125, 125, 0];
-        let share = Share::new(1_000, stuck.into_iter());
-        assert_eq!(stuck.map(|used| share.left(used)), [0, 0, 0, 125]);
-        assert_eq!(stuck.map(|used| share.is_used_up(used, false)), [true, true, true, false]);
+        let mut share = share(1_000, &[500, 125, 100, 0]);
+        assert_eq!((share.own, share.free(), share.room()), (125, 125, 125));
+        assert!(share.is_open && ![500, 0].into_iter().any(|held| share.is_reached(held, false)));
+        share.change(500, 580);
+        assert!(std::mem::take(&mut share.has_changed) && !share.is_open);
+        let is_reached = [580, 125, 100, 0].map(|held| share.is_reached(held, false));
+        assert_eq!(is_reached, [true, true, false, false]);
+        assert_eq!(share.room(), 16);
+        assert!(share.is_reached(100, true) && !share.is_reached(61, true));
+        share.change(580, 520);
+        assert!(!share.has_changed, "a little more room is not worth a read");
+        share.change(520, 490);
+        assert!(share.has_changed && !share.is_reached(490, true));
     }
 
     #[test]
     fn a_single_partition_has_the_whole_bound() {
-        let share = |used| Share::new(1_000, [used].into_iter());
-        assert_eq!([0, 400, 700].map(|used| share(used).left(used)), [1_000, 600, 300]);
-        let is_used_up = |used, is_paused| share(used).is_used_up(used, is_paused);
-        assert!(is_used_up(940, false) && !is_used_up(930, false));
-        assert!(is_used_up(760, true) && !is_used_up(740, true));
+        let mut share = share(1_000, &[0]);
+        assert_eq!(share.room(), 500);
+        share.change(0, 930);
+        assert!(!share.is_reached(930, false));
+        share.change(930, 940);
+        assert!(share.is_reached(940, false));
+        assert_eq!(share.held, 940);
     }
 
-    /// A bound that is smaller than the number of partitions still lets each of them have one record.
+    /// What a partition may get never exceeds the bound, whichever partition gets it, and one that has nothing gets something.
     #[test]
-    fn a_small_bound_leaves_one_for_each() {
-        let share = Share::new(1, [1, 0, 0].into_iter());
-        assert_eq!((share.left(1), share.left(0)), (1, 2));
-        let share = Share::new(1, [2, 1, 0].into_iter());
-        assert_eq!((share.left(2), share.left(1), share.left(0)), (0, 0, 1));
+    fn no_read_exceeds_the_bound() {
+        for bound in 1..40 {
+            for count in 1..6 {
+                let mut held = vec![0; count];
+                let mut share = share(bound, &held);
+                let mut chance = fastrand::Rng::with_seed((bound * 10 + count) as u64);
+                for _ in 0..200 {
+                    let at = chance.usize(..count);
+                    let (from, room) = (held[at], share.room());
+                    assert!(room > 0);
+                    assert!(from > 0 || !share.is_reached(0, true), "nothing is held");
+                    held[at] = match share.is_reached(from, false) {
+                        true => chance.usize(..=from),
+                        false => from + chance.usize(..=room),
+                    };
+                    share.change(from, held[at]);
+                    let most = bound.max(share.own * count + bound - bound / 2);
+                    assert!(held.iter().sum::<usize>() <= most, "{held:?} of {bound}");
+                }
+            }
+        }
     }
 }

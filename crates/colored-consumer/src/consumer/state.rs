@@ -5,7 +5,7 @@
 //!
 //! * A lane has one run at most, and a run has the first records of its lane: so the records of a key are handled in their
 //!   order, and none begins before the one before it is done.
-//! * `records` and `bytes` count exactly what was accepted and is neither done nor forgotten.
+//! * The shares count exactly what was accepted and is neither done nor forgotten.
 //! * Every report carries the number of its claim. A claim leaves only when all its runs have ended, so a report of
 //!   another owner's time finds nothing.
 
@@ -15,13 +15,13 @@ use super::figures::Figures;
 use super::lane::{Lane, Phase};
 use super::options::Settings;
 use super::run::{End, Report, Run};
-use super::shares::Shares;
+use super::shares::{InFlight, Shares};
 use crate::progress::Accepted;
-use crate::source::{Owned, Record, Room, TopicPartition};
+use crate::source::{Owned, Record, TopicPartition};
 use colored::sync::Notify;
 use colored::time::{Duration, Instant, sleep};
 use colored::{ColorCell, JoinHandle};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 
@@ -39,15 +39,20 @@ pub(crate) struct State {
     pub(crate) settings: Arc<Settings>,
     launcher: Box<dyn Launch>,
     pub(crate) claims: BTreeMap<u64, Claimed>,
+    /// The newest claim of each partition and generation.
+    ids: HashMap<Owned, u64>,
     next_id: u64,
     /// Lanes that wait for their turn, with their claims.
     ready: VecDeque<(u64, usize)>,
     /// Runs under way, without those that back off.
     runs: usize,
-    pub(crate) records: usize,
-    pub(crate) bytes: usize,
-    /// Whether a partition is paused.
-    has_paused: bool,
+    pub(crate) shares: Shares,
+    /// Partitions that the source is to pause, or to resume, in this order.
+    pub(crate) pauses: Vec<(TopicPartition, bool)>,
+    /// Whether a claim is not active.
+    pub(crate) has_ending: bool,
+    /// Whether a claim may have more to say than at its last commit.
+    pub(crate) has_news: bool,
     /// Records that are done since the last commit.
     pub(crate) done_since: usize,
     pub(crate) figures: Figures,
@@ -65,15 +70,17 @@ impl fmt::Debug for State {
 impl State {
     pub(crate) fn new(settings: Arc<Settings>, launcher: Box<dyn Launch>) -> State {
         State {
+            shares: Shares::new(&settings),
             settings,
             launcher,
             claims: BTreeMap::new(),
+            ids: HashMap::new(),
             next_id: 0,
             ready: VecDeque::new(),
             runs: 0,
-            records: 0,
-            bytes: 0,
-            has_paused: false,
+            pauses: Vec::new(),
+            has_ending: false,
+            has_news: false,
             done_since: 0,
             figures: Figures::default(),
             attention: Arc::new(Notify::new()),
@@ -81,57 +88,17 @@ impl State {
         }
     }
 
-    pub(crate) fn insert(&mut self, claimed: Claimed) -> u64 {
+    pub(crate) fn insert(&mut self, claimed: Claimed) {
         self.next_id += 1;
+        self.ids.insert(claimed.owned.clone(), self.next_id);
         self.claims.insert(self.next_id, claimed);
-        self.next_id
+        self.divide();
     }
 
     /// The active claim of a partition.
     pub(crate) fn active(&self, owned: &Owned) -> Option<u64> {
-        let mut active = self.claims.iter().filter(|(_, claimed)| claimed.stage == Stage::Active);
-        active.find(|(_, claimed)| claimed.owned == *owned).map(|(id, _)| *id)
-    }
-
-    /// How much the source may return, from whichever partition that is not paused.
-    pub(crate) fn room(&self) -> Room {
-        let (settings, shares) = (&self.settings, self.shares());
-        let open = self.claims.values().filter(|claimed| !claimed.is_paused);
-        let most = Room { records: settings.records, bytes: settings.bytes };
-        open.map(|claimed| claimed.room(settings, shares)).fold(most, |one, other| Room {
-            records: one.records.min(other.records),
-            bytes: one.bytes.min(other.bytes),
-        })
-    }
-
-    fn shares(&self) -> Shares {
-        Shares::new(&self.settings, self.claims.values())
-    }
-
-    /// Pauses what has reached its bound, and resumes what no longer has. Returns what has changed, and whether it is paused.
-    pub(crate) fn change_pauses(&mut self) -> Vec<(TopicPartition, bool)> {
-        let shares = self.shares();
-        let mut changes = Vec::new();
-        self.has_paused = false;
-        for claimed in self.claims.values_mut() {
-            let wants = claimed.note_bounds(&self.settings, shares);
-            if wants != claimed.is_paused {
-                claimed.is_paused = wants;
-                changes.push((claimed.owned.partition.clone(), wants));
-            }
-            self.has_paused |= wants;
-        }
-        changes
-    }
-
-    /// Whether a partition may be resumed: what one has finished may be of use to another one.
-    fn can_resume(&self) -> bool {
-        if !self.has_paused {
-            return false;
-        }
-        let shares = self.shares();
-        let may_go_on = |claimed: &Claimed| !claimed.wants_pause(&self.settings, shares);
-        self.claims.values().any(|claimed| claimed.is_paused && may_go_on(claimed))
+        let id = self.ids.get(owned).copied();
+        id.filter(|id| self.claims.get(id).is_some_and(|claimed| claimed.stage == Stage::Active))
     }
 
     /// Takes records that were read.
@@ -150,15 +117,16 @@ impl State {
         self.figures.polled += records.len() as u64;
         let claimed = self.claims.get_mut(&id).expect("it is active");
         claimed.log_end = claimed.log_end.max(log_end);
-        if claimed.records == 0 {
+        if claimed.in_flight.records == 0 {
             claimed.low_since = now;
         }
-        let mut woken = Vec::new();
+        let (mut woken, mut accepted) = (Vec::new(), InFlight::default());
         for record in records {
             match claimed.tracker.accept(record.offset) {
                 Accepted::New => {}
                 Accepted::Done => {
                     claimed.version += 1;
+                    self.has_news = true;
                     self.figures.skipped += 1;
                     continue;
                 }
@@ -167,12 +135,11 @@ impl State {
                     continue;
                 }
             }
-            let size = record.size();
-            (claimed.records, claimed.bytes) = (claimed.records + 1, claimed.bytes + size);
-            (self.records, self.bytes) = (self.records + 1, self.bytes + size);
+            accepted.records += 1;
+            accepted.bytes += record.size();
             let at = claimed.lane_of(&record, &self.settings, now);
             let lane = &mut claimed.lanes[at];
-            lane.pending.push_back(record);
+            lane.push(record);
             let is_full = lane.pending.len() >= self.settings.batch.0;
             if lane.phase == Phase::New || (lane.phase == Phase::Filling && is_full) {
                 woken.push(at);
@@ -184,10 +151,12 @@ impl State {
                 }
             }
         }
+        self.shares.add(&mut claimed.in_flight, accepted);
+        self.look_at(id);
         for at in woken {
             self.schedule(cell, id, at);
         }
-        self.pump(cell);
+        self.pump(cell, now);
     }
 
     /// Puts a lane in line, or begins the time of its batch.
@@ -209,19 +178,19 @@ impl State {
         if let Some(lane) = claimed.lanes.get_mut(at).filter(|lane| lane.phase == from) {
             (lane.phase, lane.task) = (Phase::Ready, None);
             self.ready.push_back((id, at));
-            self.pump(cell);
+            self.pump(cell, Instant::now());
         }
     }
 
     /// Starts runs, as many as may run at a time.
-    pub(crate) fn pump(&mut self, cell: &ColorCell<State>) {
+    fn pump(&mut self, cell: &ColorCell<State>, now: Instant) {
         while self.runs < self.settings.concurrency {
             let Some((id, at)) = self.ready.pop_front() else { return };
-            self.start(cell, id, at);
+            self.start(cell, id, at, now);
         }
     }
 
-    fn start(&mut self, cell: &ColorCell<State>, id: u64, at: usize) {
+    fn start(&mut self, cell: &ColorCell<State>, id: u64, at: usize, now: Instant) {
         let Some(claimed) = self.claims.get(&id) else { return };
         if claimed.stage != Stage::Active {
             return;
@@ -242,21 +211,19 @@ impl State {
         }
         let is_batch = self.settings.batch.0 > 1;
         let most = if is_batch { self.settings.batch.0 } else { RUN };
-        let mut records = Vec::with_capacity(most.min(lane.pending.len()));
-        while let Some(record) = lane.pending.front().filter(|_| records.len() < most) {
-            if !records.is_empty() && !claimed.tracker.may_start(record.offset, false) {
+        let mut count = 0;
+        for record in lane.pending.iter().take(most) {
+            let offset = record.offset;
+            if offset != first && !claimed.tracker.may_start(offset, false) {
                 break;
             }
-            let offset = record.offset;
-            let is_its_turn = claimed.tracker.start(offset);
-            let is_in_order = lane.running.back().is_none_or(|(last, _)| *last < offset)
-                && lane.handed.is_none_or(|last| last < offset);
-            self.figures.check_order(is_its_turn && is_in_order, &claimed.owned, offset);
-            lane.running.push_back((offset, record.size()));
-            lane.handed = Some(offset);
-            records.extend(lane.pending.pop_front());
+            let is_its_turn = claimed.tracker.start(offset) && offset >= lane.next;
+            self.figures.check_order(is_its_turn, &claimed.owned, offset);
+            lane.next = offset + 1;
+            count += 1;
         }
-        let now = Instant::now();
+        let records = lane.take(count);
+        lane.running = Some(first);
         self.figures.waited += now.saturating_duration_since(lane.since);
         (lane.phase, lane.since, lane.is_reported) = (Phase::Running, now, false);
         let (attempts, dead, color) = (lane.attempts, lane.dead.take(), lane.color);
@@ -268,21 +235,34 @@ impl State {
         self.figures.runs += 1;
     }
 
-    /// The first records of a run are done, and the run goes on.
-    pub(crate) fn progress(&mut self, cell: &ColorCell<State>, id: u64, at: usize, count: usize) {
-        self.complete(id, at, count);
+    /// The first records of a run are done, and it goes on with the record at `next`.
+    pub(crate) fn progress(
+        &mut self,
+        cell: &ColorCell<State>,
+        (id, at): (u64, usize),
+        done: Vec<Record>,
+        next: u64,
+    ) {
+        let now = Instant::now();
+        self.complete(id, done, now);
+        if let Some(claimed) = self.claims.get_mut(&id) {
+            claimed.lanes[at].running = Some(next);
+        }
         self.release_held(id);
-        self.pump(cell);
+        self.pump(cell, now);
         self.call_driver(id);
     }
 
     /// A run has ended.
     pub(crate) fn end_run(&mut self, cell: &ColorCell<State>, id: u64, at: usize, report: Report) {
-        let Report { done, rest, end, dead_letters, retries, time } = report;
+        let Report { mut records, done, end, dead_letters } = report;
+        let rest = records.split_off(done);
+        let dead_letters = u64::from(dead_letters);
+        let retries = u64::from(matches!(end, End::Retry { .. }));
         self.figures.dead_letters += dead_letters;
         self.figures.retries += retries;
-        self.figures.handled += time;
-        self.complete(id, at, done);
+        let now = Instant::now();
+        self.complete(id, records, now);
         let Some(claimed) = self.claims.get_mut(&id) else { return };
         claimed.retries += retries;
         claimed.dead_letters += dead_letters;
@@ -290,26 +270,25 @@ impl State {
         claimed.runs -= 1;
         let is_active = claimed.stage == Stage::Active;
         let lane = &mut claimed.lanes[at];
-        let now = Instant::now();
+        self.figures.handled += now.saturating_duration_since(lane.since);
         (lane.task, lane.since) = (None, now);
-        lane.running.clear();
+        lane.running = None;
         if is_active {
             if let Some(first) = rest.first() {
-                lane.handed = first.offset.checked_sub(1);
+                lane.next = first.offset;
             }
             for record in rest.into_iter().rev() {
                 claimed.tracker.put_back(record.offset);
                 lane.pending.push_front(record);
             }
         } else {
-            let bytes: usize = rest.iter().map(Record::size).sum();
-            (claimed.records, claimed.bytes) =
-                (claimed.records - rest.len(), claimed.bytes - bytes);
-            (self.records, self.bytes) = (self.records - rest.len(), self.bytes - bytes);
+            let bytes = rest.iter().map(Record::size).sum();
+            self.shares.subtract(&mut claimed.in_flight, InFlight { records: rest.len(), bytes });
         }
         match end {
-            End::Retry { delay, attempts, dead } if is_active => {
+            End::Retry { attempts, dead } if is_active => {
                 (lane.attempts, lane.dead) = (attempts, dead);
+                let delay = self.settings.delay(attempts);
                 lane.phase = Phase::BackingOff;
                 lane.task = Some(wake_later(cell, id, at, Phase::BackingOff, delay));
             }
@@ -321,30 +300,32 @@ impl State {
             }
         }
         self.release_held(id);
-        self.pump(cell);
+        self.pump(cell, now);
         self.call_driver(id);
     }
 
-    /// The first records of a run are done.
-    fn complete(&mut self, id: u64, at: usize, count: usize) {
+    /// Records are done. They are dropped here, where most were made: an allocator does that faster than elsewhere.
+    fn complete(&mut self, id: u64, records: Vec<Record>, now: Instant) {
         let Some(claimed) = self.claims.get_mut(&id) else {
             // Every run ends before its claim leaves.
             self.figures.violate("an effect after the partition had gone", None);
             return;
         };
-        let (lane, low) = (&mut claimed.lanes[at], claimed.tracker.low());
-        for (offset, size) in lane.running.drain(..count) {
-            let was_started = claimed.tracker.complete(offset);
-            self.figures.check_order(was_started, &claimed.owned, offset);
-            (claimed.records, claimed.bytes) = (claimed.records - 1, claimed.bytes - size);
-            (self.records, self.bytes) = (self.records - 1, self.bytes - size);
+        let (low, count) = (claimed.tracker.low(), records.len());
+        let mut bytes = 0;
+        for record in records {
+            let was_started = claimed.tracker.complete(record.offset);
+            self.figures.check_order(was_started, &claimed.owned, record.offset);
+            bytes += record.size();
         }
         if claimed.tracker.low() > low {
-            claimed.low_since = Instant::now();
+            claimed.low_since = now;
         }
         claimed.version += count as u64;
+        self.has_news |= count > 0;
         self.done_since += count;
         self.figures.done += count as u64;
+        self.shares.subtract(&mut claimed.in_flight, InFlight { records: count, bytes });
     }
 
     /// Whether the first record of a lane may start, which is in no queue.
@@ -373,11 +354,12 @@ impl State {
 
     /// Wakes the driver if there is something for it to do.
     fn call_driver(&mut self, id: u64) {
+        self.look_at(id);
         let Some(claimed) = self.claims.get(&id) else { return };
         let has_drained = claimed.stage != Stage::Active && claimed.runs == 0;
         let is_due = self.done_since >= self.settings.commit_after;
         let must_stop = self.failure.is_some() || self.figures.has_violation();
-        if has_drained || is_due || must_stop || self.can_resume() {
+        if has_drained || is_due || must_stop || !self.pauses.is_empty() {
             self.attention.notify_one();
         }
     }
@@ -392,8 +374,10 @@ impl State {
     pub(crate) fn remove(&mut self, id: u64) {
         if let Some(claimed) = self.claims.remove(&id) {
             self.runs -= claimed.runs;
-            self.records -= claimed.records;
-            self.bytes -= claimed.bytes;
+            if self.ids.get(&claimed.owned) == Some(&id) {
+                self.ids.remove(&claimed.owned);
+            }
+            self.divide();
             self.attention.notify_one();
         }
     }

@@ -3,9 +3,9 @@
 use super::context::Context;
 use super::failure::Failure;
 use crate::source::Record;
-use colored::time::{Duration, timeout};
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::task::{self, Poll};
 
 /// Handles records of a key.
@@ -50,30 +50,20 @@ where
     }
 }
 
-/// Calls the handler. A panic and a deadline are failures that are tried again. `on_wait` is called when the handler waits
-/// for the first time.
-pub(crate) async fn attempt<W: Work>(
+/// Calls the handler. A panic is a failure that is tried again.
+pub(crate) fn call<W: Work>(
     work: &W,
     records: &[Record],
     context: Context,
-    deadline: Option<Duration>,
-    on_wait: impl FnMut(),
-) -> Result<(), Failure> {
-    // The handler is called inside the future, which catches its panics.
-    let future = async { work.call(records, context).await };
-    let guarded = Guarded { future: pin!(future), on_wait };
-    match deadline {
-        None => guarded.await,
-        Some(deadline) => match timeout(deadline, guarded).await {
-            Ok(result) => result,
-            Err(_) => Err(Failure::retry(format!("the handler took longer than {deadline:?}"))),
-        },
-    }
+) -> Result<W::Future, Failure> {
+    catch_unwind(AssertUnwindSafe(|| work.call(records, context)))
+        .map_err(|panic| panicked(&*panic))
 }
 
-struct Guarded<'a, F, W> {
-    future: Pin<&'a mut F>,
-    on_wait: W,
+/// The future of a handler, whose panic is a failure that is tried again. `on_wait` is called when the handler waits.
+pub(crate) struct Guarded<'a, F, W> {
+    pub(crate) future: Pin<&'a mut F>,
+    pub(crate) on_wait: W,
 }
 
 impl<F: Future<Output = Result<(), Failure>>, W: FnMut()> Future for Guarded<'_, F, W> {
@@ -89,7 +79,7 @@ impl<F: Future<Output = Result<(), Failure>>, W: FnMut()> Future for Guarded<'_,
                 Poll::Pending
             }
             Ok(ready) => ready,
-            Err(panic) => Poll::Ready(Err(Failure::retry(format!("panicked: {}", text(&*panic))))),
+            Err(panic) => Poll::Ready(Err(panicked(&*panic))),
         }
     }
 }
@@ -97,8 +87,8 @@ impl<F: Future<Output = Result<(), Failure>>, W: FnMut()> Future for Guarded<'_,
 // The future is behind a pointer.
 impl<F, W> Unpin for Guarded<'_, F, W> {}
 
-/// What a panic says.
-fn text(panic: &(dyn std::any::Any + Send)) -> &str {
+fn panicked(panic: &(dyn Any + Send)) -> Failure {
     let words = panic.downcast_ref::<String>().map(String::as_str);
-    words.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("with a value")
+    let text = words.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("with a value");
+    Failure::retry(format!("panicked: {text}"))
 }

@@ -278,8 +278,12 @@ impl Engine {
     pub async fn delete_topic(&self, name: &str) -> Result<(), Error> {
         let _guard = self.0.changing.lock().await;
         let topic = self.0.topic(name).await?;
-        self.0.topics.call(move |topics| drop(topics.remove(&topic.name))).await;
+        let own = Arc::clone(&topic.name);
+        self.0.topics.call(move |topics| drop(topics.remove(&own))).await;
         self.0.tell_groups().await;
+        for partition in topic.partitions.iter() {
+            partition.close(&format!("topic {name:?} is deleted")).await;
+        }
         self.0.offsets.forget(name).await.map_err(Error::new)?;
         topics::delete(&self.0.folder, name).await
     }

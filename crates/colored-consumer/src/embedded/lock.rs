@@ -3,6 +3,9 @@
 use crate::log::Lock;
 use colored::fs::OpenOptions;
 use colored::time::{Duration, Instant, sleep};
+use colored::{Color, ColorCell};
+use std::any::Any;
+use std::cell::Cell;
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -11,19 +14,39 @@ use std::sync::Arc;
 /// How long an engine that was dropped may go on to write, at most, before it counts as another one.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Takes the lock of a directory until the file is dropped. `None` in a simulation, whose hosts have one process each.
+/// Takes the lock of a directory until it is dropped.
 pub(crate) async fn take(directory: &Path) -> io::Result<Lock> {
     let deadline = Instant::now() + PATIENCE;
     loop {
-        match lock(directory).await {
+        let taken: io::Result<Arc<dyn Any + Send + Sync>> = match lock(directory).await {
+            Ok(Some(file)) => Ok(Arc::new(file)),
+            Ok(None) => lock_simulated(directory).await.map(|held| Arc::new(held) as _),
+            Err(error) => Err(error),
+        };
+        match taken {
             Err(error)
                 if error.kind() == io::ErrorKind::WouldBlock && Instant::now() < deadline =>
             {
                 sleep(Duration::from_millis(10)).await;
             }
-            taken => return taken.map(|file| file.map(Arc::new)),
+            taken => return taken.map(Some),
         }
     }
+}
+
+colored::color_local! {
+    /// Whether an engine has the directory whose color this is.
+    static IS_TAKEN: Cell<bool> = Cell::new(false);
+}
+
+/// Simulated files have no locks. The value of a color does as well: it goes when nothing refers to the color any more, and
+/// another host has other colors.
+async fn lock_simulated(directory: &Path) -> io::Result<ColorCell<()>> {
+    let held = ColorCell::new(Color::of(("colored-consumer", directory)), ());
+    if held.call(|()| IS_TAKEN.with(|is_taken| is_taken.replace(true))).await {
+        return Err(in_use(&directory.join("lock")));
+    }
+    Ok(held)
 }
 
 #[cfg(unix)]

@@ -83,7 +83,7 @@ impl MemberOptions {
             joining,
             wake,
             readers: Vec::new(),
-            first: 0,
+            last: 0,
             changes: VecDeque::new(),
             events: VecDeque::new(),
             step: None,
@@ -100,8 +100,8 @@ pub struct Member {
     joining: Joining,
     wake: Arc<Notify>,
     readers: Vec<Reader>,
-    /// The reader that is first in the next read.
-    first: usize,
+    /// The reader that was read last.
+    last: usize,
     /// Not prepared yet.
     changes: VecDeque<Change>,
     events: VecDeque<Event>,
@@ -122,7 +122,6 @@ impl fmt::Debug for Member {
 enum Next {
     Hear,
     Read,
-    Wait,
     /// Another member has the name of this static member.
     Fail,
 }
@@ -153,24 +152,27 @@ impl Member {
                 Box::pin(step::hear(shared, group, id, joining, wake))
             }
             Next::Fail => Box::pin(step::refuse(self.joining.instance.clone())),
-            Next::Read if room.records > 0 => Box::pin(step::read(self.readable(), room)),
-            Next::Read | Next::Wait => {
+            Next::Read => {
                 self.waits_for_room = room.records == 0;
-                Box::pin(step::wait(Arc::clone(&self.wake), self.joining.session / 3))
+                match self.readable().filter(|_| room.records > 0) {
+                    Some(readable) => Box::pin(step::read(readable, room)),
+                    None => Box::pin(step::wait(Arc::clone(&self.wake), self.joining.session / 3)),
+                }
             }
         }
     }
 
-    /// The partitions that may be read, another one first each time.
-    fn readable(&mut self) -> Vec<Readable> {
-        self.first += 1;
+    /// The next partition that may be read and has a record, or has not the wanted one.
+    fn readable(&mut self) -> Option<Readable> {
         let count = self.readers.len();
-        let order = (0..count).map(|at| &self.readers[(self.first + at) % count]);
-        let readable = order.filter(|reader| !reader.is_paused).filter_map(|reader| {
-            let Reader { owned, log, cursor, .. } = reader;
-            Some(Readable { owned: owned.clone(), log: Arc::clone(log), cursor: (*cursor)? })
-        });
-        readable.collect()
+        let mut order = (1..=count).map(|step| (self.last + step) % count);
+        let may_be_read = |reader: &Reader| {
+            let offset = reader.cursor.map(|cursor| cursor.offset);
+            !reader.is_paused && offset.is_some_and(|offset| offset != reader.log.end())
+        };
+        self.last = order.find(|at| may_be_read(&self.readers[*at]))?;
+        let Reader { owned, log, cursor, .. } = &self.readers[self.last];
+        Some(Readable { owned: owned.clone(), log: Arc::clone(log), cursor: (*cursor)? })
     }
 
     fn apply(&mut self, done: Done) {
@@ -211,7 +213,6 @@ impl Member {
                 self.lose_all();
                 self.next = Next::Fail;
             }
-            Done::Nothing => self.next = Next::Wait,
             Done::Woken => self.next = Next::Hear,
         }
     }

@@ -13,7 +13,7 @@ use crate::source::{Commit, Committed, Owned, TopicPartition};
 use bytes::{BufMut, Bytes};
 use colored::time::{Duration, sleep};
 use colored::{Color, ColorCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -62,7 +62,8 @@ impl Offsets {
         let mut state = State::default();
         let mut cursor = Cursor { offset: log.range().await.0, known: None };
         loop {
-            let entries = log.read(&mut cursor, 10_000, usize::MAX).await.map_err(failed)?;
+            let entries =
+                log.read(&mut cursor, (10_000, usize::MAX), |entry| entry).await.map_err(failed)?;
             if entries.is_empty() {
                 break;
             }
@@ -140,7 +141,9 @@ impl Offsets {
         let keys = self.state.call(move |state| {
             let is_of_topic =
                 |of: &Option<TopicPartition>| of.as_ref().is_some_and(|of| of.topic == topic);
-            state.known.keys().filter(|(_, of)| is_of_topic(of)).cloned().collect::<Vec<_>>()
+            // An owner that has committed nothing yet may be about to.
+            let keys = state.known.keys().chain(state.owners.keys());
+            keys.filter(|(_, of)| is_of_topic(of)).cloned().collect::<BTreeSet<_>>()
         });
         let keys = keys.await;
         for (group, of) in &keys {

@@ -5,7 +5,7 @@ use super::group::{Change, Joining, MemberId};
 use super::offsets::Begun;
 use super::topics;
 use crate::log::{Cursor, Entry, Partition, Unread};
-use crate::source::{Assignment, Error, Owned, Record, Room, TopicPartition};
+use crate::source::{Assignment, Error, Owned, Record, Room};
 use colored::sync::Notify;
 use colored::time::{Duration, timeout};
 use std::pin::Pin;
@@ -27,8 +27,6 @@ pub(crate) enum Done {
     Read(Owned, Cursor, Vec<Record>, u64),
     /// The log has not the wanted record.
     OutOfRange(Owned, u64, u64),
-    /// No partition has a record.
-    Nothing,
     /// Something may have happened.
     Woken,
 }
@@ -103,10 +101,12 @@ pub(crate) async fn prepare(
         }
     };
     let owned = Owned { partition: partition.clone(), generation };
-    let of = partition.clone();
-    let log = shared.topics.call(move |topics| topics::find(topics, &of)).await;
+    let find = async || {
+        let of = partition.clone();
+        shared.topics.call(move |topics| topics::find(topics, &of)).await
+    };
     // The topic was deleted meanwhile, and the group is about to say so.
-    let Some(log) = log else { return Ok(Done::Prepared(Prepared::Lost(owned))) };
+    let Some(log) = find().await else { return Ok(Done::Prepared(Prepared::Lost(owned))) };
     // A generation that nobody can have after a restart is on the device before anybody has it.
     if shared.offsets.generation(&group).await < generation {
         shared.offsets.store_generation(&group, generation).await.map_err(Error::new)?;
@@ -116,25 +116,27 @@ pub(crate) async fn prepare(
         // This member was taken for dead meanwhile, and the group is about to say so.
         Begun::TooLate => return Ok(Done::Prepared(Prepared::Lost(owned))),
     };
+    // Perhaps it was made again, and the offset is that of the one before.
+    if !find().await.is_some_and(|now| Arc::ptr_eq(&now, &log)) {
+        return Ok(Done::Prepared(Prepared::Lost(owned)));
+    }
     let (start, end) = log.range().await;
     Ok(Done::Prepared(Prepared::Assigned(Assignment { owned, committed, start, end }, log)))
 }
 
-/// Reads from the first of these partitions that has records.
-pub(crate) async fn read(readable: Vec<Readable>, room: Room) -> Result<Done, Error> {
-    for Readable { owned, log, mut cursor } in readable {
-        match log.read(&mut cursor, room.records, room.bytes).await {
-            Ok(entries) if entries.is_empty() => {}
-            Ok(entries) => {
-                let end = log.range().await.1;
-                let records = entries.into_iter().map(|entry| record(&owned.partition, entry));
-                return Ok(Done::Read(owned.clone(), cursor, records.collect(), end));
-            }
-            Err(Unread::OutOfRange(start, end)) => return Ok(Done::OutOfRange(owned, start, end)),
-            Err(Unread::Failed(error)) => return Err(Error::new(error.to_string())),
-        }
+/// Reads from a partition.
+pub(crate) async fn read(readable: Readable, room: Room) -> Result<Done, Error> {
+    let Readable { owned, log, mut cursor } = readable;
+    // Each read has a name of its own: the workers would slow each other down if they counted the references of one.
+    let topic: Arc<str> = Arc::from(&*owned.partition.topic);
+    let partition = owned.partition.partition;
+    let make = |entry| record(&topic, partition, entry);
+    match log.read(&mut cursor, (room.records, room.bytes), make).await {
+        Ok(records) if records.is_empty() => Ok(Done::Woken),
+        Ok(records) => Ok(Done::Read(owned, cursor, records, log.end())),
+        Err(Unread::OutOfRange(start, end)) => Ok(Done::OutOfRange(owned, start, end)),
+        Err(Unread::Failed(error)) => Err(Error::new(error.to_string())),
     }
-    Ok(Done::Nothing)
 }
 
 /// Waits until something happens, or so long.
@@ -144,16 +146,7 @@ pub(crate) async fn wait(wake: Arc<Notify>, time: Duration) -> Result<Done, Erro
     Ok(Done::Woken)
 }
 
-fn record(of: &TopicPartition, entry: Entry) -> Record {
+fn record(topic: &Arc<str>, partition: u32, entry: Entry) -> Record {
     let Entry { offset, timestamp, key, value, headers } = entry;
-    let TopicPartition { topic, partition } = of;
-    Record {
-        topic: Arc::clone(topic),
-        partition: *partition,
-        offset,
-        timestamp,
-        key,
-        value,
-        headers,
-    }
+    Record { topic: Arc::clone(topic), partition, offset, timestamp, key, value, headers }
 }

@@ -3,6 +3,7 @@
 //! Invariant: `decode` reads every byte string without a panic, and returns an entry only if its lengths add up to
 //! exactly the payload.
 
+use super::body;
 use bytes::Bytes;
 
 /// What a segment begins with, and the number of the format.
@@ -40,7 +41,6 @@ impl Entry {
         }
     }
 
-    /// One allocation holds the key, the value and the headers, so a record that is kept keeps nothing else.
     pub(crate) fn decode(payload: &[u8]) -> Option<Entry> {
         let mut rest = payload;
         let offset = u64::from_le_bytes(take(&mut rest)?);
@@ -53,7 +53,7 @@ impl Entry {
         if key_length.checked_add(value_length)? > rest.len() {
             return None;
         }
-        let mut body = Bytes::copy_from_slice(rest);
+        let mut body = body::copy(rest);
         let key = has_key.then(|| body.split_to(key_length));
         let value = body.split_to(value_length);
         let headers = decode_headers(body, headers)?;

@@ -9,16 +9,20 @@
 //!   crash leaves has no gap.
 //! * A write that fails leaves the file as it was, and the appends of that write have failed. After an `fdatasync`
 //!   that failed nobody knows what the device has: the partition takes no more until it is opened again.
+//! * A closed partition touches no file of its directory, which may be another one's by then.
 
 use super::segment::{self, Opened, Segment};
 use super::write::{Unwritten, Written, write_all};
 use bytes::Bytes;
 use colored::fs::File;
 use colored::sync::{Mutex, Notify, oneshot};
+use colored::time::{Duration, sleep};
 use colored::{Color, ColorCell};
+use std::any::Any;
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 /// How a partition is kept.
@@ -55,7 +59,7 @@ impl New {
 pub(crate) type Confirmation = oneshot::Receiver<Result<u64, String>>;
 
 /// The lock of the directory that the partition is in, if there is one.
-pub(crate) type Lock = Option<Arc<std::fs::File>>;
+pub(crate) type Lock = Option<Arc<dyn Any + Send + Sync>>;
 
 /// A partition. Its state belongs to a color of its own.
 #[derive(Debug)]
@@ -63,6 +67,8 @@ pub(crate) struct Partition {
     pub(crate) directory: PathBuf,
     pub(crate) keep: Keep,
     pub(crate) state: ColorCell<State>,
+    /// As the state says.
+    end: Arc<AtomicU64>,
     /// The bytes that `open` cut off.
     pub(crate) cut: u64,
     /// Held while files are deleted.
@@ -78,8 +84,9 @@ pub(crate) struct State {
     pub(crate) segments: Vec<Segment>,
     /// The bases of segments whose files are to be deleted.
     pub(crate) removed: BTreeSet<u64>,
-    /// The offset after the last confirmed record.
+    /// The offset after the last confirmed record, and what the readers see of it.
     pub(crate) end: u64,
+    seen_end: Arc<AtomicU64>,
     pub(crate) pending: Pending,
     /// Whether a task writes.
     pub(crate) is_writing: bool,
@@ -117,6 +124,8 @@ pub(crate) struct Place {
     pub(crate) end: u64,
     /// Whether the segment is the one that is written to.
     pub(crate) is_last: bool,
+    /// The mean length of its frames.
+    pub(crate) mean: usize,
 }
 
 /// Why records cannot be read.
@@ -151,10 +160,12 @@ impl Partition {
                 (opened.next, opened.cut)
             }
         };
+        let seen_end = Arc::new(AtomicU64::new(end));
         let state = State {
             segments,
             removed: BTreeSet::new(),
             end,
+            seen_end: Arc::clone(&seen_end),
             pending: Pending::default(),
             is_writing: false,
             failure: None,
@@ -162,7 +173,8 @@ impl Partition {
         };
         let state = ColorCell::new(Color::unique(), state);
         let (directory, deleting) = (directory.to_owned(), Mutex::new(()));
-        Ok(Arc::new(Partition { directory, keep, state, cut, deleting, _lock: lock }))
+        let end = seen_end;
+        Ok(Arc::new(Partition { directory, keep, state, end, cut, deleting, _lock: lock }))
     }
 
     /// Appends a row of records, in this order and with nothing in between. Cancel safe: a dropped call may still
@@ -188,6 +200,30 @@ impl Partition {
             }
             self.state.call(move |state| state.removed.remove(&base)).await;
         }
+    }
+
+    /// Refuses all appends from now on, and waits until no file of the directory is written or deleted.
+    pub(crate) async fn close(&self, why: &str) {
+        loop {
+            let why = why.to_owned();
+            let close = move |state: &mut State| {
+                state.fail(why);
+                state.removed.clear();
+                !state.is_writing
+            };
+            if self.state.call(close).await {
+                break;
+            }
+            // The last write: some milliseconds, and rare.
+            sleep(Duration::from_millis(1)).await;
+        }
+        drop(self.deleting.lock().await);
+    }
+
+    /// The offset after the last confirmed record. Costs less than a call.
+    pub(crate) fn end(&self) -> u64 {
+        // Ordering: Acquire, with the Release of `confirm`.
+        self.end.load(Ordering::Acquire)
     }
 
     /// Wakes `reader` at each new record, as long as it lives.
@@ -262,6 +298,8 @@ impl State {
             Ok(written) => {
                 let first = self.end;
                 self.end += row.records.len() as u64;
+                // Ordering: Release, with the Acquire of `end`. A reader that is woken below sees it.
+                self.seen_end.store(self.end, Ordering::Release);
                 self.change_segments(first, written, row.replaces);
                 for (before, sender) in row.waiting {
                     let _ = sender.send(Ok(first + before));
@@ -274,9 +312,19 @@ impl State {
                 for (_, sender) in row.waiting {
                     let _ = sender.send(Err(text.clone()));
                 }
-                self.failure = is_unknown.then_some(text);
+                if is_unknown {
+                    self.fail(text);
+                }
             }
         }
+    }
+
+    /// Takes no more: what waits has failed, too.
+    fn fail(&mut self, text: String) {
+        for (_, sender) in std::mem::take(&mut self.pending).waiting {
+            let _ = sender.send(Err(text.clone()));
+        }
+        self.failure.get_or_insert(text);
     }
 
     fn change_segments(&mut self, first: u64, written: Written, replaces: bool) {
@@ -301,18 +349,22 @@ impl State {
         let at = self.segments.partition_point(|segment| segment.base <= offset).saturating_sub(1);
         let segment = &self.segments[at];
         let known = cursor.known.filter(|(base, _)| *base == segment.base);
+        let next = self.segments.get(at + 1).map_or(self.end, |next| next.base);
+        let mean = segment.len / (next - segment.base).max(1);
         Ok(Place {
             file: Arc::clone(&segment.file),
             base: segment.base,
             at: known.map_or_else(|| segment.place_before(offset), |(_, at)| at),
             end: segment.len,
             is_last: at + 1 == self.segments.len(),
+            mean: usize::try_from(mean).unwrap_or(usize::MAX).max(1),
         })
     }
 
-    /// Removes from the front what the rule keeps no longer; never the segment that is written to.
+    /// Removes from the front what the rule keeps no longer; never the segment that is written to, and nothing of a partition
+    /// that takes no more.
     pub(crate) fn remove_old(&mut self, keep: Keep, now: i64) {
-        while self.segments.len() > 1 {
+        while self.segments.len() > 1 && self.failure.is_none() {
             let all: u64 = self.segments.iter().map(|segment| segment.len).sum();
             let oldest = &self.segments[0];
             let is_much = keep.bytes.is_some_and(|most| all > most);

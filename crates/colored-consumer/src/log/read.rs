@@ -10,19 +10,26 @@ use std::io;
 /// and the records of `sleep` are done 0.5 % earlier, because the last of 12 partitions begins earlier.
 const READ_BYTES: usize = 256 << 10;
 
+/// The first read of a partition.
+const FIRST_BYTES: usize = 64 << 10;
+
+/// What a read takes beside the records that there is room for.
+const PAGE_BYTES: usize = 4 << 10;
+
 /// What a record and a header count beside their bytes: as in `Record::size`.
 const RECORD_BYTES: usize = 128;
 const HEADER_BYTES: usize = 64;
 
 impl Partition {
-    /// The records from `cursor` on, at most so many and so many bytes, and at least one if there is one. Moves the
-    /// cursor behind them. Empty at the end of the log. Cancel safe: the cursor moves only when the call returns.
-    pub(crate) async fn read(
+    /// What `make` makes of the records from `cursor` on, at most so many and so many bytes, and at least one if there is
+    /// one. Moves the cursor behind them. Empty at the end of the log. Cancel safe: the cursor moves only when the call
+    /// returns.
+    pub(crate) async fn read<T>(
         &self,
         cursor: &mut Cursor,
-        records: usize,
-        bytes: usize,
-    ) -> Result<Vec<Entry>, Unread> {
+        room: (usize, usize),
+        make: impl Fn(Entry) -> T,
+    ) -> Result<Vec<T>, Unread> {
         let mut here = *cursor;
         loop {
             let place = self.state.call(move |state| state.find(here)).await?;
@@ -34,7 +41,7 @@ impl Partition {
                 return Err(Unread::Failed(self.fault(&place, place.at, "lacks records")));
             }
             let mut found = Vec::new();
-            here = self.read_place(&place, here, (records, bytes), &mut found).await?;
+            here = self.read_place(&place, here, room, |entry| found.push(make(entry))).await?;
             if !found.is_empty() {
                 *cursor = here;
                 return Ok(found);
@@ -46,20 +53,27 @@ impl Partition {
         }
     }
 
-    /// Reads frames at a place, and keeps those from the cursor's offset on.
+    /// Reads frames at a place, and tells those from the cursor's offset on.
     async fn read_place(
         &self,
         place: &Place,
         cursor: Cursor,
-        (records, bytes): (usize, usize),
-        found: &mut Vec<Entry>,
+        (mut records, bytes): (usize, usize),
+        mut tell: impl FnMut(Entry),
     ) -> Result<Cursor, Unread> {
         let (mut here, mut at, mut taken) = (cursor.offset, place.at, 0);
         let left = usize::try_from(place.end - at).unwrap_or(usize::MAX);
-        let mut chunk = vec![0; READ_BYTES.min(left)];
+        let wanted = match cursor.known {
+            // What there is no room for would be read again.
+            Some(_) => records.saturating_mul(place.mean).saturating_add(PAGE_BYTES),
+            // The record may be as far behind the place as the index has gaps. A short read lets the other partitions of a
+            // member begin sooner.
+            None => FIRST_BYTES,
+        };
+        let mut chunk = vec![0; READ_BYTES.min(wanted).min(left)];
         place.file.read_exact_at(&mut chunk, at).await.map_err(Unread::Failed)?;
         let mut rest = &chunk[..];
-        while found.len() < records && taken < bytes {
+        while records > 0 && taken < bytes {
             match frame::read(rest) {
                 Found::Payload(payload) => {
                     let entry = Entry::decode(payload).filter(|entry| entry.offset <= here);
@@ -70,7 +84,8 @@ impl Partition {
                         let size =
                             payload.len() + RECORD_BYTES + HEADER_BYTES * entry.headers.len();
                         (here, taken) = (here + 1, taken + size);
-                        found.push(entry);
+                        records -= 1;
+                        tell(entry);
                     }
                     at += (HEAD + payload.len()) as u64;
                     rest = &rest[HEAD + payload.len()..];

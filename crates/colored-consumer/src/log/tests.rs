@@ -21,7 +21,10 @@ async fn append(partition: &std::sync::Arc<Partition>, numbers: std::ops::Range<
 async fn read_all(partition: &Partition, from: u64) -> Vec<Entry> {
     let (mut cursor, mut all) = (Cursor { offset: from, known: None }, Vec::new());
     loop {
-        let entries = partition.read(&mut cursor, 7, usize::MAX).await.expect("the log is whole");
+        let entries = partition
+            .read(&mut cursor, (7, usize::MAX), |entry| entry)
+            .await
+            .expect("the log is whole");
         if entries.is_empty() {
             return all;
         }
@@ -134,7 +137,7 @@ async fn segments_follow_each_other_and_old_ones_go() {
     let (start, end) = partition.range().await;
     assert!(start > 0 && end == 200, "{start} to {end}");
     let mut cursor = Cursor { offset: 0, known: None };
-    let gone = partition.read(&mut cursor, 1, 1).await;
+    let gone = partition.read(&mut cursor, (1, 1), |entry| entry).await;
     assert!(matches!(gone, Err(Unread::OutOfRange(from, 200)) if from == start), "{gone:?}");
     drop(partition);
     let files = std::fs::read_dir(scratch.path()).unwrap().count();
@@ -182,7 +185,7 @@ async fn a_bad_byte_in_a_complete_segment_is_an_error() {
     let partition = Partition::open(scratch.path(), keep, None).await.unwrap();
     let mut cursor = Cursor::default();
     let error = loop {
-        match partition.read(&mut cursor, 1, usize::MAX).await {
+        match partition.read(&mut cursor, (1, usize::MAX), |entry| entry).await {
             Ok(entries) => assert_eq!(entries.len(), 1),
             Err(Unread::Failed(error)) => break error.to_string(),
             Err(error) => panic!("{error:?}"),

@@ -103,6 +103,11 @@ impl Tracker {
         self.done
     }
 
+    /// How many records have come from the first unfinished one on.
+    pub(crate) fn distance(&self) -> usize {
+        self.slots.len()
+    }
+
     /// The record that holds the committed offset back.
     pub(crate) fn first_unfinished(&self) -> Option<u64> {
         self.slots.front().map(|slot| slot.offset)

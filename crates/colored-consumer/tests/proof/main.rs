@@ -98,8 +98,9 @@ fn a_poison_key_stops_only_itself() {
 fn a_build_that_commits_on_receipt_fails() {
     let scratch = Scratch::new();
     let sent = log::send(&scratch, 4_000, 100, PARTITIONS);
-    let mut member = log::start(&scratch, "--members 2 --work-us 20000 --broken receipt");
-    member.wait_for_effects(&scratch, 500, Duration::from_secs(60));
+    let mut member = log::start(&scratch, "--members 2 --work-us 100000 --broken receipt");
+    // A key has an effect each 100 ms, so a commit by time has come by then.
+    member.wait_for_effects(&scratch, 800, Duration::from_secs(60));
     member.kill();
     let length = scratch.count();
     let committed = log::committed(&scratch, PARTITIONS);

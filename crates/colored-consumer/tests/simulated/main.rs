@@ -2,6 +2,7 @@
 //!
 //! `COLORED_SIM_SEEDS=100000 cargo test -p colored-rt-consumer --test simulated` runs more seeds.
 
+mod again;
 mod engine;
 mod outside;
 mod scripted;

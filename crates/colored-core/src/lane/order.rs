@@ -45,6 +45,7 @@ pub(crate) use self::awaited::{Awaited, How, poll};
 pub use self::book::{Order, Shell, Sink};
 pub(crate) use self::here::{CallOrder, EndSerial, is_over, is_wanted, post_end};
 pub use self::here::{
-    answer, is_ordered, is_replay_here, note, number, recorded, refuse, source, told, wait_until,
+    Received, answer, is_ordered, is_replay_here, note, note_received, number, refuse, source,
+    told, told_received, wait_until,
 };
 pub(crate) use self::turn::LaneOrder;

@@ -6,7 +6,8 @@
 //! answers of the record.
 
 use colored_core::port::order::{
-    Mark, Source, SourceKind, is_ordered, is_replay_here, note, recorded, source, told, wait_until,
+    Mark, Received, Source, SourceKind, is_ordered, is_replay_here, note, note_received, source,
+    told, told_received, wait_until,
 };
 use colored_core::port::refuse;
 use std::cell::RefCell;
@@ -141,13 +142,11 @@ impl<T> Lines<T> {
                     _ => None,
                 };
                 drop(state);
-                note(Mark::Receive, polled.is_ready());
-                if let Poll::Ready(value) = &polled {
-                    note(Mark::Message, value.is_some());
-                }
-                if let Poll::Ready(Some(_)) = &polled {
-                    recorded(|| sender.unwrap_or(STRANGER));
-                }
+                note_received(match &polled {
+                    Poll::Pending => Received::Nothing,
+                    Poll::Ready(None) => Received::Closed,
+                    Poll::Ready(Some(_)) => Received::From(sender.unwrap_or(STRANGER)),
+                });
                 polled
             }
         }
@@ -178,26 +177,26 @@ impl<T> Channel<T> {
         cx: &mut Context<'_>,
         mut poll: impl FnMut(&mut Context<'_>) -> Poll<Option<T>>,
     ) -> Poll<Option<T>> {
-        let Some(is_ready) = told(Mark::Receive) else {
-            // The replay is over.
-            let value = self.lock().values.values_mut().find_map(VecDeque::pop_front);
-            return if value.is_some() { Poll::Ready(value) } else { poll(cx) };
-        };
-        if !is_ready {
-            // tokio's channel is empty: it tells when it is closed.
-            let mut state = self.lock();
-            state.receiver = Some(cx.waker().clone());
-            let is_there = state.values.values().any(|values| !values.is_empty());
-            drop(state);
-            if is_there || poll(cx).is_ready() {
-                cx.waker().wake_by_ref();
+        let source = match told_received() {
+            None => {
+                // The replay is over.
+                let value = self.lock().values.values_mut().find_map(VecDeque::pop_front);
+                return if value.is_some() { Poll::Ready(value) } else { poll(cx) };
             }
-            return Poll::Pending;
-        }
-        if told(Mark::Message) == Some(false) {
-            return Poll::Ready(None);
-        }
-        let source = recorded(|| STRANGER);
+            Some(Received::Nothing) => {
+                // tokio's channel is empty: it tells when it is closed.
+                let mut state = self.lock();
+                state.receiver = Some(cx.waker().clone());
+                let is_there = state.values.values().any(|values| !values.is_empty());
+                drop(state);
+                if is_there || poll(cx).is_ready() {
+                    cx.waker().wake_by_ref();
+                }
+                return Poll::Pending;
+            }
+            Some(Received::Closed) => return Poll::Ready(None),
+            Some(Received::From(source)) => source,
+        };
         if source == STRANGER {
             refuse("a message of a thread that is not the runtime's");
         }

@@ -82,7 +82,7 @@ pub async fn a_storm_of_rebalances_stops_no_partition<T: TestTopic>(topic: &T) {
 /// If not.
 pub async fn a_drain_may_last_longer_than_the_session<T: TestTopic>(topic: &T) {
     // A busy machine may stop a thread for a while.
-    let (session, work) = (millis(6_000), millis(8_000));
+    let (session, work) = (millis(10_000), millis(13_000));
     let effects = Effects::default();
     topic.send(4, 1).await;
     let member = topic.join(session, None).await;
@@ -135,13 +135,19 @@ pub async fn a_static_member_comes_back_to_its_partitions<T: TestTopic>(topic: &
 /// If not.
 pub async fn a_member_may_be_dropped_at_any_time<T: TestTopic>(topic: &T) {
     topic.send(10, 10).await;
-    let long = Duration::from_secs(300);
+    let (before, long) = (Instant::now(), Duration::from_secs(300));
     for polls in [0, 1, 2, 4] {
         let mut member = topic.join(long, None).await;
         for _ in 0..polls {
             // In time or not, the member is dropped.
             let _ = timeout(millis(300), member.poll(ALL)).await;
         }
+        drop(member);
+    }
+    // In the middle of the join, whenever that is.
+    for delay in 0..20 {
+        let member = topic.join(long, None).await;
+        sleep(millis(delay)).await;
         drop(member);
     }
     let (member, all) = assigned(topic, 4).await;
@@ -155,7 +161,6 @@ pub async fn a_member_may_be_dropped_at_any_time<T: TestTopic>(topic: &T) {
         commits.push(colored::spawn_unique(async move { control.commit(commit).await }));
     }
     drop(member);
-    let before = Instant::now();
     let effects = Effects::default();
     let consumer = run(Consumer::builder(topic.join(long, None).await), &effects, Duration::ZERO);
     effects.wait_for(100).await;

@@ -1,9 +1,11 @@
 //! Bad input.
 
 use crate::support::Topic;
+use colored::sync::Semaphore;
 use colored_consumer::{Consumer, Event, Room, Source};
 use colored_engines_proof::effects::{Effects, millis, run};
 use colored_engines_proof::suite::TestTopic;
+use std::sync::Arc;
 
 #[colored::test]
 async fn what_cannot_be_is_named() {
@@ -36,8 +38,8 @@ async fn keys_come_back() {
     for key in keys {
         topic.engine.send("keys", key, "v").await.unwrap();
     }
-    let seen = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
-    let sees = std::sync::Arc::clone(&seen);
+    let seen = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let sees = Arc::clone(&seen);
     let member = topic.member().join().await.unwrap();
     let consumer = Consumer::builder(member).start(move |record, _| {
         sees.lock().unwrap().push(record.key);
@@ -52,6 +54,38 @@ async fn keys_come_back() {
     for key in keys {
         assert!(seen.iter().any(|seen| seen.as_deref() == key), "{key:?} of {seen:?}");
     }
+}
+
+/// A stuck record, and the others of its partition go on up to the bound of the distance. The stream numbers the records of
+/// all partitions together; those of others do not count.
+#[colored::test]
+async fn the_distance_counts_the_records_of_the_partition() {
+    let Some(topic) = Topic::create("distance", 8).await else { return };
+    topic.engine.send_to(&topic.partition(0), Some(b"stuck"), "0").await.unwrap();
+    for round in 0..50 {
+        for partition in 0..8 {
+            let of = topic.partition(partition);
+            topic.engine.send_to(&of, Some(b"free"), round.to_string()).await.unwrap();
+        }
+    }
+    let (effects, gate) = (Effects::default(), Arc::new(Semaphore::new(0)));
+    let (seen, entered) = (effects.clone(), Arc::clone(&gate));
+    let member = topic.member().join().await.unwrap();
+    let consumer =
+        Consumer::builder(member).strict(true).distance(100).start(move |record, context| {
+            let (seen, entered) = (seen.clone(), Arc::clone(&entered));
+            async move {
+                if record.key.as_deref() == Some(b"stuck") {
+                    drop(entered.acquire().await.map_err(std::io::Error::other)?);
+                }
+                seen.add(&record, context.generation());
+                Ok(())
+            }
+        });
+    effects.wait_for(8 * 50).await;
+    gate.add_permits(1);
+    effects.wait_for(8 * 50 + 1).await;
+    consumer.unwrap().stop().await.unwrap();
 }
 
 /// A member whose place is no longer in the stream is told.

@@ -199,9 +199,21 @@ impl<'a, E: Engine> Group<'a, E> {
             if left.is_empty() {
                 return;
             }
-            assert!(Instant::now() < end, "after {what}, partitions stand still: {left:?}");
+            assert!(
+                Instant::now() < end,
+                "after {what}, partitions stand still: {left:?}; committed, and last effects: {:?}",
+                self.reached()
+            );
             std::thread::sleep(Duration::from_millis(100));
         }
+    }
+
+    /// The committed offset of each partition, and the highest that has an effect.
+    fn reached(&self) -> Vec<(u64, Option<u64>)> {
+        let committed = self.engine.committed(&self.topic).into_iter().enumerate();
+        let highest =
+            |at| self.done.iter().filter(|(of, _)| *of == at).map(|(_, offset)| *offset).max();
+        committed.map(|(at, offset)| (offset, highest(at))).collect()
     }
 
     /// The partitions with more records without an effect than the poisoned ones.

@@ -22,6 +22,17 @@ pub mod task {
     pub use crate::cell::consume_budget;
 }
 
+/// What the kernels name of `colored::sim`.
+pub mod sim {
+    use shuttle::rand::RngCore;
+
+    /// A number by the seed.
+    #[must_use]
+    pub fn random() -> u64 {
+        shuttle::rand::thread_rng().next_u64()
+    }
+}
+
 /// What shuttle says of a program that waits for ever.
 const HANGS: &str = "deadlock";
 

@@ -45,8 +45,9 @@ fn offsets_that_the_log_does_not_have_count_as_done() {
     }
     assert!(tracker.complete(5));
     assert_eq!((tracker.low(), tracker.map()), (0, vec![4..6]));
+    assert_eq!(tracker.distance(), 3);
     assert!(tracker.complete(3));
-    assert_eq!(tracker.low(), 6);
+    assert_eq!((tracker.low(), tracker.distance()), (6, 1));
     assert!(tracker.complete(9));
     assert_eq!(tracker.commit(), (10, Vec::new()));
 }

@@ -185,20 +185,39 @@ pub fn note(mark: Mark, yes: bool) {
     add(Event::Mark(mark, yes));
 }
 
-/// Adds the source of a message to the record, where there is one; in a replay, the recorded source.
-pub fn recorded(source: impl FnOnce() -> Source) -> Source {
+/// What a receive has found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Received {
+    /// The channel is empty.
+    Nothing,
+    /// It is closed, and empty.
+    Closed,
+    /// A message of this source.
+    From(Source),
+}
+
+/// Adds what a receive has found to the record, where there is one: one event.
+pub fn note_received(found: Received) {
+    add(match found {
+        Received::Nothing => Event::Mark(Mark::Receive, false),
+        Received::Closed => Event::Mark(Mark::Message, false),
+        Received::From(source) => Event::From(source),
+    });
+}
+
+/// What the recorded receive has found, in a replay.
+#[must_use]
+pub fn told_received() -> Option<Received> {
     here(|order| match order {
         Some(order) if order.book.is_on() && order.book.replay().is_some() => {
-            order.take(&"a receive", |event| match event {
-                Event::From(source) => Some(source),
+            Some(order.take(&Mark::Receive, |event| match event {
+                Event::Mark(Mark::Receive, false) => Some(Received::Nothing),
+                Event::Mark(Mark::Message, false) => Some(Received::Closed),
+                Event::From(source) => Some(Received::From(source)),
                 _ => None,
-            })
+            }))
         }
-        _ => {
-            let source = source();
-            add(Event::From(source));
-            source
-        }
+        _ => None,
     })
 }
 

@@ -1,5 +1,6 @@
 //! The end of a run and of its hosts, and of a run in which a thread is stuck.
 
+use super::busy;
 use super::state::{Order, Paused, State};
 use super::{FIRST, HERE, Here, Next, Turns};
 use crate::runtime::simulated::SimulatedRuntime;
@@ -39,15 +40,25 @@ impl Turns {
         HERE.take();
     }
 
-    /// Lets all threads go on at once if no choice was made since the last call, some thread waits inside a turn, and the one
-    /// that has the run waits too, as far as the system tells: perhaps for a lock that the other one holds.
+    /// Lets all threads go on at once if no choice was made since the last call, some thread waits inside a turn, and no
+    /// thread has something to do, as far as the system tells: perhaps one waits for a lock that another one holds.
     pub(in crate::sim) fn release_if_stuck(&self) {
+        let threads = {
+            let mut state = self.lock();
+            let is_same = state.choices == state.seen;
+            state.same_looks = if is_same { state.same_looks.saturating_add(1) } else { 0 };
+            state.seen = state.choices;
+            if !is_same || state.paused.is_empty() {
+                return;
+            }
+            busy::stats_of_all(&state.stats, state.ids.len())
+        };
+        // Without the lock: a thread that waited for it would not look busy.
+        if threads.is_none_or(|threads| busy::is_some_busy(&threads)) {
+            return;
+        }
         let mut state = self.lock();
-        let is_same = state.choices == state.seen;
-        state.same_looks = if is_same { state.same_looks.saturating_add(1) } else { 0 };
-        let is_stuck = is_same && !state.paused.is_empty();
-        state.seen = state.choices;
-        if !is_stuck || state.is_busy() {
+        if state.choices != state.seen || state.paused.is_empty() {
             return;
         }
         state.is_released = true;

@@ -1,6 +1,5 @@
 //! What the threads of a run share, and tell each other.
 
-use super::busy;
 use crate::runtime::simulated::SimulatedRuntime;
 use crate::sim::control::Control;
 use crate::sim::hosts::Taker;
@@ -101,14 +100,6 @@ impl State {
     pub(super) fn take_paused(&mut self, actor: usize) -> Option<usize> {
         let place = self.paused.iter().position(|paused| paused.actor == actor)?;
         Some(self.paused.remove(place).thread)
-    }
-
-    /// Whether a thread goes on that has the run, slowly perhaps.
-    pub(super) fn is_busy(&self) -> bool {
-        let waits = |thread| {
-            self.idle.contains(thread) || self.paused.iter().any(|of| of.thread == *thread)
-        };
-        self.stats.iter().any(|(thread, stat)| !waits(thread) && busy::is_busy(stat))
     }
 
     /// The number of a thread of the run.
