@@ -8,6 +8,8 @@ use nfs3_types::xdr_codec::Void;
 pub enum Mistake {
     /// A connection allocates a whole fragment when its header has come.
     BelievesHeaders,
+    /// A connection stays open, and reads no more, when its stream has an error or bytes that are no message.
+    KeepsBrokenConnections,
     /// An endpoint for datagrams closes when one comes that is no message.
     ClosesOnGarbage,
     /// A call of an unknown program has the reply to an unknown procedure.

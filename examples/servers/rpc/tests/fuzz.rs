@@ -2,6 +2,7 @@
 
 use colored::io::{AsyncReadExt, AsyncWriteExt, duplex};
 use colored::net::UdpSocket;
+use colored::time::error::Elapsed;
 use colored::time::{Duration, timeout};
 use fastrand::Rng;
 use rpc::bank::{Bank, DEPOSIT, Deposit};
@@ -76,9 +77,8 @@ async fn an_endpoint_that_ends_is_noticed() {
     assert!(send_mutated(services, Duration::from_secs(1)).await.is_err());
 }
 
-#[colored::test]
-async fn mutated_streams_end_their_own_connection_only() {
-    let bank = Bank::new(1);
+/// Sends mutated streams to a server, each on a connection of its own, which must end in this time.
+async fn connect_mutated(services: Services, deadline: Duration) -> Result<(), Elapsed> {
     let mut random = Rng::with_seed(2);
     for _ in 0..2000 {
         let mut stream = Vec::new();
@@ -89,17 +89,30 @@ async fn mutated_streams_end_their_own_connection_only() {
         }
         mutate(&mut stream, &mut random);
         let (mut client, server) = duplex(1 << 16);
-        let server = Connection::over(server).serve(bank.services()).open();
+        let server = Connection::over(server).serve(services.clone()).open();
         // The server may have gone.
         let _ = client.write_all(&stream).await;
         let _ = client.shutdown().await;
         let mut replies = Vec::new();
-        let read = client.read_to_end(&mut replies);
-        timeout(Duration::from_secs(10), read).await.expect("the connection ends").unwrap();
+        timeout(deadline, client.read_to_end(&mut replies)).await?.unwrap();
         assert!(replies.len() <= 4 * 48, "{replies:?}");
         let _ = server.ended().await;
     }
+    Ok(())
+}
+
+#[colored::test]
+async fn mutated_streams_end_their_own_connection_only() {
+    let bank = Bank::new(1);
+    let ended = connect_mutated(bank.services(), Duration::from_secs(10)).await;
+    ended.expect("each connection ends");
     assert!(bank.total().await > 2000, "most calls are executed");
+}
+
+#[colored::test]
+async fn a_connection_that_does_not_end_is_noticed() {
+    let services = Bank::new(1).services().with_mistake(Mistake::KeepsBrokenConnections);
+    assert!(connect_mutated(services, Duration::from_secs(1)).await.is_err());
 }
 
 fn decode_mutated<T: Unpack>(bytes: &[u8], random: &mut Rng) -> (u32, u32) {

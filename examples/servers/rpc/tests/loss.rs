@@ -1,10 +1,15 @@
 //! Calls through a relay that loses, doubles and reorders datagrams.
 
+use colored::Color;
 use colored::net::UdpSocket;
-use colored::time::Duration;
+use colored::sync::Semaphore;
+use colored::time::{Duration, sleep};
 use rpc::bank::{Bank, deposit_and_check};
 use rpc::relay::{Loss, Relay};
-use rpc::{Retry, Udp, UdpCounts, UdpOptions};
+use rpc::{
+    Caller, Procedure, Refusal, Retry, RpcError, Services, Udp, UdpCounts, UdpOptions, service,
+};
+use std::sync::Arc;
 
 /// The calls, unless `RPC_CALLS` says how many.
 const CALLS: u32 = 10_000;
@@ -65,4 +70,36 @@ async fn the_cache_is_bounded_by_bytes() {
     let (_, counts) = deposit(2000, options).await;
     assert!(counts.cached_bytes <= 100_000, "{counts:?}");
     assert!(counts.cached_bytes > 90_000, "it is used: {counts:?}");
+}
+
+const WAIT: Procedure = Procedure::new(0x2000_0007, 1, 1);
+
+/// Waits for the gate.
+async fn wait(gate: Arc<Semaphore>, _: Caller, number: u32) -> Result<u32, Refusal> {
+    gate.acquire().await.map_err(|_| Refusal::SystemError)?.forget();
+    Ok(number)
+}
+
+#[colored::test]
+async fn a_call_that_comes_again_while_it_runs_is_dropped() {
+    let gate = Arc::new(Semaphore::new(0));
+    let server = Udp::bind("127.0.0.1:0").await.unwrap();
+    server.serve(Services::new().with(service! {
+        program WAIT.program, version 1, state Arc::clone(&gate);
+        WAIT.number => wait, under |_, _| Color::DEFAULT;
+    }));
+    let (to, pause) = (server.local_addr().unwrap(), Duration::from_millis(10));
+    let client = Udp::bind("127.0.0.1:0").await.unwrap();
+    let retry = Retry { first: pause, most: pause, deadline: Duration::from_secs(60) };
+    let client = client.with_retry(retry);
+    let call = colored::spawn(async move {
+        let answer: Result<u32, RpcError> = client.call(to, WAIT, &7_u32).await;
+        answer
+    });
+    while server.counts().await.unwrap().in_progress < 3 {
+        sleep(pause).await;
+    }
+    gate.add_permits(10);
+    assert_eq!(call.await.unwrap().unwrap(), 7);
+    assert_eq!(server.counts().await.unwrap().calls, 1, "it is executed once");
 }

@@ -7,6 +7,7 @@ use crate::answer::{Answer, Way};
 use crate::caller::{self, Caller, Identity};
 use crate::error::{Refusal, RpcError};
 use crate::message::{Call, Message};
+use crate::mistake::Mistake;
 use crate::record::Records;
 use crate::table::Services;
 use colored::ColorCell;
@@ -44,6 +45,10 @@ impl Reader {
                 Err(error) => break RpcError::Io(Arc::new(error)),
             }
         };
+        let mistake = self.serving.as_ref().and_then(|(services, _)| services.mistake);
+        if mistake == Some(Mistake::KeepsBrokenConnections) && matches!(why, RpcError::Io(_)) {
+            return;
+        }
         self.state.with(|state| state.end(why));
     }
 
