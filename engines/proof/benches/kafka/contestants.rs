@@ -153,7 +153,9 @@ pub(crate) fn ours(kafka: &Kafka, topic: &str, count: u64, work: Work, workers: 
         let member = engine.member(&group(), [&*topic]).join().await.expect("a member");
         let board = Arc::new(Board::new(count));
         let own = Arc::clone(&board);
-        let builder = Consumer::builder(member).concurrency(AT_ONCE).records(HELD);
+        let builder = Consumer::builder(member).concurrency(AT_ONCE);
+        // Those by hand bound what they hold in all, and not by partition.
+        let builder = builder.records(HELD).partition_records(HELD);
         let consumer = builder.start(move |_, _| {
             let board = Arc::clone(&own);
             board.begin();
