@@ -66,8 +66,8 @@ pub struct Report {
     pub looks: usize,
     /// The partitions of consumers whose low-water mark has stood for half of the observation at least.
     pub partitions: Vec<Partition>,
-    /// In which crates polls and callbacks spend their time: those of all colors first, then those of the color of each
-    /// finding, the largest first, three of each. Empty unless the program has called `dump::install_stack_handler`, and if
+    /// The crates that polls and callbacks spend their time in: first of all colors together, then of the color of each
+    /// finding; three of each, the largest first. Empty unless the program has called `dump::install_stack_handler`, and if
     /// fewer than 20 looks have seen a function.
     pub hotspots: Vec<Hotspot>,
     /// The color of `limit`, as a text says it.

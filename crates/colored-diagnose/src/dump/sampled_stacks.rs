@@ -168,6 +168,7 @@ mod tests {
         let first = all.samples.iter().filter(of_first_half).count();
         assert!(first.abs_diff(all.samples.len() - first) <= 8, "{first} of {}", all.samples.len());
     }
+
     #[test]
     fn threads_without_a_cpu_count_if_there_are_few_others() {
         let mut all = SampledStacks::default();

@@ -130,7 +130,7 @@ fn hotspots(windows: &[Window], color: Option<Color>) -> Vec<Hotspot> {
     hotspots
 }
 
-/// Those of all colors, and those of each color that is found to be at fault.
+/// The hotspots of all colors together, and of each color that a finding is about.
 pub(super) fn of_findings(windows: &[Window], findings: &[Finding]) -> Vec<Hotspot> {
     let mut colors: Vec<_> = findings.iter().filter_map(|finding| finding.color).collect();
     colors.sort_unstable();

@@ -57,7 +57,7 @@ async fn keys_come_back() {
 }
 
 /// A stuck record, and the others of its partition go on up to the bound of the distance. The stream numbers the records of
-/// all partitions together; those of others do not count.
+/// all partitions together; the records of other partitions do not count.
 #[colored::test]
 async fn the_distance_counts_the_records_of_the_partition() {
     let Some(topic) = Topic::create("distance", 8).await else { return };

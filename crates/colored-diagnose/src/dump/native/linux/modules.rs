@@ -31,7 +31,7 @@ pub(super) fn maps() -> String {
 }
 
 impl<'a> Mapping<'a> {
-    /// Those of such a list that are code.
+    /// The mappings in such a list that are code.
     pub(super) fn all(maps: &'a str) -> impl Iterator<Item = Self> {
         maps.lines().filter_map(Self::parse)
     }

@@ -21,7 +21,7 @@ pub(super) fn at(mut addresses: Vec<u64>) -> HashMap<u64, String> {
     names
 }
 
-/// Those of one mapping, in order.
+/// The names at the addresses of one mapping, which are sorted.
 fn read(mapping: &Mapping<'_>, sorted: &[u64], names: &mut HashMap<u64, String>) -> Option<()> {
     let data = ReadCache::new(File::open(mapping.path).ok()?);
     let file = object::File::parse(&data).ok()?;
