@@ -1,6 +1,7 @@
 //! Checks of the workspace's structure: imports point down, the core knows no operating system, and `unsafe`
 //! stays where it is.
 
+mod budgets;
 mod cancel;
 mod copies;
 mod extremes;

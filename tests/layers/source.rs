@@ -82,6 +82,11 @@ impl Source {
         self.0.iter().find(|token| token.text == word).map(|token| token.line)
     }
 
+    /// How many blocks are `unsafe`.
+    pub(crate) fn unsafe_blocks(&self) -> usize {
+        self.0.windows(2).filter(|pair| pair[0].text == "unsafe" && pair[1].text == "{").count()
+    }
+
     /// Every path, with `use` trees expanded.
     pub(crate) fn paths(&self) -> Vec<UsePath> {
         let (mut paths, mut at) = (Vec::new(), 0);
