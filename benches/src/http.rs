@@ -6,8 +6,7 @@
 //! Servers and connections of every rival stay open for some samples; one is loaded at a time.
 
 pub mod child;
-mod file;
-mod flat;
+pub mod file;
 mod floor;
 pub mod idle;
 pub mod load;

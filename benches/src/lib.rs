@@ -8,8 +8,8 @@
 //! A workload is written once, generic over [`Rival`], or once per rival where the
 //! interfaces differ by nature (a cell against a mutex against an actor). The same
 //! [`Case`]s feed two front ends: the paired runner (`cargo bench --bench ratio`, module
-//! [`mod@ratio`]) and criterion (module `plot`). The experiments of the papers, with sweeps and
-//! a page of results, are a third (`cargo bench --bench papers`, module [`mod@papers`]).
+//! [`mod@ratio`]) and criterion (module `plot`). The experiments of the papers are a workspace of their own,
+//! `benches/papers`, which uses the modules of this one.
 //!
 //! | module | one idea |
 //! |---|---|
@@ -20,7 +20,7 @@
 //! | [`mod@memory`] | bytes per idle task and per idle color |
 //! | [`mod@placement`] | which cores a client and a server use |
 //! | [`mod@counting`] | the allocator that counts them |
-//! | [`mod@papers`] | the experiments of the papers and the peers |
+//! | [`mod@page`] | blocks of a page that a program writes |
 //! | [`mod@chart`] | plots as SVG |
 //! | [`mod@machine`] | where and when figures were taken |
 //! | [`mod@random`], [`mod@zipf`], [`mod@spin`] | loads that are the same in every run |
@@ -30,7 +30,7 @@ pub mod http;
 pub mod latch;
 pub mod measure;
 pub mod memory;
-pub mod papers;
+pub mod page;
 pub mod placement;
 #[cfg(feature = "criterion")]
 pub mod plot;

@@ -5,7 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The folders whose pages are checked.
-const FOLDERS: [&str; 5] = [".", "benches/results", "docs", "docs/dev", "examples"];
+const FOLDERS: [&str; 6] =
+    [".", "benches/papers", "benches/papers/results", "docs", "docs/dev", "examples"];
 
 /// The pages of the repository.
 pub(crate) fn pages() -> Vec<PathBuf> {

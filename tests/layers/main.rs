@@ -109,7 +109,7 @@ const CRATES: [Crate; 14] = [
             &["axum_listener", "tls", "websocket"],
         ],
     },
-    Crate { sources: "crates/colored-lab/src", layers: &[&["flat", "places", "queues"]] },
+    Crate { sources: "benches/papers/lab/src", layers: &[&["flat", "places", "queues"]] },
     Crate {
         sources: "crates/colored-limit/src",
         layers: &[&["delay", "error", "wait_queue"], &["semaphore"], &["limit"], &["model"]],
@@ -395,5 +395,5 @@ fn every_future_says_what_happens_if_it_is_dropped() {
 }
 
 fn is_of_tests(file: &str) -> bool {
-    file.contains("/tests") || file.contains("/model") || file.contains("colored-lab")
+    file.contains("/tests") || file.contains("/model") || file.contains("papers/lab")
 }

@@ -32,7 +32,7 @@ static RESPONSES: LazyLock<HashMap<&str, Box<[u8]>>> = LazyLock::new(|| {
 const NOT_FOUND: &[u8] = b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n";
 
 /// Serves one connection.
-pub(super) async fn serve(stream: impl AsyncRead + AsyncWrite + Unpin) {
+pub async fn serve(stream: impl AsyncRead + AsyncWrite + Unpin) {
     // A client that goes away is no error of the server's.
     let _ = answer_all(stream).await;
 }

@@ -8,7 +8,7 @@
 //! | `Threads` | a thread with a small stack, which blocks |
 //! | `Tokio` | a task of tokio, multi-thread |
 //! | `Stackful` | a task with a stack of `colored`, which looks as in a thread |
-//! | `Watched`, `Home` | as `Futures`; the server counts where its requests ran ([`home`]) |
+//! | `Watched` | as `Futures`; the server counts where its requests ran ([`home`]) |
 //!
 //! The handler allocates nothing: a connection has one buffer. A server has as many workers as its process has
 //! cores. It speaks to its parent as [`server`](super::server) does.
@@ -17,8 +17,7 @@ mod exchange;
 mod home;
 mod load;
 
-pub(crate) use load::OF_ADDRESS;
-pub use load::{Load, Outcome};
+pub use load::{Load, OF_ADDRESS, Outcome};
 
 use self::exchange::Exchange;
 use super::floor::{Callback, Loops};
@@ -54,20 +53,17 @@ pub enum Model {
     Stackful,
     /// On `colored`, counted.
     Watched,
-    /// The same without stealing: each color stays on the worker that has run it first.
-    Home,
 }
 
 impl Model {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 6] = [
         Model::Futures,
         Model::Callbacks,
         Model::Threads,
         Model::Tokio,
         Model::Stackful,
         Model::Watched,
-        Model::Home,
     ];
 
     /// The name on a command line.
@@ -80,7 +76,6 @@ impl Model {
             Model::Tokio => "numbered:tokio",
             Model::Stackful => "numbered:stackful",
             Model::Watched => "numbered:watched",
-            Model::Home => "numbered:home",
         }
     }
 }
@@ -104,14 +99,26 @@ impl FromStr for Model {
 ///
 /// If no port is free, or the system gives no thread or poller.
 pub fn main(model: Model) -> io::Result<()> {
-    super::raise_open_files()?;
     let workers = thread::available_parallelism()?.get();
+    main_on(model, workers, Builder::new().workers(workers))
+}
+
+/// As [`main`], with this builder where the server is one of `colored`.
+///
+/// # Errors
+///
+/// As for [`main`].
+///
+/// # Panics
+///
+/// As for [`main`].
+pub fn main_on(model: Model, workers: usize, builder: Builder) -> io::Result<()> {
+    super::raise_open_files()?;
     let (send, port) = channel();
     thread::spawn(move || match model {
-        Model::Futures => on_colored(Builder::new().workers(workers), send, as_future),
-        Model::Stackful => on_colored(Builder::new().workers(workers), send, with_stack),
-        Model::Watched => on_colored(Builder::new().workers(workers), send, watched),
-        Model::Home => on_colored(home::stays(workers), send, watched),
+        Model::Futures => on_colored(builder, send, as_future),
+        Model::Stackful => on_colored(builder, send, with_stack),
+        Model::Watched => on_colored(builder, send, watched),
         Model::Callbacks => callbacks(workers, &send).expect("the loops start"),
         Model::Threads => threads(&send),
         Model::Tokio => on_tokio(workers, send),

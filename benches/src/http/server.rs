@@ -6,13 +6,11 @@
 
 use super::floor::Loops;
 use super::wire::Wire;
-use super::{BODY, FILE, file, flat, floor};
+use super::{BODY, FILE, file, floor};
 use crate::spin::{PER_MICROSECOND, spin};
 use bytes::Bytes;
 use colored::net::{TcpStream, UnixListener};
-use colored::runtime::Tuning;
 use colored_hyper::ColoredTimer;
-use colored_lab::{First, Place, Places, Queues};
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::rt::{Read, Timer, Write};
@@ -41,13 +39,8 @@ pub enum Kind {
     Colored,
     /// `colored` as [Mely's server](super::file) of a file.
     ColoredFile,
-    /// The same without stealing. A connection stays on the worker of its color's number, as in
-    /// libasync-smp: otherwise all would be on one worker.
-    ColoredNoSteal,
-    /// The same handlers on [flat queues](super::flat), with stealing by a walk through the queues.
-    Naive,
-    /// The same without stealing.
-    NaiveNoSteal,
+    /// A server of a file that only another program has, by its name there.
+    Elsewhere(&'static str),
     /// tokio, multi-thread.
     TokioMt,
     /// As many current-thread tokio runtimes as workers, which share the port: the cores share nothing
@@ -64,12 +57,9 @@ pub enum Kind {
 }
 
 impl Kind {
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 8] = [
         Kind::Colored,
         Kind::ColoredFile,
-        Kind::ColoredNoSteal,
-        Kind::Naive,
-        Kind::NaiveNoSteal,
         Kind::TokioMt,
         Kind::TokioNCopy,
         Kind::Floor,
@@ -78,29 +68,9 @@ impl Kind {
         Kind::TokioWork,
     ];
 
-    /// The builder of a server on `colored`.
-    fn builder(self, workers: usize) -> colored::Builder {
-        let builder = colored::Runtime::builder().workers(workers);
-        match self {
-            Kind::ColoredNoSteal => builder
-                .tuning(Tuning::new().policy(&Places { place: Place::Number, steals: false })),
-            _ => builder,
-        }
-    }
-
-    /// The queues of a server on flat ones.
-    const fn queues(self) -> Option<Queues> {
-        match self {
-            Kind::Naive => Some(Queues::PerWorker { first: First::Number, steals: true }),
-            Kind::NaiveNoSteal => Some(Queues::PerWorker { first: First::Number, steals: false }),
-            _ => None,
-        }
-    }
-
     /// Whether it serves only the file.
     const fn serves_file(self) -> bool {
-        use Kind::*;
-        matches!(self, ColoredFile | ColoredNoSteal | Naive | NaiveNoSteal | FloorFile)
+        matches!(self, Kind::ColoredFile | Kind::FloorFile)
     }
 
     /// The name on a command line and in a result.
@@ -109,9 +79,7 @@ impl Kind {
         match self {
             Kind::Colored => "colored",
             Kind::ColoredFile => "colored_file",
-            Kind::ColoredNoSteal => "colored_no_steal",
-            Kind::Naive => "naive",
-            Kind::NaiveNoSteal => "naive_no_steal",
+            Kind::Elsewhere(name) => name,
             Kind::TokioMt => "tokio",
             Kind::TokioNCopy => "ncopy",
             Kind::Floor => "floor",
@@ -166,16 +134,20 @@ pub fn main(kind: Kind, workers: usize, path: Option<PathBuf>) -> io::Result<()>
         })),
         Kind::Colored => drop(thread::spawn(move || {
             colored(
-                kind.builder(workers),
+                colored::Runtime::builder().workers(workers),
                 accept_tcp(send_port, |stream| serve(stream, hello, ColoredTimer)),
             );
         })),
         Kind::ColoredWork => drop(thread::spawn(move || {
             colored(
-                kind.builder(workers),
+                colored::Runtime::builder().workers(workers),
                 accept_tcp(send_port, |stream| serve(stream, work, ColoredTimer)),
             );
         })),
+        Kind::Elsewhere(name) => {
+            let text = format!("this program has no server called {name:?}");
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+        }
         _ => unreachable!("{kind:?} serves a file"),
     }
     answer(port.recv().expect("the server listens"))
@@ -233,9 +205,6 @@ fn serve_file(
     path: Option<&Path>,
     port: &Sender<u16>,
 ) -> io::Result<()> {
-    if let Some(queues) = kind.queues() {
-        return serve_flat(workers, queues, path, port);
-    }
     match (kind, path) {
         (Kind::FloorFile, None) => floor_tcp(workers, FILE, port),
         (Kind::FloorFile, Some(path)) => {
@@ -244,31 +213,23 @@ fn serve_file(
             port.send(0).expect("main waits");
             loops.serve(|| Wire::unix(listener.accept()?.0))
         }
-        (_, None) => {
-            colored(kind.builder(workers), accept_tcp(port.clone(), file::serve));
-            Ok(())
-        }
-        (_, Some(path)) => {
-            colored(kind.builder(workers), accept_unix(path.to_owned(), port.clone()));
+        (_, path) => {
+            serve_file_on(colored::Runtime::builder().workers(workers), path, port);
             Ok(())
         }
     }
 }
 
-fn serve_flat(
-    workers: usize,
-    queues: Queues,
-    path: Option<&Path>,
-    port: &Sender<u16>,
-) -> io::Result<()> {
-    if let Some(path) = path {
-        let listener = unix::net::UnixListener::bind(path)?;
-        port.send(0).expect("main waits");
-        return flat::serve(workers, queues, || Wire::unix(listener.accept()?.0));
+/// Serves the file on `colored`, at `path` or at a free port, which it sends; 0 for a path. It does not return.
+///
+/// # Panics
+///
+/// If the runtime does not start, or nothing can be bound.
+pub fn serve_file_on(builder: colored::Builder, path: Option<&Path>, port: &Sender<u16>) {
+    match path {
+        None => colored(builder, accept_tcp(port.clone(), file::serve)),
+        Some(path) => colored(builder, accept_unix(path.to_owned(), port.clone())),
     }
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-    port.send(listener.local_addr()?.port()).expect("main waits");
-    flat::serve(workers, queues, || Wire::tcp(listener.accept()?.0))
 }
 
 fn floor_tcp(workers: usize, body: &[u8], port: &Sender<u16>) -> io::Result<()> {

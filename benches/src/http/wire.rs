@@ -30,14 +30,21 @@ pub enum Address {
 }
 
 /// A connection that does not block, of either family.
-pub(super) enum Wire {
+#[derive(Debug)]
+pub enum Wire {
+    /// By TCP.
     Tcp(TcpStream),
+    /// By a Unix socket.
     Unix(UnixStream),
 }
 
 impl Wire {
     /// Connects.
-    pub(super) fn connect(address: &Address) -> io::Result<Self> {
+    ///
+    /// # Errors
+    ///
+    /// If nobody listens, or the socket refuses its options.
+    pub fn connect(address: &Address) -> io::Result<Self> {
         match address {
             Address::Tcp(address) => {
                 let stream = net::TcpStream::connect(address)?;
@@ -51,14 +58,22 @@ impl Wire {
     }
 
     /// Takes over an open connection.
-    pub(super) fn tcp(stream: net::TcpStream) -> io::Result<Self> {
+    ///
+    /// # Errors
+    ///
+    /// If the socket refuses its options.
+    pub fn tcp(stream: net::TcpStream) -> io::Result<Self> {
         stream.set_nodelay(true)?;
         stream.set_nonblocking(true)?;
         Ok(Self::Tcp(TcpStream::from_std(stream)))
     }
 
     /// Takes over an open connection.
-    pub(super) fn unix(stream: unix::net::UnixStream) -> io::Result<Self> {
+    ///
+    /// # Errors
+    ///
+    /// If the socket refuses its options.
+    pub fn unix(stream: unix::net::UnixStream) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
         Ok(Self::Unix(UnixStream::from_std(stream)))
     }

@@ -20,7 +20,8 @@ pub(super) const FIRST_COLOR: u64 = 1_000;
 /// One value per key, each on cache lines of its own: neighbours must not share one, or a mutex
 /// would pay for accesses to another value.
 #[repr(align(128))]
-pub(crate) struct Padded<T>(pub(crate) T);
+#[derive(Debug)]
+pub struct Padded<T>(pub T);
 
 /// The results of `make(key)` for every key. They live as long as the process.
 pub(super) fn per_key<T>(make: impl FnMut(usize) -> T) -> &'static [Padded<T>] {

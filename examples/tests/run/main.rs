@@ -11,10 +11,6 @@ mod game_world;
 #[cfg(unix)]
 mod graceful_shutdown;
 mod http;
-#[cfg(unix)]
-mod httpd;
-#[cfg(unix)]
-mod httpd_colors;
 mod kv;
 mod orders;
 mod pipeline;

@@ -11,14 +11,19 @@ use std::time::Duration;
 /// Far longer than anything here should take.
 const LONG: Duration = Duration::from_secs(60);
 
-/// An example, with its standard input closed.
+/// An example, or a program of the package, with its standard input closed.
 fn example(name: &str, args: &str) -> Command {
     // The tests are in `target/PROFILE/deps`.
     let mut path: PathBuf = std::env::current_exe().expect("a test has a path");
     path.pop();
+    let file = format!("{name}{}", std::env::consts::EXE_SUFFIX);
+    let program = path.with_file_name(&file);
     path.set_file_name("examples");
-    path.push(format!("{name}{}", std::env::consts::EXE_SUFFIX));
-    assert!(path.exists(), "{path:?} is missing: `cargo test -p colored-examples` builds it");
+    path.push(file);
+    if !path.exists() {
+        path = program;
+    }
+    assert!(path.exists(), "{path:?} is missing: `cargo test` of its package builds it");
     let mut command = Command::new(path);
     command.args(args.split_whitespace()).stdin(Stdio::null()).env("RUST_BACKTRACE", "0");
     command

@@ -1,9 +1,6 @@
 //! Where the requests of a connection run: how often on the worker that ran the one before.
 
 use super::answer_async;
-use colored::Builder;
-use colored::runtime::Tuning;
-use colored_lab::{Place, Places};
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -12,12 +9,6 @@ use tokio::io::{AsyncRead, AsyncWrite};
 /// Polls of connections, without the first of each, and those on another worker than the one before.
 static POLLS: AtomicU64 = AtomicU64::new(0);
 static MOVES: AtomicU64 = AtomicU64::new(0);
-
-/// A runtime whose colors stay where they ran first.
-pub(super) fn stays(workers: usize) -> Builder {
-    let policy = &Places { place: Place::Home, steals: false };
-    Builder::new().workers(workers).tuning(Tuning::new().policy(policy))
-}
 
 /// The handler, with its polls counted.
 pub(super) async fn answer_watched(stream: impl AsyncRead + AsyncWrite + Unpin) {

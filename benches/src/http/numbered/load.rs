@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 const BATCH: usize = 100;
 
 /// Connections from one address: an address has some 28,000 ports for them, which other programs use too.
-pub(crate) const OF_ADDRESS: usize = 8_000;
+pub const OF_ADDRESS: usize = 8_000;
 
 /// How long a response may take once the load has ended. Then the request counts as lost.
 const PATIENCE: Duration = Duration::from_secs(60);

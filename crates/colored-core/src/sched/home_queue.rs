@@ -21,9 +21,9 @@
 //! wait in their lines. G7 promises this order ("After a wait in a line"), and `tests/stepped/steal_pause.rs` shows
 //! it. Otherwise each woken task would join the line again before the line has become shorter. A line would then last
 //! for as long as its clients do, and a transfer between two accounts would take two turns of lanes, 400 ns. It takes
-//! 40 ns when no task waits (`benches/src/papers/bank.rs`). Reads of one cell that cost nothing, with one write in
+//! 40 ns when no task waits (`benches/papers/src/bank.rs`). Reads of one cell that cost nothing, with one write in
 //! twenty, become a quarter faster by this order, and reads of 1 to 5 us an eighth to a third
-//! (`benches/src/papers/kv/hot.rs`). Such lanes stay behind until the deque has run empty, but for `BEHIND_STEPS`
+//! (`benches/papers/src/kv/hot.rs`). Such lanes stay behind until the deque has run empty, but for `BEHIND_STEPS`
 //! slices or `BEHIND_NANOS` at most, the shorter of the two.
 
 use crate::lane::ReadyLane;
