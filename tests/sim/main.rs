@@ -14,7 +14,6 @@ mod net_tcp;
 mod pushes;
 mod runs;
 mod select;
-mod suite;
 mod trails;
 
 use colored::sim::{Builder, Failure, Report};

@@ -1,32 +1,32 @@
-//! The kernels of the tests' bug suite, compiled against what the crate names `colored`: the runtime itself, or a stand-in with
+//! The kernels of the bug suite, compiled against what the crate names `colored`: the runtime itself, or a stand-in with
 //! its names over another simulator. The crate has this file as its module `suite`, and says what a hang looks like.
 
 use crate::HANGS;
 use std::pin::Pin;
 
-#[path = "../../../tests/sim/suite/cancelled.rs"]
+#[path = "kernels/cancelled.rs"]
 mod cancelled;
-#[path = "../../../tests/sim/suite/channels.rs"]
+#[path = "kernels/channels.rs"]
 mod channels;
-#[path = "../../../tests/sim/suite/convul.rs"]
+#[path = "kernels/convul.rs"]
 mod convul;
-#[path = "../../../tests/sim/suite/events.rs"]
+#[path = "kernels/events.rs"]
 mod events;
-#[path = "../../../tests/sim/suite/issues.rs"]
+#[path = "kernels/issues.rs"]
 mod issues;
-#[path = "../../../tests/sim/suite/locks.rs"]
+#[path = "kernels/locks.rs"]
 mod locks;
-#[path = "../../../tests/sim/suite/mixed.rs"]
+#[path = "kernels/mixed.rs"]
 mod mixed;
-#[path = "../../../tests/sim/suite/pushes.rs"]
+#[path = "kernels/pushes.rs"]
 mod pushes;
-#[path = "../../../tests/sim/suite/sctbench.rs"]
+#[path = "kernels/sctbench.rs"]
 mod sctbench;
-#[path = "../../../tests/sim/suite/services.rs"]
+#[path = "kernels/services.rs"]
 mod services;
-#[path = "../../../tests/sim/suite/tools.rs"]
+#[path = "kernels/tools.rs"]
 mod tools;
-#[path = "../../../tests/sim/suite/waits.rs"]
+#[path = "kernels/waits.rs"]
 mod waits;
 
 type Program = Pin<Box<dyn Future<Output = ()> + Send>>;

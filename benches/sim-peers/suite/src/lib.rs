@@ -1,4 +1,4 @@
-//! The bug suite of the simulation's tests: how many seeds a search needs until it finds a kernel's bug, and what shrinking
+//! The bug suite: how many seeds a search needs until it finds a kernel's bug, and what shrinking
 //! takes and leaves.
 
 #[path = "../kernels.rs"]

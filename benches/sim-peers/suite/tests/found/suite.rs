@@ -6,21 +6,34 @@
 //! turn.
 //!
 //! The environment variable `COLORED_SUITE_SEEDS` sets the number of seeds of each twin. The table of seeds until a bug is
-//! found: `cargo test --release -p colored-tests --test sim -- --ignored --nocapture the_table_of_the_suite`.
+//! found: `cargo test --release -p colored-sim-suite -- --ignored --nocapture the_table`.
 
+#[path = "../../kernels/cancelled.rs"]
 mod cancelled;
+#[path = "../../kernels/channels.rs"]
 mod channels;
+#[path = "../../kernels/convul.rs"]
 mod convul;
+#[path = "../../kernels/events.rs"]
 mod events;
+#[path = "../../kernels/issues.rs"]
 mod issues;
+#[path = "../../kernels/locks.rs"]
 mod locks;
+#[path = "../../kernels/memory.rs"]
 mod memory;
+#[path = "../../kernels/mixed.rs"]
 mod mixed;
+#[path = "../../kernels/pushes.rs"]
 mod pushes;
+#[path = "../../kernels/sctbench.rs"]
 mod sctbench;
+#[path = "../../kernels/services.rs"]
 mod services;
 mod table;
+#[path = "../../kernels/tools.rs"]
 mod tools;
+#[path = "../../kernels/waits.rs"]
 mod waits;
 
 use colored::sim::{Builder, Report};

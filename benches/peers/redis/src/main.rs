@@ -1,9 +1,9 @@
 //! A small server of Redis' protocol, on tokio with locks and on `colored` with colors, under Debian's `redis-benchmark`.
 //!
 //! ```text
-//! cargo run --release -p colored-redis --bin redis              # all servers, alternated: medians of 5 rounds
-//! cargo run --release -p colored-redis --bin redis -- --quick   # one short round of each
-//! cargo run --release -p colored-redis --bin redis -- serve colors 2   # one server, for other clients
+//! cargo run --release -p colored-redis              # all servers, alternated: medians of 5 rounds
+//! cargo run --release -p colored-redis -- --quick   # one short round of each
+//! cargo run --release -p colored-redis -- serve colors 2   # one server, for other clients
 //! ```
 //!
 //! | module | one idea |
