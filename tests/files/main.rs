@@ -12,6 +12,8 @@ mod lazy;
 mod path_targets;
 mod paths;
 mod pipes;
+#[cfg(target_os = "linux")]
+mod seen;
 mod send;
 #[cfg(target_os = "linux")]
 mod served;
@@ -21,8 +23,6 @@ mod systems;
 mod targets;
 #[cfg(target_os = "linux")]
 mod waits;
-#[cfg(target_os = "linux")]
-mod write_targets;
 
 use colored::Runtime;
 use colored::metrics::FileMetrics;

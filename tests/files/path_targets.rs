@@ -3,7 +3,7 @@
 //! Each operation runs on a target in a directory of its own; afterwards results and directories must be equal.
 
 use super::in_all_modes;
-use super::write_targets::{said, seen};
+use super::seen::{said, seen};
 use colored_tests::run;
 use colored_tests::scratch::Scratch;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
@@ -170,6 +170,7 @@ operations! {
     "read_to_string" (_dir, path) Opens: fs::read_to_string(path) => |text| text;
     "File::open" (_dir, path) Opens: fs::File::open(path) => |_| "open".into();
     "File::create" (_dir, path) Writes: fs::File::create(path) => |_| "open".into();
+    "write" (_dir, path) Writes: fs::write(path, "0\n") => |()| "written".into();
     "remove_file" (_dir, path) Changes: fs::remove_file(path) => |()| "gone".into();
     "remove_dir" (_dir, path) Changes: fs::remove_dir(path) => |()| "gone".into();
     "remove_dir_all" (_dir, path) Changes: fs::remove_dir_all(path) => |()| "gone".into();

@@ -127,40 +127,12 @@ fn a_large_directory_is_listed_whole_also_while_it_changes() {
     });
 }
 
-/// Shows G13.
 #[test]
-fn a_replacing_write_shows_no_half_of_a_file() {
-    let scratch = Scratch::new();
-    let path = scratch.file("file", vec![0; 100_000]);
-    let (read, link) = (path.clone(), scratch.join("link"));
-    std::os::unix::fs::symlink(&path, &link).unwrap();
-    let entries = || std::fs::read_dir(scratch.path()).unwrap().count();
-    run(2, async move {
-        let writer = colored::spawn_colored(1, async move {
-            for i in 1..100 {
-                // Over the link, too.
-                let path = if i % 2 == 0 { &path } else { &link };
-                fs::write(path, vec![i; 100_000]).await.unwrap();
-            }
-        });
-        while !writer.is_finished() {
-            let bytes = fs::read(&read).await.unwrap();
-            assert!(bytes.len() == 100_000 && bytes.iter().all(|byte| *byte == bytes[0]));
-        }
-        writer.await.unwrap();
-    });
-    assert_eq!(entries(), 2, "the new files have been renamed");
-    assert!(std::fs::symlink_metadata(scratch.join("link")).unwrap().is_symlink());
-}
-
-#[test]
-fn a_replacing_write_keeps_permissions_and_fails_without_a_trace() {
+fn a_write_fails_as_that_of_the_standard_library() {
     in_all_modes(|| async {
         let scratch = Scratch::new();
         let path = scratch.file("file", "old");
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
         fs::write(&path, "new").await.unwrap();
-        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
         assert_eq!(std::fs::read(&path).unwrap(), b"new");
         let error = fs::write(scratch.join("no/file"), "x").await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::NotFound);

@@ -1,6 +1,6 @@
 //! Descriptors and their registrations: whatever ends a value ends its registration first, and closes the descriptor then.
 
-use colored::fs::{File, Watcher};
+use colored::fs::File;
 use colored::io::{AsyncFd, AsyncReadExt, AsyncWriteExt, Interest};
 use colored::net::unix::pipe;
 use colored::net::{TcpListener, TcpStream, UdpSocket, UnixDatagram, UnixListener, UnixStream};
@@ -205,7 +205,6 @@ async fn descriptors() {
         drop((fd, near));
     };
     check_end("AsyncFd::try_new that fails", watch, twice).await;
-    check_end("Watcher", async || Watcher::new().unwrap(), async |of| drop(of)).await;
     let signals = async || signal(SignalKind::user_defined2()).unwrap();
     check_end("Signal", signals, async |of| drop(of)).await;
 }

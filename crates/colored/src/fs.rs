@@ -99,7 +99,6 @@ mod opening;
 mod paths;
 mod positional;
 mod read_dir;
-mod replace;
 #[cfg(feature = "sim")]
 mod simulated;
 #[cfg(not(feature = "sim"))]
@@ -111,7 +110,6 @@ mod system;
 mod tests;
 mod traits;
 mod transfer;
-mod watch;
 
 pub use self::dir_builder::DirBuilder;
 pub use self::file::File;
@@ -121,8 +119,6 @@ pub use self::paths::symlink;
 pub use self::paths::{
     canonicalize, copy, create_dir, create_dir_all, hard_link, metadata, read, read_link,
     read_to_string, remove_dir, remove_dir_all, remove_file, rename, set_permissions,
-    symlink_metadata, try_exists,
+    symlink_metadata, try_exists, write,
 };
 pub use self::read_dir::{DirEntry, ReadDir, read_dir};
-pub use self::replace::{write, write_in_place};
-pub use self::watch::{Event, Watcher};

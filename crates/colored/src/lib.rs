@@ -266,7 +266,6 @@
 //! | [`net::TcpListener::bind_per_worker`] | Linux, Android, FreeBSD and DragonFly BSD |
 //! | [`net::UnixListener`](net), `UnixStream`, `UnixDatagram`, pipes; `process`; [`signal`] | on unix |
 //! | [`fs`] | attempts on the worker on Linux; blocking threads do everything elsewhere |
-//! | [`fs::Watcher`] | on Linux and Android |
 //! | keep-alive | no interval on OpenBSD; no count of probes on OpenBSD and Windows |
 
 #[cfg(feature = "stage")]

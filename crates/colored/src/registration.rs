@@ -18,7 +18,7 @@
 //! | `AsyncFd` | Owns a `Registered`. A value that was exchanged for one with another descriptor is not deregistered: that would end the registration of somebody else. The system forgets the old descriptor when it is closed. |
 //! | `fs::File`, pipes of children | The first wait registers a counted reference. `into_std` deregisters, and takes the file out; beside an operation that is not over it gives a duplicate away, and the end of the operation deregisters. |
 //! | `try_clone` | A descriptor of its own, with a registration of its own. |
-//! | the end of a child, `fs::Watcher` | They own an `AsyncFd`. |
+//! | the end of a child | It owns an `AsyncFd`. |
 //! | `signal` | Owns a `UnixStream`. The end that the handler writes to is not registered. |
 //! | hyper | A connection owns its socket and returns it, registered as it is. |
 //! | the end of the runtime | Operations fail. A socket keeps the driver, and so the selector: the drop deregisters as before. |

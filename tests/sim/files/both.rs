@@ -68,7 +68,7 @@ async fn use_files(root: &Path, seen: &mut Seen) -> io::Result<()> {
     seen.note("read after the removal", second.read_at(&mut bytes, 0).await?);
 
     let big: Vec<u8> = (0..3_000_000_u32).map(|n| n as u8).collect();
-    fs::write_in_place(&path, &big).await?;
+    fs::write(&path, &big).await?;
     seen.note("big", fs::read(&path).await? == big);
     let reader = File::open(&path).await?;
     seen.note_result("write to a reader", reader.write_at(b"x", 0).await);

@@ -66,24 +66,6 @@ fn a_full_disk_takes_a_part_and_then_nothing() {
 }
 
 #[test]
-fn a_file_is_replaced_or_left_as_it_was() {
-    let mut disk = Disk::new();
-    disk.write(at("/a"), b"old").unwrap();
-    disk.set_mode(at("/a"), 0o600).unwrap();
-    let old = disk.open(at("/a"), &Options::to_read()).unwrap();
-    disk.replace(at("/a"), b"new").unwrap();
-    let mut bytes = [0; 3];
-    disk.read_at(old, &mut bytes, 0).unwrap();
-    assert_eq!((&bytes, disk.read(at("/a")).unwrap()), (b"old", b"new".to_vec()));
-    assert_eq!(disk.stat(at("/a"), true).unwrap().mode, 0o600);
-
-    disk.set_capacity(10);
-    assert_eq!(error(disk.replace(at("/a"), &[1; 20])), code(Error::Full));
-    assert_eq!(disk.read(at("/a")).unwrap(), b"new");
-    assert_eq!(disk.read_dir(at("/")).unwrap().len(), 2, "the new file is gone");
-}
-
-#[test]
 fn permissions_are_those_of_the_owner() {
     let mut disk = Disk::new();
     disk.create_dir(at("/a"), 0o777).unwrap();

@@ -1,6 +1,5 @@
 //! Operations that are made of several.
 
-use super::walk::Follow;
 use super::{Disk, Error, Handle, Kind, Options};
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -92,45 +91,6 @@ impl Disk {
             done += self.write_at(handle, &bytes[done..], done as u64)?;
         }
         Ok(())
-    }
-
-    /// Makes these the bytes of a file in one step: a new file takes the place of the old one. A file with several names is
-    /// written in place.
-    ///
-    /// # Errors
-    ///
-    /// As of the system. The old file is then as it was, unless it is written in place.
-    pub fn replace(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        let place = self.walk(path, Follow::Always)?;
-        let mode = match place.node.map(|id| self.node(id)) {
-            Some(node) if node.kind() != Kind::File || node.links > 1 => {
-                return self.write(path, bytes);
-            }
-            Some(node) => {
-                node.allows(2)?;
-                Some(node.mode)
-            }
-            None => None,
-        };
-        // A directory that takes no new file may have one that can be written.
-        if place.is_of_directory || self.node(place.directory).allows(3).is_err() {
-            return self.write(path, bytes);
-        }
-        let target = place.path();
-        let new = target.with_file_name(format!(".colored-{}.new", self.next_node));
-        let options = Options { write: true, create_new: true, ..Options::default() };
-        let made = self.write_by(&new, &options, bytes).and_then(|()| match mode {
-            Some(mode) => self.set_mode(&new, mode),
-            None => Ok(()),
-        });
-        match made.and_then(|()| self.rename(&new, &target)) {
-            Ok(()) => Ok(()),
-            Err(error) => {
-                // What is wrong is known already.
-                let _ = self.remove_file(&new);
-                Err(error)
-            }
-        }
     }
 
     /// Copies the bytes and the permissions of a file, and returns the number of bytes.

@@ -35,6 +35,24 @@ pub async fn read_to_string(path: impl AsRef<Path>) -> io::Result<String> {
         .map_err(|error| failed("read", path, io::Error::new(ErrorKind::InvalidData, error)))
 }
 
+/// Makes `bytes` the contents of the file at a path, as [`std::fs::write`] does: empties the file, or makes it, and writes
+/// the bytes. Not cancel safe: a dropped call may still write.
+///
+/// Another program may see the file empty, or with a part of the bytes, and a crash of this one may leave it so. `docs/recipes.md` has a way
+/// to show either the old contents or the new ones.
+///
+/// # Errors
+///
+/// The system's, with the path. The file may then be empty, or have a part of the bytes.
+///
+/// # Panics
+///
+/// Outside a runtime.
+pub async fn write(path: impl AsRef<Path>, bytes: impl AsRef<[u8]>) -> io::Result<()> {
+    let bytes = bytes.as_ref().to_vec();
+    offload("write", path.as_ref(), move |files, path| files.write(path, &bytes)).await
+}
+
 /// The metadata of what is at a path; follows symbolic links. If the path is in memory, and on a device
 /// of this machine, the answer comes at once. Cancel safe.
 ///

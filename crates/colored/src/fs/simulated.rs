@@ -118,7 +118,6 @@ calls_of_the_disk! {
     read_link(path: &Path) -> PathBuf;
     canonicalize(path: &Path) -> PathBuf;
     write(path: &Path, bytes: &[u8]) -> ();
-    replace(path: &Path, bytes: &[u8]) -> ();
 }
 
 #[cfg(unix)]

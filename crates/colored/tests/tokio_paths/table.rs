@@ -32,7 +32,7 @@ fs::set_permissions                        same;
 fs::symlink                                same;
 fs::symlink_metadata                       same;
 fs::try_exists                             same;
-fs::write                                  differs "replaces the file in one step";
+fs::write                                  same;
 io::AsyncBufRead                           same;
 io::AsyncBufReadExt                        same;
 io::AsyncRead                              same;

@@ -61,7 +61,6 @@ calls_of! { Tree:
     read_link(&Path) -> PathBuf;
     canonicalize(&Path) -> PathBuf;
     write(&Path, &[u8]) -> ();
-    replace(&Path, &[u8]) -> ();
 }
 
 #[cfg(unix)]

@@ -7,7 +7,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
 /// The kind and the number of an error, or that there is none.
-pub(crate) fn said<T>(result: io::Result<T>) -> String {
+pub(super) fn said<T>(result: io::Result<T>) -> String {
     let Err(error) = result else { return "Ok".into() };
     let source = error.get_ref().and_then(Error::source);
     let source = source.and_then(|source| source.downcast_ref::<io::Error>());
@@ -15,13 +15,8 @@ pub(crate) fn said<T>(result: io::Result<T>) -> String {
     format!("{:?}, {code:?}", error.kind())
 }
 
-/// The number of a regular file, if that is at the path.
-pub(super) fn inode(path: &Path) -> Option<u64> {
-    fs::metadata(path).ok().filter(|found| found.is_file()).map(|found| found.ino())
-}
-
 /// All that is in a directory, and what is at the path if that is elsewhere.
-pub(crate) fn seen(directory: &Path, path: &Path) -> String {
+pub(super) fn seen(directory: &Path, path: &Path) -> String {
     let mut lines = Vec::new();
     look(directory, directory, &mut lines);
     if !path.starts_with(directory) && fs::metadata(path).is_ok_and(|found| found.is_file()) {
