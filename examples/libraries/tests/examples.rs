@@ -12,6 +12,11 @@ fn reqwest() {
 }
 
 #[test]
+fn settings() {
+    assert_eq!(lines_of("settings", &[]), ["color = red", "color = green", "color = blue"]);
+}
+
+#[test]
 fn sqlite() {
     let lines = lines_of("sqlite", &[]);
     assert!(lines[0].starts_with("200 deposits without sections: "), "{lines:?}");
