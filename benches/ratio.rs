@@ -4,7 +4,7 @@
 
 use colored_benches::http::{idle, low_rate, paced, raise_open_files, rows, stability, wrk};
 use colored_benches::ratio::{Options, against_each, in_process};
-use colored_benches::{Mode, Runtimes, workload};
+use colored_benches::{Mode, Runtimes, features, workload};
 use std::error::Error;
 use std::io;
 use std::path::Path;
@@ -28,6 +28,9 @@ const SERVERS: [(&str, Run); 5] = [
 
 fn main() -> Result<(), Box<dyn Error>> {
     let options = Options::from_arguments();
+    if options.mode != Mode::Smoke {
+        features::print_and_refuse_others();
+    }
     in_process(&options, Runtimes::start, "", &[workload::ALLOCATING, workload::OTHERS].concat());
     for program in [MIMALLOC, MEMORY] {
         let status = Command::new(program).args(options.to_arguments()).status()?;

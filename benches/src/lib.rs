@@ -8,7 +8,7 @@
 //! A workload is written once, generic over [`Rival`], or once per rival where the
 //! interfaces differ by nature (a cell against a mutex against an actor). The same
 //! [`Case`]s feed two front ends: the paired runner (`cargo bench --bench ratio`, module
-//! [`mod@ratio`]) and criterion (module `plot`). The experiments of the papers are a workspace of their own,
+//! [`mod@ratio`]) and criterion (`cargo bench`, in `benches/criterion`). The experiments of the papers are a workspace of their own,
 //! `benches/papers`, which uses the modules of this one.
 //!
 //! | module | one idea |
@@ -20,20 +20,20 @@
 //! | [`mod@memory`] | bytes per idle task and per idle color |
 //! | [`mod@placement`] | which cores a client and a server use |
 //! | [`mod@counting`] | the allocator that counts them |
+//! | [`mod@features`] | the features of what is measured |
 //! | [`mod@page`] | blocks of a page that a program writes |
 //! | [`mod@chart`] | plots as SVG |
 //! | [`mod@machine`] | where and when figures were taken |
 //! | [`mod@random`], [`mod@zipf`], [`mod@spin`] | loads that are the same in every run |
 
 pub mod counting;
+pub mod features;
 pub mod http;
 pub mod latch;
 pub mod measure;
 pub mod memory;
 pub mod page;
 pub mod placement;
-#[cfg(feature = "criterion")]
-pub mod plot;
 pub mod random;
 pub mod ratio;
 pub mod rivals;

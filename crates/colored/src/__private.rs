@@ -23,6 +23,35 @@ use std::panic::Location;
 use std::pin::{Pin, pin};
 use std::process::Termination;
 
+/// The features with which this package is compiled, without those that only let libraries in: benches refuse others than
+/// the default ones.
+pub const FEATURES: &[&str] = {
+    const fn chosen<const N: usize>(all: [(&'static str, bool); N]) -> ([&'static str; N], usize) {
+        let (mut names, mut count, mut at) = ([""; N], 0, 0);
+        while at < N {
+            if all[at].1 {
+                names[count] = all[at].0;
+                count += 1;
+            }
+            at += 1;
+        }
+        (names, count)
+    }
+    const CHOSEN: ([&str; 10], usize) = chosen([
+        ("diagnose", cfg!(feature = "diagnose")),
+        ("macros", cfg!(feature = "macros")),
+        ("metrics", cfg!(feature = "metrics")),
+        ("native-stacks", cfg!(feature = "native-stacks")),
+        ("record", cfg!(feature = "record")),
+        ("sim", cfg!(feature = "sim")),
+        ("stage", cfg!(feature = "stage")),
+        ("tokio-context", cfg!(feature = "tokio-context")),
+        ("tracing", cfg!(feature = "tracing")),
+        ("usdt", cfg!(feature = "usdt")),
+    ]);
+    CHOSEN.0.split_at(CHOSEN.1).0
+};
+
 use crate::chance;
 use crate::runtime::{Builder, Runtime};
 
