@@ -35,7 +35,7 @@ const CRATES: [Crate; 14] = [
             &["color", "meter", "sketch"],
             &["queue"],
             &["task"],
-            &["probes", "trace"],
+            &["trace"],
             &["lane"],
             &["span", "table"],
             &["wait"],

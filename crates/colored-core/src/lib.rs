@@ -235,7 +235,6 @@ mod meter;
 mod model;
 #[doc(hidden)]
 pub mod port;
-mod probes;
 mod queue;
 mod rng;
 mod sched;

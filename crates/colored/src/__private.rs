@@ -37,7 +37,7 @@ pub const FEATURES: &[&str] = {
         }
         (names, count)
     }
-    const CHOSEN: ([&str; 10], usize) = chosen([
+    const CHOSEN: ([&str; 9], usize) = chosen([
         ("diagnose", cfg!(feature = "diagnose")),
         ("macros", cfg!(feature = "macros")),
         ("metrics", cfg!(feature = "metrics")),
@@ -47,7 +47,6 @@ pub const FEATURES: &[&str] = {
         ("stage", cfg!(feature = "stage")),
         ("tokio-context", cfg!(feature = "tokio-context")),
         ("tracing", cfg!(feature = "tracing")),
-        ("usdt", cfg!(feature = "usdt")),
     ]);
     CHOSEN.0.split_at(CHOSEN.1).0
 };

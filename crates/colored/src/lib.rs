@@ -217,23 +217,6 @@
 //! | `sim` | no | `sim`: a program under many schedules, by seed, in a time of its own; the failing run is repeated and shrunk |
 //! | `stage` | no | `stage`: handlers with bounded queues; `admission`: under overload, early refusals of what would begin too late |
 //! | `hdrhistogram` | no | `diagnose::trace::Snapshot::histograms`: how recorded times are distributed |
-//! | `usdt` | no | static [probes](#probes) of workers, for tracers of the system; Linux |
-//!
-//! ## Probes
-//!
-//! With the feature `usdt`, on Linux, the program has static probes of the provider `colored`, for bpftrace, perf, SystemTap and gdb. A
-//! probe is one instruction that does nothing, until a tracer attaches to it. Then each hit costs a trap, some 100 to 500 ns.
-//!
-//! | probe | arguments | when |
-//! |---|---|---|
-//! | `slice_begin` | worker, number of the color | a worker begins to run a color |
-//! | `slice_end` | worker, number of the color, polls | it stops |
-//! | `steal` | worker, worker that had it, number of the color | a worker has stolen a color |
-//! | `park`, `unpark` | worker | a worker goes to sleep; it has slept, or begins |
-//! | `long_poll` | number of the color, number of the task or 0, nanoseconds | the monitor thread has seen a long poll, which may go on |
-//!
-//! The number of a color is [`Color::number`], which is 0 for the default color. So `bpftrace -e 'usdt:./server:colored:slice_begin { @[arg1] = count(); }'` counts the slices of each color, and a script can join them with
-//! the system's own events, such as `sched_switch`.
 //!
 //! ## Spans
 //!

@@ -7,7 +7,6 @@ use crate::color::Color;
 use crate::contain::contain;
 use crate::lane::{Lane, Priority};
 use crate::meter::{self, Level};
-use crate::probes;
 use crate::sync::Ordering;
 use crate::trace::{Event, Record, Ring, SharedRing};
 use crate::usage::Usage;
@@ -153,7 +152,6 @@ impl Scheduler {
 
     /// Records that a poll is long, as a thread has seen that looks now and then.
     pub fn record_long_poll(&self, slice: &RunningSlice) {
-        probes::long_poll(slice.color, slice.task.map(|(task, _)| task), slice.nanos);
         let task = slice.task.map(|(task, _)| task);
         let event = Event::LongPoll { color: slice.color, ran: slice.nanos, task };
         self.record_at(Level::Slices, || self.now(), event);

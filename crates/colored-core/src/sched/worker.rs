@@ -22,7 +22,6 @@ use super::pace::Pace;
 use super::times::Phase;
 use crate::lane::{POLL_WEIGHT, ReadyLane, Runner, Slice};
 use crate::meter::Level;
-use crate::probes;
 use crate::queue::Deque;
 use crate::rng::Rng;
 
@@ -187,8 +186,7 @@ impl Worker {
             self.enter(Phase::Run);
         }
         let remote = self.local.remote();
-        let (index, color) = (self.local.index(), lane.lane().color());
-        probes::slice_begin(index, color);
+        let color = lane.lane().color();
         remote.begin_slice(self.pace.now, color);
         self.local.note(self.pace.now);
         let mut turn = SliceRunner {
@@ -215,7 +213,6 @@ impl Worker {
         };
         remote.counters.polls.add(u64::from(polls));
         remote.end_slice();
-        probes::slice_end(index, color, polls);
         match slice {
             Slice::Over => {}
             Slice::More(lane) => local.put_back(lane),

@@ -6,7 +6,6 @@
 use super::Worker;
 use crate::lane::{ReadyLane, current};
 use crate::meter::Level;
-use crate::probes;
 use crate::sched::times::Phase;
 use crate::trace::{Event, Record};
 
@@ -36,13 +35,11 @@ impl Worker {
     /// Begins the phase of a sleep.
     pub(super) fn begin_sleep(&mut self) {
         self.asleep = true;
-        probes::park(self.local.index());
         self.begin(Phase::Parked);
     }
 
     /// Ends the phase of a sleep.
     pub(super) fn end_sleep(&mut self) {
-        probes::unpark(self.local.index());
         let recorded = self.level() != Level::Off;
         self.begin(if recorded { Phase::Io } else { Phase::Run });
     }

@@ -3,7 +3,6 @@
 use super::super::times::Phase;
 use super::Worker;
 use crate::lane::ReadyLane;
-use crate::probes;
 
 /// The most lanes from the `next` slot in a row, before the deque has its turn: two tasks that wake
 /// each other for ever would otherwise starve all others (tokio's cap, after its issue 5712).
@@ -93,7 +92,6 @@ impl Worker {
         self.record_theft();
         self.round.begin(self.local.deque.len());
         self.local.remote().counters.steals.add(1);
-        probes::steal(self.index(), victim, lane.lane().color());
         self.record_steal(&lane, victim);
         Some(lane)
     }
