@@ -3,7 +3,8 @@
 //! A line of code is a line that is neither blank nor begins with `//`: `git ls-files '*.rs' | xargs grep -hvcE '^\s*(//|$)'`.
 //! An `unsafe` block is the word with a brace behind it. Pages are files that end in `.md`.
 //!
-//! `COLORED_WRITE_BUDGETS=1 cargo test -p colored-tests --test layers budgets` writes what has become smaller.
+//! `COLORED_WRITE_BUDGETS=1 cargo test -p colored-tests --test layers budgets` writes what has become smaller, and a line
+//! for each new folder.
 
 use super::{FILES, root};
 use std::collections::BTreeMap;
@@ -146,9 +147,10 @@ fn faults(allowed: &BTreeMap<String, Figures>, found: &BTreeMap<String, Figures>
     faults
 }
 
-/// The file with each figure that has become smaller, and without rows that are gone. Comments stay.
+/// The file with each figure that has become smaller, with rows for new folders, and without rows that are gone. Comments stay.
 fn lower(text: &str, found: &BTreeMap<String, Figures>) -> String {
     let mut lines = Vec::new();
+    let show = |row: &str, [a, b, c, d]: Figures| format!("{row:<34}{a:>10}{b:>10}{c:>10}{d:>10}");
     for line in text.lines() {
         if line.trim().is_empty() || line.starts_with('#') {
             lines.push(line.to_owned());
@@ -156,10 +158,12 @@ fn lower(text: &str, found: &BTreeMap<String, Figures>) -> String {
         }
         let (row, limits) = parse(line).pop_first().expect("a row");
         if let Some(figures) = found.get(&row) {
-            let [a, b, c, d]: Figures = std::array::from_fn(|at| figures[at].min(limits[at]));
-            lines.push(format!("{row:<34}{a:>10}{b:>10}{c:>10}{d:>10}"));
+            lines.push(show(&row, std::array::from_fn(|at| figures[at].min(limits[at]))));
         }
     }
+    let old = parse(text);
+    let new = found.iter().filter(|(row, _)| !old.contains_key(*row));
+    lines.extend(new.map(|(row, figures)| show(row, *figures)));
     lines.join("\n") + "\n"
 }
 
