@@ -1,4 +1,4 @@
-//! `cargo bench --bench papers`: the experiments of the papers and the peers.
+//! `cargo bench -p colored-benches --bench papers`: the experiments of the papers and the peers.
 //!
 //! A full run ends inside 22 minutes and writes `benches/results/papers.md` with its plots; `-- --quick`
 //! ends inside two minutes and writes the same page below the target directory; `-- <text>` runs the

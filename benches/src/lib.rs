@@ -7,9 +7,9 @@
 //!
 //! A workload is written once, generic over [`Rival`], or once per rival where the
 //! interfaces differ by nature (a cell against a mutex against an actor). The same
-//! [`Case`]s feed two front ends: the paired runner (`cargo bench --bench ratio`, module
+//! [`Case`]s feed two front ends: the paired runner (`cargo bench -p colored-benches --bench ratio`, module
 //! [`mod@ratio`]) and criterion (module `plot`). The experiments of the papers, with sweeps and
-//! a page of results, are a third (`cargo bench --bench papers`, module [`mod@papers`]).
+//! a page of results, are a third (`cargo bench -p colored-benches --bench papers`, module [`mod@papers`]).
 //!
 //! | module | one idea |
 //! |---|---|

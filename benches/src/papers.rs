@@ -1,6 +1,6 @@
 //! The experiments of the papers and the peers, each beside the published figures.
 //!
-//! `cargo bench --bench papers` runs them and writes `benches/results/papers.md`. Every experiment runs in
+//! `cargo bench -p colored-benches --bench papers` runs them and writes `benches/results/papers.md`. Every experiment runs in
 //! a process of its own. So it has no threads of another experiment, a failed count ends only that
 //! experiment, and a process that hangs can be killed.
 //!

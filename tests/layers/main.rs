@@ -4,6 +4,7 @@
 mod cancel;
 mod copies;
 mod extremes;
+mod first_command;
 mod guarantees;
 mod layering;
 mod lengths;

@@ -12,7 +12,7 @@
 //! sends what is in the system's memory by `sendfile`, unless `--sendfile off` says otherwise.
 //!
 //! ```text
-//! cargo run --release --example httpd -- --root docs
+//! cargo run --release -p colored-examples --example httpd -- --root docs
 //! curl -i http://127.0.0.1:8080/README.md
 //! ```
 //!

@@ -10,7 +10,6 @@ mod faults;
 mod game_world;
 #[cfg(unix)]
 mod graceful_shutdown;
-mod http;
 #[cfg(unix)]
 mod httpd;
 #[cfg(unix)]
