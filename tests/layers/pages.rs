@@ -66,9 +66,9 @@ fn snippets_name_a_path() {
         check(&page.display().to_string(), &fs::read_to_string(&page).expect("it can be read"));
     }
     for (file, _) in sources("crates") {
-        let text = fs::read_to_string(root().join("crates").join(&file)).expect("it can be read");
+        let text = fs::read_to_string(root().join("crates").join(file)).expect("it can be read");
         let documentation = text.lines().filter(|line| line.trim_start().starts_with("//"));
-        check(&file, &documentation.collect::<Vec<_>>().join("\n"));
+        check(file, &documentation.collect::<Vec<_>>().join("\n"));
     }
     assert!(count > 10, "{count} snippets: they have another form now");
     assert_none(faults);

@@ -110,7 +110,7 @@ net::unix::SocketAddr                      same;
 net::unix::UCred                           same;
 net::unix::WriteHalf                       same;
 net::unix::gid_t                           absent "`u32`";
-net::unix::pid_t                           absent "`i32`";
+net::unix::pid_t                           absent "`u32`, as the numbers of `std::process`";
 net::unix::pipe::OpenOptions               same;
 net::unix::pipe::Receiver                  same;
 net::unix::pipe::Sender                    same;
