@@ -1,4 +1,4 @@
-//! `cargo bench --bench ratio`: every row beside its peer, one `RATIO` line each.
+//! `cargo bench -p colored-benches --bench ratio`: every row beside its peer, one `RATIO` line each.
 //!
 //! `-- --quick` ends inside a minute; `-- <text>` runs the rows whose names contain it.
 

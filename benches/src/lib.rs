@@ -7,7 +7,7 @@
 //!
 //! A workload is written once, generic over [`Rival`], or once per rival where the
 //! interfaces differ by nature (a cell against a mutex against an actor). The same
-//! [`Case`]s feed two front ends: the paired runner (`cargo bench --bench ratio`, module
+//! [`Case`]s feed two front ends: the paired runner (`cargo bench -p colored-benches --bench ratio`, module
 //! [`mod@ratio`]) and criterion (`cargo bench`, in `benches/criterion`). The experiments of the papers are a workspace of their own,
 //! `benches/papers`, which uses the modules of this one.
 //!

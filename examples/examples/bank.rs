@@ -3,7 +3,7 @@
 //! many transfers run at the same time, no coin is lost or made.
 //!
 //! ```text
-//! cargo run --release --example bank
+//! cargo run --release -p colored-examples --example bank
 //! ```
 
 use colored::{Color, ColorCell, hop, shared, when};

@@ -1,7 +1,7 @@
 //! State without a lock: one color owns the counter, a thousand tasks in parallel add to it.
 //!
 //! ```text
-//! cargo run --release --example counter
+//! cargo run --release -p colored-examples --example counter
 //! ```
 
 use colored::{Color, ColorCell};

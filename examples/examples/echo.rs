@@ -1,7 +1,7 @@
 //! Echoes bytes over TCP. Each connection has a color of its own, so connections run in parallel.
 //!
 //! ```text
-//! cargo run --release --example echo -- [--addr HOST:PORT]
+//! cargo run --release -p colored-examples --example echo -- [--addr HOST:PORT]
 //! ```
 //!
 //! Ctrl-C stops it: it accepts no more, and waits 5 seconds for the connections.

@@ -2,7 +2,7 @@
 //! the background saves its work, and the exit code tells whether all requests were finished.
 //!
 //! ```text
-//! cargo run --release --example graceful-shutdown -- [--addr HOST:PORT] [--deadline-ms N]
+//! cargo run --release -p colored-examples --example graceful-shutdown -- [--addr HOST:PORT] [--deadline-ms N]
 //! curl http://127.0.0.1:8080/3000      # a request that takes 3 s; press Ctrl-C meanwhile
 //! echo $?                              # 0, or 1 if the deadline has cut requests off
 //! curl http://127.0.0.1:8080/          # how many requests run

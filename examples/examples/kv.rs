@@ -4,7 +4,7 @@
 //! One `when` writes two keys that belong together, and another reads four: no reader ever sees half of a write.
 //!
 //! ```text
-//! cargo run --release --example kv -- [--writes PERCENT]
+//! cargo run --release -p colored-examples --example kv -- [--writes PERCENT]
 //! ```
 
 use colored::{Color, ColorCell, spawn_unique, when};

@@ -2,7 +2,7 @@
 //! found. Each stage has a bounded queue, so the slowest one sets the pace and memory stays flat.
 //!
 //! ```text
-//! cargo run --release --example pipeline
+//! cargo run --release -p colored-examples --example pipeline
 //! ```
 
 use colored::stage::{Batch, Builder, Events, Graph, Stage, each};

@@ -1,12 +1,6 @@
-//! Code that the examples share: their command lines, and their ends.
+//! Code that the examples share.
 
-mod args;
-mod failure;
-mod stop;
-
-pub use self::args::Args;
-pub use self::failure::Failure;
-pub use self::stop::{asked_to_stop, finish};
+pub use colored_examples_common::{Args, Failure, asked_to_stop, finish};
 
 // Compiles the code of the page.
 #[cfg(doctest)]

@@ -4,9 +4,10 @@ use colored::diagnose::Options;
 use colored::diagnose::report::{Fault, Report};
 use colored::diagnose::usage::Level;
 use colored::runtime::Tuning;
-use colored::{Builder, Color, Runtime, spawn_colored, spawn_unique, yield_now};
+use colored::{Builder, Color, ColorCell, Runtime, spawn_colored, spawn_unique, yield_now};
 use colored_tests::{alone, attempts, child};
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -53,6 +54,66 @@ fn a_report_names_the_color_and_the_level_is_as_before() {
             runtime.shutdown_background();
             report.fault() == Some(Fault::HotColor) && report.findings[0].color == Some(color)
         });
+    });
+}
+
+/// Programs whose one color limits them: calls of a cell, tasks that other tasks await, and tasks that take turns.
+fn full_of(kind: usize, color: Color) {
+    let compute = || compute(Duration::from_micros(100));
+    let total = ColorCell::new(color, 0_u64);
+    for _ in 0..40 {
+        let total = total.clone();
+        let _detached = match kind {
+            0 => spawn_unique(async move {
+                loop {
+                    total.call(move |total| (compute(), *total += 1)).await;
+                }
+            }),
+            1 => spawn_unique(async move {
+                loop {
+                    spawn_colored(color, async move { compute() }).await.unwrap();
+                }
+            }),
+            _ => spawn_colored(color, async move {
+                loop {
+                    compute();
+                    yield_now().await;
+                }
+            }),
+        };
+    }
+}
+
+/// What the machine does beside a program does not hide its fault: each report names it, without another attempt.
+#[test]
+fn a_hot_color_is_named_beside_busy_loops() {
+    const ROUNDS: usize = 6;
+    alone(|| {
+        let ends = Arc::new(AtomicBool::new(false));
+        let burners = (0..2 * thread::available_parallelism().unwrap().get()).map(|_| {
+            let ends = Arc::clone(&ends);
+            thread::spawn(move || {
+                while !ends.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            })
+        });
+        let burners: Vec<_> = burners.collect();
+        let color = Color::named("full");
+        let mut missed = Vec::new();
+        for round in 0..ROUNDS {
+            let runtime = builder().build().unwrap();
+            runtime.run(async move { full_of(round % 3, color) });
+            let report = runtime.handle().observe_blocking(2 * SHORT);
+            runtime.shutdown_background();
+            let is_named = report.fault() == Some(Fault::HotColor);
+            if !is_named || report.findings[0].color != Some(color) {
+                missed.push(format!("{}: {report}", round % 3));
+            }
+        }
+        ends.store(true, Ordering::Relaxed);
+        burners.into_iter().for_each(|burner| burner.join().unwrap());
+        assert!(missed.is_empty(), "{} of {ROUNDS}:\n{}", missed.len(), missed.join("\n"));
     });
 }
 

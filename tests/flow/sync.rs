@@ -1,13 +1,18 @@
 //! Loops over channels and locks that never have to wait: each ends its poll in time, so that its color goes on.
 
-use colored::spawn_here;
+use colored::sync::mpsc::error::SendTimeoutError;
 use colored::sync::{
     Barrier, Mutex, Notify, OnceCell, RwLock, Semaphore, SetOnce, broadcast, mpsc, oneshot, watch,
 };
+use colored::task::{consume_budget, has_budget_remaining};
+use colored::time::Duration;
+use colored::{spawn_here, yield_now};
 use colored_tests::{runtime, shared};
 use std::future::poll_fn;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Poll;
 
 /// More operations than the budget of one poll has units, and rounds enough that a loop which never ends its poll is told
 /// from one that does.
@@ -169,4 +174,119 @@ fn handles_ask_nothing_of_the_values() {
     assert_debug(&send.subscribe());
     let (send, receive) = watch::channel(Opaque);
     let _clones = (send.clone(), receive.clone());
+}
+
+/// Uses up the budget of this poll.
+async fn use_up() {
+    while has_budget_remaining() {
+        consume_budget().await;
+    }
+}
+
+async fn is_ready(future: &mut Pin<&mut impl Future>) -> bool {
+    poll_fn(|cx| Poll::Ready(future.as_mut().poll(cx).is_ready())).await
+}
+
+/// `first` is polled before `second`, without a unit of the budget. After `release` it is the first one that goes on.
+async fn check_the_line(
+    name: &str,
+    first: impl Future,
+    second: impl Future,
+    release: impl FnOnce(),
+) {
+    let (mut first, mut second) = (pin!(first), pin!(second));
+    use_up().await;
+    assert!(!is_ready(&mut first).await, "{name}");
+    yield_now().await;
+    assert!(!is_ready(&mut second).await, "{name}");
+    release();
+    assert!(!is_ready(&mut second).await, "{name}: the second one overtakes the first");
+    assert!(is_ready(&mut first).await, "{name}");
+}
+
+#[test]
+fn a_wait_without_budget_takes_its_place_in_the_line() {
+    here(async {
+        let lock = Mutex::new(());
+        let held = lock.lock().await;
+        check_the_line("Mutex", lock.lock(), lock.lock(), || drop(held)).await;
+        let lock = Arc::new(Mutex::new(()));
+        let held = lock.lock().await;
+        let (first, second) = (lock.clone().lock_owned(), lock.clone().lock_owned());
+        check_the_line("Mutex, owned", first, second, || drop(held)).await;
+        let lock = RwLock::new(());
+        let held = lock.write().await;
+        check_the_line("RwLock", lock.write(), lock.read(), || drop(held)).await;
+        let permits = Semaphore::new(0);
+        let one = || permits.add_permits(1);
+        check_the_line("Semaphore", permits.acquire(), permits.acquire(), one).await;
+        let signal = Notify::new();
+        let one = || signal.notify_one();
+        check_the_line("Notify", signal.notified(), signal.notified(), one).await;
+        let (send, mut receive) = mpsc::channel(1);
+        send.send(1).await.unwrap();
+        let one = || assert_eq!(receive.try_recv(), Ok(1));
+        check_the_line("mpsc send", send.send(2), send.send(3), one).await;
+        assert_eq!(receive.recv().await, Some(2));
+        let (send, mut receive) = mpsc::channel(1);
+        send.send(1).await.unwrap();
+        let one = || assert_eq!(receive.try_recv(), Ok(1));
+        check_the_line("mpsc reserve", send.reserve(), send.reserve(), one).await;
+    });
+}
+
+#[test]
+fn a_wait_that_ends_without_budget_has_sent_nothing_and_locks_nothing() {
+    here(async {
+        let lock = Mutex::new(());
+        let (send, mut receive) = mpsc::channel(1);
+        {
+            let (mut locking, mut sending) = (pin!(lock.lock()), pin!(send.send(1)));
+            use_up().await;
+            assert!(!is_ready(&mut locking).await);
+            assert!(!is_ready(&mut sending).await);
+            assert!(lock.try_lock().is_err(), "the wait has the lock, and waits for a unit");
+        }
+        assert!(lock.try_lock().is_ok());
+        assert!(receive.try_recv().is_err());
+        assert_eq!(send.capacity(), 1);
+    });
+}
+
+#[test]
+fn they_print_what_tokios_print() {
+    macro_rules! same {
+        ($($path:ident)::+ ($($value:expr)?)) => {{
+            let (ours, theirs) = (colored::sync::$($path)::+($($value)?), tokio::sync::$($path)::+($($value)?));
+            assert_eq!(format!("{ours:?}"), format!("{theirs:?}"));
+        }};
+    }
+    same!(Mutex::new(3));
+    same!(RwLock::new("text"));
+    same!(Semaphore::new(2));
+    same!(OnceCell::new_with(Some(5)));
+    same!(SetOnce::new_with(Some(5)));
+    let (_sender, ours) = watch::channel(7);
+    let (_other, theirs) = tokio::sync::watch::channel(7);
+    // The version is of the channel.
+    assert!(format!("{ours:?}").starts_with("Receiver { shared: Shared { value: "), "{ours:?}");
+    assert!(format!("{theirs:?}").starts_with("Receiver { shared: Shared { value: "));
+}
+
+#[test]
+fn a_send_with_a_timeout_returns_the_value() {
+    here(async {
+        let (send, mut receive) = mpsc::channel(1);
+        let brief = Duration::from_millis(1);
+        send.send_timeout("first", brief).await.unwrap();
+        let full = send.send_timeout("second", brief).await.unwrap_err();
+        assert_eq!(full, SendTimeoutError::Timeout("second"));
+        assert_eq!(full.to_string(), "timed out waiting on send operation");
+        assert_eq!(receive.recv().await, Some("first"));
+        send.send_timeout("third", Duration::ZERO).await.unwrap();
+        assert_eq!(receive.recv().await, Some("third"));
+        drop(receive);
+        let closed = send.send_timeout("fourth", brief).await.unwrap_err();
+        assert_eq!((closed, closed.into_inner()), (SendTimeoutError::Closed("fourth"), "fourth"));
+    });
 }

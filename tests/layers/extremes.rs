@@ -19,6 +19,10 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("__private.rs::any_branch", "`select!` is it"),
     ("__private.rs::branch_0", "`select!` is it"),
     ("colored-limit/limit.rs::new_in", "`Handle::limit` is it"),
+    ("io/copy.rs::copy_bidirectional_with_sizes", OF_TOKIO),
+    ("io/metered.rs::duplex", OF_TOKIO),
+    ("io/metered.rs::new_unsplit", OF_TOKIO),
+    ("io/metered.rs::simplex", OF_TOKIO),
     (
         "metrics/export.rs::colors",
         "of a feature that these tests have not; it only shortens a list",

@@ -5,6 +5,7 @@ mod budgets;
 mod cancel;
 mod copies;
 mod extremes;
+mod first_command;
 mod guarantees;
 mod layering;
 mod lengths;

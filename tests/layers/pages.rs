@@ -47,6 +47,33 @@ fn files_that_the_pages_name_exist() {
     assert_none(faults);
 }
 
+/// Nothing is published yet: a version in a snippet would be that of another package, or none.
+#[test]
+fn snippets_name_a_path() {
+    let is_snippet = |line: &&str| {
+        line.contains("package = \"colored-rt") || line.contains("colored-sim-libc = ")
+    };
+    let (mut faults, mut count) = (Vec::new(), 0);
+    let mut check = |place: &str, text: &str| {
+        for line in text.lines().filter(is_snippet) {
+            count += 1;
+            if line.contains("version = ") || line.contains("= \"") && !line.contains('{') {
+                faults.push(format!("{place}: {line}"));
+            }
+        }
+    };
+    for page in links::pages() {
+        check(&page.display().to_string(), &fs::read_to_string(&page).expect("it can be read"));
+    }
+    for (file, _) in sources("crates") {
+        let text = fs::read_to_string(root().join("crates").join(file)).expect("it can be read");
+        let documentation = text.lines().filter(|line| line.trim_start().starts_with("//"));
+        check(file, &documentation.collect::<Vec<_>>().join("\n"));
+    }
+    assert!(count > 10, "{count} snippets: they have another form now");
+    assert_none(faults);
+}
+
 /// Names such as `Builder::workers`: the code has such a function, constant or field.
 #[test]
 fn methods_that_the_pages_name_exist() {

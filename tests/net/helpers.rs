@@ -5,7 +5,8 @@ use colored::io::{
     BufWriter, DuplexStream, SeekFrom,
 };
 use colored::net::{TcpListener, TcpStream};
-use colored_tests::run;
+use colored::time::{Duration, timeout};
+use colored_tests::{run, runtime, shared};
 
 async fn pair() -> io::Result<(TcpStream, TcpStream)> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
@@ -161,5 +162,95 @@ fn reads_append_to_buffers() {
         assert_eq!(reader.try_read_buf(&mut full).unwrap(), 0);
         assert_eq!(reader.try_read_buf(&mut buf).unwrap(), 1);
         assert_eq!(buf, b"_abcdefghij");
+    });
+}
+
+/// A loop that always finds work would, if it never ended its poll, do so many rounds: some seconds.
+const ROUNDS: u64 = 30_000_000;
+
+/// Runs a future that need not be `Send`.
+fn here(test: impl Future<Output = ()>) {
+    shared(|| runtime(1).block_on(test));
+}
+
+/// `operation` is ready each time. A timeout around a loop fires, since each poll of the loop ends.
+async fn check_that_it_ends_its_polls(name: &str, mut operation: impl AsyncFnMut()) {
+    let rounds = async {
+        for _ in 0..ROUNDS {
+            operation().await;
+        }
+    };
+    assert!(timeout(Duration::from_millis(2), rounds).await.is_err(), "{name}");
+}
+
+#[test]
+fn a_timeout_fires_around_a_loop_over_what_is_always_ready() {
+    here(async {
+        check_that_it_ends_its_polls("empty: read", async || {
+            assert_eq!(io::empty().read(&mut [0]).await.unwrap(), 0);
+        })
+        .await;
+        check_that_it_ends_its_polls("empty: write", async || {
+            assert_eq!(io::empty().write(b"x").await.unwrap(), 1);
+        })
+        .await;
+        check_that_it_ends_its_polls("repeat", async || {
+            assert_eq!(io::repeat(7).read_u8().await.unwrap(), 7);
+        })
+        .await;
+        check_that_it_ends_its_polls("sink", async || {
+            assert_eq!(io::sink().write(b"x").await.unwrap(), 1);
+        })
+        .await;
+        let (mut near, mut far) = io::duplex(8);
+        check_that_it_ends_its_polls("duplex", async || {
+            near.write_u8(3).await.unwrap();
+            assert_eq!(far.read_u8().await.unwrap(), 3);
+        })
+        .await;
+        let (mut reader, mut writer) = io::simplex(8);
+        check_that_it_ends_its_polls("simplex", async || {
+            writer.write_u8(3).await.unwrap();
+            assert_eq!(reader.read_u8().await.unwrap(), 3);
+        })
+        .await;
+    });
+}
+
+/// Also of readers and writers of other crates, which take no unit of our budget.
+#[test]
+fn a_timeout_fires_around_a_copy_of_what_is_always_ready() {
+    const BYTES: u64 = 1 << 35;
+    async fn check(name: &str, copy: impl Future) {
+        assert!(timeout(Duration::from_millis(2), copy).await.is_err(), "{name}");
+    }
+    here(async {
+        let theirs = || tokio::io::repeat(1).take(BYTES);
+        let mut sink = tokio::io::sink();
+        check("copy", io::copy(&mut theirs(), &mut sink)).await;
+        check("copy_buf", io::copy_buf(&mut BufReader::new(theirs()), &mut sink)).await;
+        let mut one = io::join(theirs(), tokio::io::sink());
+        let mut other = io::join(tokio::io::empty(), tokio::io::sink());
+        check("copy_bidirectional", io::copy_bidirectional(&mut one, &mut other)).await;
+        check_that_it_ends_its_polls("short copies", async || {
+            assert_eq!(io::copy(&mut &b"x"[..], &mut sink).await.unwrap(), 1);
+        })
+        .await;
+    });
+}
+
+/// A copy between sockets takes the units that the sockets take, and no more.
+#[test]
+fn what_takes_a_unit_by_itself_is_not_charged_again() {
+    run(1, async {
+        let mut twice = io::Metered::new(io::repeat(1));
+        colored::yield_now().await;
+        let mut reads = 0;
+        while colored::task::has_budget_remaining() {
+            twice.read_u8().await.unwrap();
+            reads += 1;
+        }
+        assert_eq!(reads, 128);
+        assert_eq!(twice.into_inner().into_inner().read_u8().await.unwrap(), 1);
     });
 }

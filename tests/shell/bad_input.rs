@@ -175,7 +175,12 @@ fn outside_a_runtime_everything_says_where_it_belongs() {
         assert_says(&text, &["no `colored` runtime", "`Handle::enter`"]);
         assert_says(&text, &PLACES);
     }
-    let others: [(&mut dyn FnMut(), &[&str]); 6] = [
+    let others: [(&mut dyn FnMut(), &[&str]); 8] = [
+        (&mut || _ = Runtime::builder().worker_threads(0), &["worker_threads(0)", "1 to 1024"]),
+        (
+            &mut || _ = Runtime::builder().max_blocking_threads(0),
+            &["max_blocking_threads(0)", "65536"],
+        ),
         (&mut || drop(colored::spawn_here(async {})), &["`spawn_here`", "inside a task"]),
         (&mut || drop(colored::spawn_local(async {})), &["`spawn_local`", "inside `block_on`"]),
         (&mut || poll(colored::hop(Color::new(7))), &["`hop(", "only a task of a runtime"]),

@@ -1,6 +1,7 @@
 //! The threads of a runtime: all have names, and none is left when it has ended.
 
 use colored::runtime::Tuning;
+use colored::sync::Notify;
 use colored::time::{Duration, Instant};
 use colored::{Handle, Runtime, net, spawn_blocking, spawn_unique, yield_now};
 use colored_tests::{ON_PURPOSE, block, child, process, shared, wait_until};
@@ -259,6 +260,29 @@ fn a_panic_of_a_hook_stops_nothing() {
         let runtime = builder.build().unwrap();
         assert_eq!(runtime.run(async { spawn_blocking(|| 5).await.unwrap() }), 5);
         runtime.shutdown_timeout(Duration::from_secs(60)).unwrap();
+    });
+}
+
+/// What the hook gives the runtime to do is not slept through.
+#[test]
+fn a_hook_before_a_sleep_may_spawn_and_wake() {
+    shared(|| {
+        for wakes_only in [false, true] {
+            let signal = Arc::new(Notify::new());
+            let (given, once) = (Arc::clone(&signal), AtomicUsize::new(0));
+            let builder = Runtime::builder().workers(1).tuning(Tuning::new().spare_workers(0));
+            let builder =
+                builder.on_thread_park(move || match once.fetch_add(1, Ordering::SeqCst) {
+                    0 if wakes_only => given.notify_one(),
+                    0 => {
+                        let given = Arc::clone(&given);
+                        let _detached = spawn_unique(async move { given.notify_one() });
+                    }
+                    _ => {}
+                });
+            let runtime = builder.build().unwrap();
+            runtime.run(async move { signal.notified().await });
+        }
     });
 }
 

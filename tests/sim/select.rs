@@ -3,9 +3,11 @@
 use super::failure;
 use colored::sim::{Builder, always};
 use colored::sync::{Barrier, mpsc, watch};
+use colored::task::consume_budget;
 use colored::{ColorCell, select, spawn_colored, yield_now};
-use std::future::{pending, ready};
+use std::future::{pending, poll_fn, ready};
 use std::sync::{Arc, Mutex};
+use std::task::Poll;
 
 struct Pair {
     left: u32,
@@ -32,6 +34,64 @@ async fn every_form_of_a_branch() {
         results.push(result);
     }
     assert_eq!(results, [9, 5, 5, 55]);
+}
+
+#[colored::test]
+async fn a_pattern_may_change_what_it_has() {
+    let changed = select! {
+        Some(ref mut text) = ready(Some(String::from("a text"))) => {
+            text.push('!');
+            text.len()
+        }
+    };
+    assert_eq!(changed, 7);
+}
+
+#[colored::test]
+async fn a_future_may_borrow_a_temporary_value() {
+    let number = select! {
+        number = &mut ready(3) => number,
+        () = &mut pending::<()>() => 4,
+    };
+    assert_eq!(number, 3);
+}
+
+#[colored::test]
+async fn without_budget_no_branch_goes_on_in_place_of_one_that_waits_for_it() {
+    let one_poll = || {
+        let mut selected = Box::pin(async {
+            select! {
+                biased;
+                () = consume_budget() => 1,
+                () = ready(()) => 2,
+            }
+        });
+        poll_fn(move |cx| Poll::Ready(selected.as_mut().poll(cx)))
+    };
+    yield_now().await;
+    let mut units = 0;
+    while one_poll().await == Poll::Ready(1) {
+        units += 1;
+    }
+    assert_eq!(units, 128);
+    assert_eq!(one_poll().await, Poll::Pending);
+    yield_now().await;
+    assert_eq!(one_poll().await, Poll::Ready(1));
+}
+
+/// A pin for each branch would cost a word more for each.
+#[cfg(target_pointer_width = "64")]
+#[test]
+fn a_future_is_as_large_as_its_branches_and_three_words() {
+    let one = async {
+        let first = ready(0_i32);
+        select! { _ = first => {} }
+    };
+    let three = async {
+        let (first, second, third) = (ready(0_i32), ready(0_i32), ready(0_i32));
+        select! { _ = first => {}, _ = second => {}, _ = third => {} }
+    };
+    assert_eq!((size_of_val(&one), size_of_val(&three)), (8 + 24, 3 * 8 + 24));
 }
 
 #[colored::test]

@@ -59,6 +59,37 @@ fn a_hop_moves_the_task_with_all_it_holds() {
     });
 }
 
+/// Sends what the id of the task is in its destructor.
+struct Teller(mpsc::Sender<Option<task::Id>>);
+
+impl Drop for Teller {
+    fn drop(&mut self) {
+        self.0.send(task::try_id()).unwrap();
+    }
+}
+
+#[test]
+fn the_destructor_of_an_output_that_nobody_takes_knows_the_task() {
+    let (tell, told) = mpsc::channel();
+    let (first, second) = (tell.clone(), tell.clone());
+    run(2, async move {
+        let output = spawn_colored(RED, async { Teller(tell) });
+        let call = spawn_blocking(|| Teller(first));
+        while !output.is_finished() || !call.is_finished() {
+            yield_now().await;
+        }
+        let ids = [output.id(), call.id()];
+        drop((output, call));
+        assert_eq!([told.recv().unwrap(), told.recv().unwrap()], ids.map(Some));
+        assert!(!ids.contains(&task::id()));
+        let gone = spawn_colored(RED, async { Teller(second) });
+        let id = gone.id();
+        drop(gone);
+        let told = spawn_blocking(move || told.recv().unwrap());
+        assert_eq!(told.await.unwrap(), Some(id));
+    });
+}
+
 #[test]
 fn a_hop_that_loses_a_race_still_moves_the_task_or_does_not() {
     use std::future::poll_fn;

@@ -63,6 +63,23 @@ pub fn has_remaining() -> bool {
     LEFT.with(Cell::get) != 0
 }
 
+/// As [`has_remaining`]. At zero, wakes the task and returns `Pending`, which the caller must return.
+#[inline]
+pub fn poll_remaining(cx: &mut Context<'_>) -> Poll<()> {
+    if has_remaining() {
+        return Poll::Ready(());
+    }
+    cx.waker().wake_by_ref();
+    Poll::Pending
+}
+
+/// The units that the current poll has left, and more than [`PER_POLL`] without a limit: to see whether an operation took one.
+#[inline]
+#[must_use]
+pub fn remaining() -> u32 {
+    LEFT.with(Cell::get)
+}
+
 /// Runs `f` with no limit, and restores the rest afterwards, also when `f` panics.
 pub fn unlimited<R>(f: impl FnOnce() -> R) -> R {
     let _restore = Restore(LEFT.with(|left| left.replace(UNCONSTRAINED)));
@@ -100,7 +117,8 @@ impl Drop for Restore {
 #[cfg(all(test, not(colored_loom)))]
 mod tests {
     use super::{
-        PER_POLL, begin_polls_with, fresh, give_back, has_remaining, poll_proceed, spend, unlimited,
+        PER_POLL, begin_polls_with, fresh, give_back, has_remaining, poll_proceed, poll_remaining,
+        remaining, spend, unlimited,
     };
     use std::task::{Context, Waker};
 
@@ -113,6 +131,8 @@ mod tests {
             }
             assert!(!has_remaining());
             assert!(poll_proceed(&mut cx).is_pending());
+            assert!(poll_remaining(&mut cx).is_pending());
+            assert!(unlimited(|| poll_remaining(&mut cx).is_ready() && remaining() > PER_POLL));
             assert!(unlimited(|| poll_proceed(&mut cx).is_ready()));
             give_back();
             assert!(poll_proceed(&mut cx).is_ready());

@@ -24,10 +24,10 @@ impl Color {
     }
 }
 
-/// The id of the task that is being polled by this thread.
+/// The id of the task that is being polled by this thread, or whose output this thread drops because nobody takes it.
 #[must_use]
 pub fn current_task() -> Option<Id> {
-    current::task().map(TaskRef::id)
+    Id::of_dropped_output().or_else(|| current::task().map(TaskRef::id))
 }
 
 /// The future of [`yield_now`].

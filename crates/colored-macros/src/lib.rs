@@ -89,7 +89,7 @@ use entry::Kind;
 /// the attributes:
 ///
 /// ```text
-/// rt = { package = "colored-rt", version = "0.1" }     # Cargo.toml
+/// rt = { package = "colored-rt", path = ".." }         # Cargo.toml
 ///
 /// #[rt::main(crate = ::rt)]
 /// async fn main() {}

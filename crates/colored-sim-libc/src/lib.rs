@@ -6,7 +6,7 @@
 //!
 //! ```toml
 //! [dev-dependencies]
-//! colored-sim-libc = "0.1"
+//! colored-sim-libc = { path = "../colored/crates/colored-sim-libc" }
 //! ```
 //!
 //! ```

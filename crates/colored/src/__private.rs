@@ -54,6 +54,8 @@ pub const FEATURES: &[&str] = {
 use crate::chance;
 use crate::runtime::{Builder, Runtime};
 
+/// For `select!`.
+pub use colored_core::budget::poll_remaining;
 pub use std::process::ExitCode;
 
 /// The main future of `Runtime::run`.
@@ -275,6 +277,20 @@ pub fn any_branch(branches: u32) -> u32 {
 #[inline]
 pub fn branch_0(_branches: u32) -> u32 {
     0
+}
+
+/// For `select!`.
+#[inline]
+pub fn apply<T, R>(value: T, f: impl FnOnce(T) -> R) -> R {
+    f(value)
+}
+
+/// For `select!`: the future of a branch. `field` returns a field of `futures`, and nothing else calls this.
+#[inline]
+pub fn branch<T, F>(futures: Pin<&mut T>, field: impl FnOnce(&mut T) -> &mut F) -> Pin<&mut F> {
+    // SAFETY: `T` is a tuple, which has no destructor of its own and is `Unpin` only if its fields are. The macro never
+    // moves a field out of it, and `field` returns the same field of it at each call.
+    unsafe { futures.map_unchecked_mut(field) }
 }
 
 /// For `select!`.

@@ -1,30 +1,34 @@
 //! Reading and writing: tokio's traits and helpers, the standard streams, and the readiness of sockets.
 //!
-//! Everything here but [`Interest`], [`Ready`], `AsyncFd`, `descriptor_color` and the standard streams is a re-export.
-//! The traits are tokio's own, so libraries that use them work with our sockets: TLS, HTTP, codecs, compression. None of
-//! this needs or starts a tokio runtime.
+//! The traits and the adapters are tokio's own, so libraries that use them work with our sockets: TLS, HTTP, codecs,
+//! compression. None of this needs or starts a tokio runtime.
 //!
-//! tokio's cooperative budget has no effect here. Our sockets use the budget of this runtime: a task
-//! whose sockets are always ready yields to its color and to other colors now and then. In-memory
-//! streams such as [`duplex`] do not consume the budget.
+//! tokio's cooperative budget has no effect here. Our sockets use the [budget](crate::task::consume_budget) of this runtime: a
+//! task whose sockets are always ready yields to its color and to other colors now and then. So do the streams that never
+//! wait, such as [`empty`] and [`repeat`], those in memory, such as [`duplex`], and the functions that copy: all are
+//! [`Metered`]. Adapters such as [`BufReader`] use the budget of what they read.
 
 #[cfg(unix)]
 mod async_fd;
+mod copy;
 #[cfg(unix)]
 mod descriptor_color;
+mod metered;
 mod stdio;
 
 #[cfg(unix)]
 pub use self::async_fd::{AsyncFd, AsyncFdTryNewError};
+pub use self::copy::{copy, copy_bidirectional, copy_bidirectional_with_sizes, copy_buf};
 #[cfg(unix)]
 pub use self::descriptor_color::descriptor_color;
+pub use self::metered::{
+    DuplexStream, Empty, Metered, Repeat, SimplexStream, Sink, duplex, empty, repeat, simplex, sink,
+};
 pub use self::stdio::{Stderr, Stdin, Stdout, stderr, stdin, stdout};
 pub use tokio::io::{
     AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncSeek, AsyncSeekExt, AsyncWrite,
-    AsyncWriteExt, BufReader, BufStream, BufWriter, Chain, DuplexStream, Empty, Join, Lines,
-    ReadBuf, ReadHalf, Repeat, SimplexStream, Sink, Split, Take, WriteHalf, copy,
-    copy_bidirectional, copy_bidirectional_with_sizes, copy_buf, duplex, empty, join, repeat,
-    simplex, sink, split,
+    AsyncWriteExt, BufReader, BufStream, BufWriter, Chain, Join, Lines, ReadBuf, ReadHalf, Split,
+    Take, WriteHalf, join, split,
 };
 
 #[doc(no_inline)]

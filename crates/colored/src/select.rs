@@ -19,6 +19,8 @@
 /// matches, all futures are dropped, and then the expression behind `=>` runs: it may use what the futures have borrowed, and
 /// may contain `.await`, `?`, `break` and `return`. If all branches are disabled, the expression behind `else` runs.
 ///
+/// A temporary value that a future borrows, as in `done = &mut ready(()) => ..`, lives until the output is there.
+///
 /// There are 1 to 64 branches. `biased;`, the conditions and the branch `else` may be left out; so may the comma behind a block.
 ///
 /// **Order.** Each poll begins with a branch that is drawn, and goes on in the order of the text, so no branch that is often
@@ -30,7 +32,11 @@
 /// futures: see [the page of this crate](crate#cancel-safety). In a loop, `&mut future` keeps a future from one round to
 /// the next.
 ///
-/// **Cost.** Some nanoseconds a poll to draw, beside the polls of the branches. Allocates nothing.
+/// **Budget.** A poll without a unit left of the [budget](crate::task::consume_budget) polls no branch, and the task comes back
+/// in its next turn: the branches that take no unit do not go on in place of those that wait for one.
+///
+/// **Cost.** Some nanoseconds a poll to draw, beside the polls of the branches. Allocates nothing. The future is as large as
+/// those of its branches, and three words.
 ///
 /// # Panics
 ///
@@ -154,21 +160,25 @@ macro_rules! __select {
             $($n($n),)+
             None,
         }
-        let selected = {
-            let branches = [$($i),+].len() as u32;
+        #[allow(unused_mut)]
+        let mut selected = {
             let mut disabled = 0_u64;
             $(
                 if !$condition {
                     disabled |= 1 << $i;
                 }
             )+
-            let mut futures = ($(
-                ::core::pin::pin!(::core::future::IntoFuture::into_future($future)),
-            )+);
-            // The closure moves this reference, in place of one for each future.
-            let futures = &mut futures;
+            // In a `let` of their own, so that a future may borrow a temporary value: it lives as long as this block.
+            let futures = ($($future,)+);
+            // One pin for all, which the closure moves: a pin for each would make the task larger. So would a tuple whose
+            // fields are moved one by one, which stays in the task.
+            let mut futures = ::core::pin::pin!($crate::__private::apply(futures, |futures| {
+                ($(::core::future::IntoFuture::into_future(futures.$i),)+)
+            }));
             let selected = ::core::future::poll_fn(move |cx| {
+                ::core::task::ready!($crate::__private::poll_remaining(cx));
                 let mut is_pending = false;
+                let branches = [$($i),+].len() as u32;
                 let start = $start(branches);
                 for turn in 0..branches {
                     match (start + turn) % branches {
@@ -176,8 +186,10 @@ macro_rules! __select {
                             if disabled & (1 << $i) != 0 {
                                 continue;
                             }
-                            let polled = ::core::future::Future::poll(futures.$i.as_mut(), cx);
-                            let ::core::task::Poll::Ready(output) = polled else {
+                            let future = $crate::__private::branch(futures.as_mut(), |futures| &mut futures.$i);
+                            let polled = ::core::future::Future::poll(future, cx);
+                            #[allow(unused_mut)]
+                            let ::core::task::Poll::Ready(mut output) = polled else {
                                 is_pending = true;
                                 continue;
                             };

@@ -5,7 +5,8 @@
 //!
 //! A wrapper adds two things to each method that waits. The method uses the cooperative budget
 //! ([`consume_budget`](crate::task::consume_budget)), so a loop over a channel that is never empty ends its poll in time.
-//! And a wait is in dumps and reports, with its place. All other methods are tokio's, by `Deref`.
+//! And a wait is in dumps and reports, with its place. All other methods are tokio's, by `Deref`. What waits in a line, for a
+//! lock, a permit, room or a [`Notify`], has its place there from its first poll on, also if no unit is left for it.
 //!
 //! # Types of other crates
 //!
@@ -84,32 +85,7 @@
 //!     "tokio::sync::mpsc::UnboundedReceiver::blocking_recv",
 //!     "tokio::sync::mpsc::UnboundedReceiver::blocking_recv_many",
 //!     "colored::sync::oneshot::Receiver::blocking_recv",
-//!     # Wants tokio's clock, and is there only if some crate enables it.
-//!     { path = "tokio::sync::mpsc::Sender::send_timeout", allow-invalid = true },
 //! ]
-//! ```
-//!
-//! # Methods that need tokio's clock
-//!
-//! If some crate of the program enables tokio's feature `time`, `mpsc::Sender` has a method
-//! `send_timeout`. The method uses the clock of a tokio runtime, and panics without one. A
-//! [`timeout`](crate::time::timeout) around `reserve` does the same and keeps the value:
-//!
-//! ```
-//! use colored::{sync::mpsc, time::{Duration, timeout}};
-//!
-//! # #[colored::main(workers = 1)]
-//! # async fn main() {
-//! let (sender, mut receiver) = mpsc::channel(1);
-//! sender.send(String::from("first")).await.unwrap();
-//! let second = String::from("second");
-//! let room = timeout(Duration::from_millis(1), sender.reserve()).await;
-//! assert!(room.is_err(), "there is none");
-//! assert_eq!(receiver.recv().await.unwrap(), "first");
-//! let room = timeout(Duration::from_millis(1), sender.reserve()).await.unwrap();
-//! room.unwrap().send(second);
-//! assert_eq!(receiver.recv().await.unwrap(), "second");
-//! # }
 //! ```
 
 mod arc;

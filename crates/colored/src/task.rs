@@ -205,7 +205,8 @@ fn spawn_here_on_thread<F: Future + 'static>(future: F) -> JoinHandle<F::Output>
     }
 }
 
-/// The id of the current task, or of the call of [`spawn_blocking`] that this thread runs.
+/// The id of the current task, or of the call of [`spawn_blocking`] that this thread runs. In the destructor of an output that
+/// nobody takes, it is the id of the task or the call whose output it is.
 ///
 /// # Panics
 ///

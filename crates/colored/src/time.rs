@@ -11,8 +11,9 @@
 //! * the time until its task gets its turn; and if its worker is busy, up to 0.1 ms and
 //!   one slice until the worker looks at its wheel.
 //!
-//! The timers of a worker fire in the order of the ticks of their deadlines; timers of
-//! one tick fire in the order in which they were first polled.
+//! The timers of a worker fire in the order of the ticks of their deadlines. Timers of
+//! one tick fire in the order in which they were first polled, as far as their tasks
+//! have one color: between colors there is no order, here as elsewhere.
 //!
 //! **Cost.** A timer costs nothing until it is first polled before its deadline; from
 //! then on it is in the wheel of the worker that polled it.

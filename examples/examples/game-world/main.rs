@@ -8,8 +8,8 @@
 //! The program compares one worker with all of them, and ends by itself after some seconds.
 //!
 //! ```text
-//! cargo run --release --example game-world
-//! cargo run --release --example game-world -- --ticks 50 --workers 4
+//! cargo run --release -p colored-examples --example game-world
+//! cargo run --release -p colored-examples --example game-world -- --ticks 50 --workers 4
 //! ```
 
 mod region;

@@ -8,8 +8,8 @@
 //! It ends by itself after some seconds.
 //!
 //! ```text
-//! cargo run --release --example orders
-//! cargo run --release --example orders -- --orders 500 --shares 20 --in-flight 16
+//! cargo run --release -p colored-examples --example orders
+//! cargo run --release -p colored-examples --example orders -- --orders 500 --shares 20 --in-flight 16
 //! ```
 
 mod store;

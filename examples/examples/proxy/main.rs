@@ -9,8 +9,8 @@
 //! | `full` | `full.rs` | all connections; they meet in the cache only |
 //!
 //! ```text
-//! cargo run --release --example proxy              # with an origin of its own to try it on
-//! cargo run --release --example proxy -- --compare # all three under load, with ratios; ends by itself
+//! cargo run --release -p colored-examples --example proxy              # with an origin of its own to try it on
+//! cargo run --release -p colored-examples --example proxy -- --compare # all three under load, with ratios; ends by itself
 //! diff examples/examples/proxy/serial.rs examples/examples/proxy/parse.rs
 //! ```
 //!

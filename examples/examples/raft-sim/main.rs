@@ -9,7 +9,7 @@
 //! * when all faults are healed, a write succeeds.
 //!
 //! ```text
-//! cargo run --release --example raft-sim -- [--bug NAME] [--seeds N]
+//! cargo run --release -p colored-examples --example raft-sim -- [--bug NAME] [--seeds N]
 //! ```
 //!
 //! Without `--bug`, the right program runs, and then each bug in turn.

@@ -5,7 +5,7 @@
 //! who does not read is put out.
 //!
 //! ```text
-//! cargo run --release --example rooms -- [--addr HOST:PORT]
+//! cargo run --release -p colored-examples --example rooms -- [--addr HOST:PORT]
 //! ```
 //!
 //! Ctrl-C stops it: it accepts no more, and waits 5 seconds for the members to leave.

@@ -10,7 +10,6 @@ mod faults;
 mod game_world;
 #[cfg(unix)]
 mod graceful_shutdown;
-mod http;
 mod kv;
 mod orders;
 mod pipeline;

@@ -6,6 +6,7 @@ use colored::diagnose::Options;
 use colored::net::{ConnectOptions, KeepAlive, TcpListener, TcpSocket, TcpStream};
 use colored::runtime::Tuning;
 use colored::sim;
+use colored::sync::mpsc;
 use colored::task::JoinSet;
 use colored::time::{self, Duration, Instant};
 use colored::{Builder, Runtime};
@@ -101,6 +102,14 @@ pub(super) const ROWS: &[Row] = &[
     }),
     ("time/timeout.rs::timeout_at", |of| {
         paused(async { time::timeout_at(after(of), pending::<()>()).await.unwrap_err() });
+        Ok(())
+    }),
+    ("sync/mpsc/bounded.rs::send_timeout", |of| {
+        paused(async {
+            let (send, _receive) = mpsc::channel(1);
+            send.send_timeout(1, of).await.unwrap();
+            assert_eq!(send.send_timeout(2, of).await.unwrap_err().into_inner(), 2);
+        });
         Ok(())
     }),
     ("time/interval.rs::interval", |of| {

@@ -62,7 +62,7 @@ mod target;
 mod wire;
 
 #[cfg(unix)]
-fn main() -> Result<(), colored_examples::Failure> {
+fn main() -> Result<(), colored_examples_common::Failure> {
     server::main()
 }
 

@@ -3,7 +3,7 @@
 use crate::cache::Limits;
 use crate::roots::Roots;
 use colored::time::Duration;
-use colored_examples::{Args, Failure};
+use colored_examples_common::{Args, Failure};
 
 const USAGE: &str = "httpd [--root DIR|/PREFIX=DIR]... [--addr HOST:PORT] [--workers N] [--copies N] \
     [--listeners one|each] [--coloring colored|serial] [--fs lazy|blocking|pool|aio|amped] \

@@ -11,7 +11,7 @@ use crate::steps;
 use colored::net::{ListenOptions, TcpListener};
 use colored::task::JoinSet;
 use colored::{Color, Runtime};
-use colored_examples::{Failure, asked_to_stop};
+use colored_examples_common::{Failure, asked_to_stop};
 use std::net::{self, SocketAddr};
 use std::panic::resume_unwind;
 use std::sync::Arc;

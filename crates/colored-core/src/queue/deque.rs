@@ -39,7 +39,7 @@ impl<T> Deque<T> {
 pub(crate) struct Stealer<T>(crossbeam_deque::Stealer<T>);
 
 impl<T> Stealer<T> {
-    /// Moves about half of the items to `into` and returns one of them.
+    /// Moves about half of the items, at most 32, to `into` and returns one of them.
     pub(crate) fn steal_half(&self, into: &Deque<T>) -> Option<T> {
         settle(|| self.0.steal_batch_and_pop(&into.0))
     }

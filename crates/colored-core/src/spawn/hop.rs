@@ -26,7 +26,9 @@ pub struct Hop {
 /// everything that was scheduled there before.
 ///
 /// The whole task moves. Inside `join!` or `select!` the other branches are polled under the new
-/// color as well from then on. A hop costs one scheduling, and a look-up in the table of colors
+/// color as well from then on. **And the whole task waits**: no branch is polled before `color` gives the task a turn, so a
+/// `timeout` or a `select!` around the hop, or beside it, cannot fire until then. The guide, `docs/colors.md` of the
+/// repository, has a section on this, "Which wait freezes what". A hop costs one scheduling, and a look-up in the table of colors
 /// unless `color` is the default one. If the task already has the color, and nothing else is
 /// scheduled there, the hop is ready at once, and takes a unit of the cooperative [budget], so that
 /// a loop of such hops lets others run now and then. If other work is scheduled there, that work

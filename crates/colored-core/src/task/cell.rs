@@ -198,8 +198,10 @@ unsafe fn drop_output<F: Future, S: Schedule>(task: NonNull<Header<S>>) {
         // SAFETY: the caller is the handle, or the holder of a task without a handle, so only this thread uses the
         // stage.
         let output = std::mem::replace(unsafe { &mut *stage }, Stage::Gone);
+        // SAFETY: the caller is the handle or the holder, which keeps the task alive.
+        let id = unsafe { task.as_ref() }.id;
         // A destructor that panics must not stop the worker.
-        contain(|| drop(output));
+        contain(|| id.drop_output(|| drop(output)));
     };
     // SAFETY: the caller promises that the task is complete, and that it is the handle, or the holder if there is no
     // handle.

@@ -23,6 +23,8 @@ static NEXT_BLOCK: AtomicU64 = AtomicU64::new(1);
 
 thread_slot!(static NEXT: Cell<u64> = Cell::new(0));
 
+thread_slot!(static OUTPUT_OF: Cell<Option<Id>> = Cell::new(None));
+
 impl Id {
     #[inline]
     pub(crate) fn next() -> Self {
@@ -49,6 +51,18 @@ impl Id {
         NEXT.with(|next| next.replace(number))
     }
 
+    /// Runs `drop`, which drops the output of the task with this id.
+    pub(super) fn drop_output(self, drop: impl FnOnce()) {
+        let _outer = Outer(OUTPUT_OF.with(|id| id.replace(Some(self))));
+        drop();
+    }
+
+    /// The id of the task whose output this thread drops.
+    #[inline]
+    pub(crate) fn of_dropped_output() -> Option<Self> {
+        OUTPUT_OF.with(Cell::get)
+    }
+
     /// The id with this number, as from a log; none for 0. There need be no such task.
     #[must_use]
     pub fn from_number(number: u64) -> Option<Self> {
@@ -59,6 +73,15 @@ impl Id {
     #[must_use]
     pub fn get(self) -> u64 {
         self.0.get()
+    }
+}
+
+/// Restores the task whose output this thread dropped before, also when the destructor panics.
+struct Outer(Option<Id>);
+
+impl Drop for Outer {
+    fn drop(&mut self) {
+        OUTPUT_OF.with(|id| id.set(self.0));
     }
 }
 

@@ -220,13 +220,13 @@ fn live(mut worker: Box<Worker>, services: Arc<Services>, hooks: &WorkerHooks) {
                 wake_all(&mut worker, &mut wakers);
             }
             Step::Park(_) if worker.is_absent() => {
-                hooks.around_sleep(index, || services.sleep(index));
+                hooks.around_sleep(&worker, || services.sleep(index));
                 // It was called because others are stuck.
                 driver.check_timer.wake_or_postpone(|| false);
             }
             Step::Park(limit) => {
                 let limit = limit.map(Duration::from_nanos);
-                hooks.around_sleep(index, || {
+                hooks.around_sleep(&worker, || {
                     if driver.clock.is_paused() {
                         let scheduler = worker.handle().scheduler();
                         services.park_paused(scheduler, index, limit, &mut wakers);

@@ -29,12 +29,24 @@ impl Builder {
     }
 
     /// As [`workers`](Self::workers).
+    ///
+    /// # Panics
+    ///
+    /// With 0, as in tokio; `workers` leaves that to [`build`](Self::build).
+    #[track_caller]
     pub fn worker_threads(self, workers: usize) -> Self {
+        assert!(workers > 0, "worker_threads(0): a runtime has 1 to 1024 workers");
         self.workers(workers)
     }
 
     /// As [`blocking_threads`](Self::blocking_threads).
+    ///
+    /// # Panics
+    ///
+    /// With 0, as in tokio; `blocking_threads` leaves that to [`build`](Self::build).
+    #[track_caller]
     pub fn max_blocking_threads(self, threads: usize) -> Self {
+        assert!(threads > 0, "max_blocking_threads(0): a runtime has 1 to 65536 blocking threads");
         self.blocking_threads(threads)
     }
 

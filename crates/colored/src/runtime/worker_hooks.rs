@@ -1,6 +1,6 @@
 //! The functions that workers call, with their numbers.
 
-use colored_core::contain;
+use colored_core::{Worker, contain};
 use std::sync::Arc;
 
 /// A function that a worker calls with its number.
@@ -22,12 +22,13 @@ impl WorkerHooks {
         life();
     }
 
-    /// Runs a sleep of a worker between its two hooks.
+    /// Runs a sleep of a worker between its two hooks, which are inside of the runtime. The worker counts as parked
+    /// meanwhile: what a hook spawns or wakes ends its sleep, or that of another one.
     #[inline]
-    pub(super) fn around_sleep(&self, worker: usize, sleep: impl FnOnce()) {
-        call(self.on_park.as_ref(), worker);
+    pub(super) fn around_sleep(&self, worker: &Worker, sleep: impl FnOnce()) {
+        call_inside(self.on_park.as_ref(), worker);
         sleep();
-        call(self.on_unpark.as_ref(), worker);
+        call_inside(self.on_unpark.as_ref(), worker);
     }
 }
 
@@ -39,6 +40,14 @@ struct Last<'a> {
 impl Drop for Last<'_> {
     fn drop(&mut self) {
         call(self.hook, self.worker);
+    }
+}
+
+#[inline]
+fn call_inside(hook: Option<&Hook>, worker: &Worker) {
+    if hook.is_some() {
+        let _entered = worker.handle().enter();
+        call(hook, worker.index());
     }
 }
 

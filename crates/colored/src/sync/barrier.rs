@@ -2,17 +2,17 @@
 
 use super::BarrierWaitResult;
 use super::waiting::Wait;
-use super::wrapper::{convert, deref};
+use super::wrapper::{convert, debug, deref};
 use crate::chance::wakes::in_order;
 use crate::wait_reason::Kind;
 use tokio::sync;
 
 /// Lets a number of tasks go on when all of them have come: [`tokio::sync::Barrier`].
-#[derive(Debug)]
 pub struct Barrier(sync::Barrier);
 
 deref!([] Barrier => sync::Barrier);
 convert!([] Barrier => sync::Barrier);
+debug!([] Barrier);
 
 impl Barrier {
     /// A barrier for so many tasks; 0 is taken for 1.

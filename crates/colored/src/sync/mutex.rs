@@ -2,7 +2,7 @@
 
 use super::arc::{self, transparent};
 use super::waiting::Wait;
-use super::wrapper::{convert, deref};
+use super::wrapper::{convert, debug, deref};
 use super::{MutexGuard, OwnedMutexGuard, TryLockError};
 use std::sync::Arc;
 use tokio::sync;
@@ -12,12 +12,13 @@ use tokio::sync;
 /// Waiting tasks get the lock in the order in which they asked. State of one color needs none: see
 /// [`ColorCell`](crate::ColorCell). A task that waits for a lock inside a section ([`exclusive`](crate::exclusive())) keeps
 /// its color meanwhile: if a task of that color has the lock, both wait for ever, and no error tells them.
-#[derive(Debug, Default)]
+#[derive(Default)]
 #[repr(transparent)]
 pub struct Mutex<T: ?Sized>(sync::Mutex<T>);
 
 deref!([T: ?Sized] Mutex<T> => sync::Mutex<T>);
 convert!([T] Mutex<T> => sync::Mutex<T>);
+debug!([T: ?Sized + std::fmt::Debug] Mutex<T>);
 transparent!([T: ?Sized] Mutex<T> => sync::Mutex<T>);
 
 impl<T> Mutex<T> {
@@ -43,13 +44,13 @@ impl<T: ?Sized> Mutex<T> {
     /// Waits for the lock. Cancel safe: a dropped wait loses its place in the line.
     #[track_caller]
     pub fn lock(&self) -> impl Future<Output = MutexGuard<'_, T>> {
-        Wait::for_lock(&self.0).until(self.0.lock())
+        Wait::for_lock(&self.0).in_line(self.0.lock())
     }
 
     /// As [`lock`](Self::lock), with a guard that keeps a counted reference. Cancel safe in the same way.
     #[track_caller]
     pub fn lock_owned(self: Arc<Self>) -> impl Future<Output = OwnedMutexGuard<T>> {
-        Wait::for_lock(&self.0).until(arc::inner(self).lock_owned())
+        Wait::for_lock(&self.0).in_line(arc::inner(self).lock_owned())
     }
 
     /// Takes the lock if it is open.

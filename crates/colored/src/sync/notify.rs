@@ -1,8 +1,8 @@
 //! [`Notify`], and the futures that wait for it.
 
 use super::arc::{self, transparent};
-use super::waiting::{Wait, Waiting};
-use super::wrapper::{convert, deref};
+use super::waiting::{InLine, Wait};
+use super::wrapper::{convert, debug, deref};
 use crate::wait_reason::Kind;
 use pin_project_lite::pin_project;
 use std::fmt;
@@ -12,12 +12,13 @@ use std::task::{Context, Poll};
 use tokio::sync;
 
 /// Wakes one task, or all that wait: [`tokio::sync::Notify`].
-#[derive(Debug, Default)]
+#[derive(Default)]
 #[repr(transparent)]
 pub struct Notify(sync::Notify);
 
 deref!([] Notify => sync::Notify);
 convert!([] Notify => sync::Notify);
+debug!([] Notify);
 transparent!([] Notify => sync::Notify);
 
 impl Notify {
@@ -37,14 +38,14 @@ impl Notify {
     /// given.
     #[track_caller]
     pub fn notified(&self) -> Notified<'_> {
-        let waiting = Wait::here(Kind::Notified).until(self.0.notified());
+        let waiting = Wait::here(Kind::Notified).in_line(self.0.notified());
         Notified { waiting }
     }
 
     /// As [`notified`](Self::notified), with a counted reference. Cancel safe in the same way.
     #[track_caller]
     pub fn notified_owned(self: Arc<Self>) -> OwnedNotified {
-        let waiting = Wait::here(Kind::Notified).until(arc::inner(self).notified_owned());
+        let waiting = Wait::here(Kind::Notified).in_line(arc::inner(self).notified_owned());
         OwnedNotified { waiting }
     }
 }
@@ -54,7 +55,7 @@ pin_project! {
     #[must_use = "futures do nothing unless awaited"]
     pub struct Notified<'a> {
         #[pin]
-        waiting: Waiting<sync::futures::Notified<'a>>,
+        waiting: InLine<sync::futures::Notified<'a>>,
     }
 }
 
@@ -84,7 +85,7 @@ pin_project! {
     #[must_use = "futures do nothing unless awaited"]
     pub struct OwnedNotified {
         #[pin]
-        waiting: Waiting<sync::futures::OwnedNotified>,
+        waiting: InLine<sync::futures::OwnedNotified>,
     }
 }
 

@@ -1,16 +1,17 @@
 //! [`OnceCell`] and [`SetOnce`]: values that are made once.
 
 use super::waiting::Wait;
-use super::wrapper::{convert, deref};
+use super::wrapper::{convert, debug, deref};
 use crate::wait_reason::Kind;
 use tokio::sync;
 
 /// A value that the first task that wants it makes: [`tokio::sync::OnceCell`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct OnceCell<T>(sync::OnceCell<T>);
 
 deref!([T] OnceCell<T> => sync::OnceCell<T>);
 convert!([T] OnceCell<T> => sync::OnceCell<T>);
+debug!([T: std::fmt::Debug] OnceCell<T>);
 
 impl<T> OnceCell<T> {
     /// An empty cell.
@@ -82,11 +83,12 @@ impl<T> From<T> for OnceCell<T> {
 }
 
 /// A value that is set once, and that tasks wait for: [`tokio::sync::SetOnce`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct SetOnce<T>(sync::SetOnce<T>);
 
 deref!([T] SetOnce<T> => sync::SetOnce<T>);
 convert!([T] SetOnce<T> => sync::SetOnce<T>);
+debug!([T: std::fmt::Debug] SetOnce<T>);
 
 impl<T> SetOnce<T> {
     /// An empty cell.

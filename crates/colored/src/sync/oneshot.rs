@@ -2,7 +2,7 @@
 
 use super::ordered::{Early, send_one};
 use super::waiting::Wait;
-use super::wrapper::{convert, deref};
+use super::wrapper::{convert, debug, deref};
 use crate::wait_reason::Kind;
 use std::panic::Location;
 use std::pin::Pin;
@@ -12,21 +12,21 @@ use tokio::sync::oneshot;
 pub use tokio::sync::oneshot::error;
 
 /// The sending half.
-#[derive(Debug)]
 pub struct Sender<T>(oneshot::Sender<T>);
 
 deref!([T] Sender<T> => oneshot::Sender<T>);
 convert!([T] Sender<T> => oneshot::Sender<T>);
+debug!([T: std::fmt::Debug] Sender<T>);
 
 /// The receiving half, and the future of the value. Cancel safe. A dump names the place where the channel was made.
-#[derive(Debug)]
 pub struct Receiver<T>(oneshot::Receiver<T>, Site, Early<T>);
 
 /// Where the channel was made. The place of a poll may be a combinator's.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 struct Site(&'static Location<'static>);
 
 deref!([T] Receiver<T> => oneshot::Receiver<T>);
+debug!([T: std::fmt::Debug] Receiver<T>);
 
 impl<T> From<oneshot::Receiver<T>> for Receiver<T> {
     #[track_caller]

@@ -5,6 +5,7 @@
 //! each source apart, and the receiver takes them in the recorded order. Room, and whether the other half is there, are
 //! answers of the record.
 
+use super::waiting::Wait;
 use colored_core::port::order::{
     Mark, Received, Source, SourceKind, is_ordered, is_replay_here, note, note_received, source,
     told, told_received, wait_until,
@@ -91,11 +92,21 @@ impl<T> Lines<T> {
         &self,
         value: T,
         sender: &mpsc::Sender<T>,
+        wait: Wait,
     ) -> Result<(), SendError<T>> {
         let Some(channel) = &self.0 else {
             refuse("a channel that was made elsewhere");
-            return sender.send(value).await;
+            return wait.send(value, sender).await;
         };
+        wait.until(self.sending_in_order(channel, value, sender)).await
+    }
+
+    async fn sending_in_order(
+        &self,
+        channel: &Channel<T>,
+        value: T,
+        sender: &mpsc::Sender<T>,
+    ) -> Result<(), SendError<T>> {
         if channel.is_replay {
             poll_fn(|cx| match told(Mark::Send) {
                 Some(false) => {
@@ -224,7 +235,6 @@ pub(super) fn send_one<T>(sender: oneshot::Sender<T>, value: T) -> Result<(), T>
 }
 
 /// The value of a channel for one, which has come before the record says that a poll finds it.
-#[derive(Debug)]
 pub(super) struct Early<T>(Option<Result<T, oneshot::error::RecvError>>);
 
 impl<T> Early<T> {

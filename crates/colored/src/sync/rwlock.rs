@@ -2,7 +2,7 @@
 
 use super::arc::{self, transparent};
 use super::waiting::Wait;
-use super::wrapper::{convert, deref};
+use super::wrapper::{convert, debug, deref};
 use super::{
     OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLockReadGuard, RwLockWriteGuard, TryLockError,
 };
@@ -14,12 +14,13 @@ use tokio::sync;
 /// Waiting tasks get the lock in the order in which they asked; a reader behind a waiting writer waits for it. See
 /// [`Mutex`](super::Mutex) for locks in sections, and [`ColorCell::read`](crate::ColorCell::read) for readers without a
 /// lock.
-#[derive(Debug, Default)]
+#[derive(Default)]
 #[repr(transparent)]
 pub struct RwLock<T: ?Sized>(sync::RwLock<T>);
 
 deref!([T: ?Sized] RwLock<T> => sync::RwLock<T>);
 convert!([T] RwLock<T> => sync::RwLock<T>);
+debug!([T: ?Sized + std::fmt::Debug] RwLock<T>);
 transparent!([T: ?Sized] RwLock<T> => sync::RwLock<T>);
 
 impl<T> RwLock<T> {
@@ -65,25 +66,25 @@ impl<T: ?Sized> RwLock<T> {
     /// Waits for the lock, for reading. Cancel safe: a dropped wait loses its place in the line.
     #[track_caller]
     pub fn read(&self) -> impl Future<Output = RwLockReadGuard<'_, T>> {
-        Wait::for_lock(&self.0).until(self.0.read())
+        Wait::for_lock(&self.0).in_line(self.0.read())
     }
 
     /// Waits for the lock, for writing. Cancel safe: a dropped wait loses its place in the line.
     #[track_caller]
     pub fn write(&self) -> impl Future<Output = RwLockWriteGuard<'_, T>> {
-        Wait::for_lock(&self.0).until(self.0.write())
+        Wait::for_lock(&self.0).in_line(self.0.write())
     }
 
     /// As [`read`](Self::read), with a guard that keeps a counted reference. Cancel safe in the same way.
     #[track_caller]
     pub fn read_owned(self: Arc<Self>) -> impl Future<Output = OwnedRwLockReadGuard<T>> {
-        Wait::for_lock(&self.0).until(arc::inner(self).read_owned())
+        Wait::for_lock(&self.0).in_line(arc::inner(self).read_owned())
     }
 
     /// As [`write`](Self::write), with a guard that keeps a counted reference. Cancel safe in the same way.
     #[track_caller]
     pub fn write_owned(self: Arc<Self>) -> impl Future<Output = OwnedRwLockWriteGuard<T>> {
-        Wait::for_lock(&self.0).until(arc::inner(self).write_owned())
+        Wait::for_lock(&self.0).in_line(arc::inner(self).write_owned())
     }
 
     /// Takes the lock for reading, if no writer has it or waits for it.

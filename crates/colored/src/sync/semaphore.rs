@@ -2,7 +2,7 @@
 
 use super::arc::{self, transparent};
 use super::waiting::Wait;
-use super::wrapper::{convert, deref};
+use super::wrapper::{convert, debug, deref};
 use super::{AcquireError, OwnedSemaphorePermit, SemaphorePermit, TryAcquireError};
 use std::sync::Arc;
 use tokio::sync;
@@ -11,12 +11,12 @@ use tokio::sync;
 ///
 /// Waiting tasks get permits in the order in which they asked. A bound of what runs under one color is a
 /// [`Limit`](crate::limit::Limit).
-#[derive(Debug)]
 #[repr(transparent)]
 pub struct Semaphore(sync::Semaphore);
 
 deref!([] Semaphore => sync::Semaphore);
 convert!([] Semaphore => sync::Semaphore);
+debug!([] Semaphore);
 transparent!([] Semaphore => sync::Semaphore);
 
 impl Semaphore {
@@ -51,7 +51,7 @@ impl Semaphore {
     /// If the semaphore is closed, before or meanwhile.
     #[track_caller]
     pub fn acquire(&self) -> impl Future<Output = Result<SemaphorePermit<'_>, AcquireError>> {
-        Wait::for_permit(&self.0).until(self.0.acquire())
+        Wait::for_permit(&self.0).in_line(self.0.acquire())
     }
 
     /// Waits for so many permits. Cancel safe as [`acquire`](Self::acquire).
@@ -64,7 +64,7 @@ impl Semaphore {
         &self,
         permits: u32,
     ) -> impl Future<Output = Result<SemaphorePermit<'_>, AcquireError>> {
-        Wait::for_permit(&self.0).until(self.0.acquire_many(permits))
+        Wait::for_permit(&self.0).in_line(self.0.acquire_many(permits))
     }
 
     /// As [`acquire`](Self::acquire), with a permit that keeps a counted reference. Cancel safe in the same way.
@@ -76,7 +76,7 @@ impl Semaphore {
     pub fn acquire_owned(
         self: Arc<Self>,
     ) -> impl Future<Output = Result<OwnedSemaphorePermit, AcquireError>> {
-        Wait::for_permit(&self.0).until(arc::inner(self).acquire_owned())
+        Wait::for_permit(&self.0).in_line(arc::inner(self).acquire_owned())
     }
 
     /// As [`acquire_many`](Self::acquire_many), with a permit that keeps a counted reference. Cancel safe in the same way.
@@ -89,7 +89,7 @@ impl Semaphore {
         self: Arc<Self>,
         permits: u32,
     ) -> impl Future<Output = Result<OwnedSemaphorePermit, AcquireError>> {
-        Wait::for_permit(&self.0).until(arc::inner(self).acquire_many_owned(permits))
+        Wait::for_permit(&self.0).in_line(arc::inner(self).acquire_many_owned(permits))
     }
 
     /// Takes a permit if there is one.

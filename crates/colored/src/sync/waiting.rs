@@ -6,7 +6,9 @@ use crate::wait_reason::{self, Kind, Note, Reason};
 use pin_project_lite::pin_project;
 use std::panic::Location;
 use std::pin::Pin;
+use std::sync::{Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
+use tokio::sync::mpsc::{self, error::SendError};
 
 /// What the caller waits for, and where.
 #[derive(Clone, Copy)]
@@ -81,6 +83,28 @@ impl Wait {
     pub(super) fn until<F>(self, future: F) -> Waiting<F> {
         Waiting { note: Note::of(self.0), future }
     }
+
+    /// Sends a value. A dropped wait has not sent it.
+    pub(super) async fn send<T>(
+        self,
+        value: T,
+        sender: &mpsc::Sender<T>,
+    ) -> Result<(), SendError<T>> {
+        match self.in_line(sender.reserve()).await {
+            Ok(permit) => {
+                permit.send(value);
+                Ok(())
+            }
+            Err(_) => Err(SendError(value)),
+        }
+    }
+
+    /// `future`, whose first poll takes a place in a line, also if no unit of the budget is left. It costs a unit when it is
+    /// ready; until there is one, what it has got is kept.
+    #[inline]
+    pub(super) fn in_line<F: Future>(self, future: F) -> InLine<F> {
+        InLine { note: Note::of(self.0), future, output: Mutex::new(None) }
+    }
 }
 
 /// Polls with one unit of the budget, which is returned if there was nothing to do.
@@ -104,14 +128,6 @@ pin_project! {
     }
 }
 
-impl<F> Waiting<F> {
-    /// The future inside.
-    #[inline]
-    pub(super) fn inner(self: Pin<&mut Self>) -> Pin<&mut F> {
-        self.project().future
-    }
-}
-
 impl<F: Future> Future for Waiting<F> {
     type Output = F::Output;
 
@@ -123,5 +139,48 @@ impl<F: Future> Future for Waiting<F> {
             this.note.record_poll(polled.is_pending());
             polled
         })
+    }
+}
+
+pin_project! {
+    /// The future of [`Wait::in_line`].
+    #[must_use = "futures do nothing unless awaited"]
+    pub(super) struct InLine<F: Future> {
+        note: Note,
+        #[pin]
+        future: F,
+        // Nobody locks it: in it the output need not be `Sync` for the future to be.
+        output: Mutex<Option<F::Output>>,
+    }
+}
+
+impl<F: Future> InLine<F> {
+    /// The future inside.
+    #[inline]
+    pub(super) fn inner(self: Pin<&mut Self>) -> Pin<&mut F> {
+        self.project().future
+    }
+}
+
+impl<F: Future> Future for InLine<F> {
+    type Output = F::Output;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let this = self.project();
+        let kept = this.output.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let output = match kept.take() {
+            Some(output) => output,
+            None => {
+                let polled = this.future.poll(cx);
+                this.note.record_poll(polled.is_pending());
+                ready!(polled)
+            }
+        };
+        if budget::poll_proceed(cx).is_pending() {
+            *kept = Some(output);
+            return Poll::Pending;
+        }
+        Poll::Ready(output)
     }
 }

@@ -35,11 +35,11 @@ impl<T> From<Sender<T>> for watch::Sender<T> {
 }
 
 /// The half that sees the latest value; there may be several.
-#[derive(Debug)]
 pub struct Receiver<T>(watch::Receiver<T>);
 
 deref!([T] Receiver<T> => watch::Receiver<T>);
 convert!([T] Receiver<T> => watch::Receiver<T>);
+debug!([T: fmt::Debug] Receiver<T>);
 clone!([T] Receiver<T>);
 
 /// A new channel, whose first value counts as seen.

@@ -74,7 +74,7 @@ impl<'a> Builder<'a> {
         self
     }
 
-    /// A name for the task, which [dumps](crate::Handle::dump), long polls, deadlocks and panics show. Several tasks may
+    /// A name for the task, which dumps (`Handle::dump`, feature `diagnose`), long polls, deadlocks and panics show. Several tasks may
     /// have one name. Default: none.
     ///
     /// A task without a name pays nothing. A name costs an allocation, four looks under a lock of the process, and 16

@@ -38,7 +38,8 @@ pub fn sleep(duration: Duration) -> Sleep {
 #[must_use = "a sleep does nothing unless it is awaited"]
 #[track_caller]
 pub fn sleep_until(deadline: impl Into<Instant>) -> Sleep {
-    Sleep { deadline: deadline.into().into_std(), timer: None, reason: TimerReason::here() }
+    let (deadline, reason) = (deadline.into().into_std(), TimerReason::here());
+    Sleep { deadline, timer: None, is_over: false, reason }
 }
 
 /// A future that is ready at its deadline; made by [`sleep`] and [`sleep_until`].
@@ -66,6 +67,8 @@ pub struct Sleep {
     deadline: std::time::Instant,
     /// There from the first poll that found the deadline ahead until it is reached.
     timer: Option<Timer>,
+    /// A poll was ready.
+    is_over: bool,
     /// Where it was made, for dumps.
     reason: TimerReason,
 }
@@ -76,11 +79,12 @@ impl Sleep {
         self.deadline.into()
     }
 
-    /// Whether the deadline has been reached, so that a poll would be ready.
+    /// Whether the deadline has been reached, so that a poll is ready. False before the first poll, and after a
+    /// [`reset`](Self::reset) of a sleep that was over until the next one.
     pub fn is_elapsed(&self) -> bool {
         order::has_come(|| match &self.timer {
             Some(timer) => timer.has_come(self.deadline),
-            None => has_come(self.deadline),
+            None => self.is_over,
         })
     }
 
@@ -91,19 +95,22 @@ impl Sleep {
     pub fn reset(self: Pin<&mut Self>, deadline: impl Into<Instant>) {
         let (this, deadline) = (self.get_mut(), deadline.into().into_std());
         this.deadline = deadline;
+        this.is_over = false;
         // A timer that has fired has woken its task, which comes to poll again.
         this.timer = this.timer.take().filter(|timer| timer.reset(deadline));
     }
 
     /// [`poll`](Future::poll) without the budget. The sleep is the guard of something else, or what is awaited.
     pub(super) fn poll_elapsed(&mut self, cx: &mut Context<'_>, is_guard: bool) -> Poll<()> {
-        order::timer(|| {
+        let polled = order::timer(|| {
             let Some(tick) = self.arm(cx) else { return Poll::Ready(()) };
             if let Some(timer) = &self.timer {
                 self.reason.note(tick, timer.present(), is_guard);
             }
             Poll::Pending
-        })
+        });
+        self.is_over = polled.is_ready();
+        polled
     }
 
     /// Makes the timer wake the task of `cx`. Returns the tick of the deadline, or `None` if it has been reached.

@@ -115,6 +115,20 @@ fn a_sleep_is_ready_at_its_deadline_and_not_before() {
 }
 
 #[test]
+fn a_sleep_is_not_elapsed_before_a_poll() {
+    let world = World::new();
+    let mut sleep = world.on(Some(0), || sleep(Duration::ZERO));
+    assert!(!sleep.is_elapsed());
+    assert!(world.poll(&mut sleep).is_ready());
+    assert!(sleep.is_elapsed());
+    let ahead = sleep.deadline() + ms(1);
+    Pin::new(&mut sleep).reset(ahead);
+    assert!(!sleep.is_elapsed());
+    world.forward(ms(1));
+    assert!(world.poll(&mut sleep).is_ready() && sleep.is_elapsed());
+}
+
+#[test]
 fn a_sleep_between_two_ticks_fires_at_the_next() {
     let world = World::new();
     let nanos = Duration::from_nanos;

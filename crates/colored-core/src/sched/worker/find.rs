@@ -96,7 +96,7 @@ impl Worker {
         Some(lane)
     }
 
-    /// Tries every other worker once, from a random one on, and returns which one had the lane. It takes half of a deque; if all deques are
+    /// Tries every other worker once, from a random one on, and returns which one had the lane. It takes half of a deque, at most 32 lanes; if all deques are
     /// empty, half of a home queue; and only then a `next` lane whose worker is late.
     fn steal(&mut self) -> Option<(ReadyLane, usize)> {
         let others = self.others();

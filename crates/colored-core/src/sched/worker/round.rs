@@ -31,7 +31,7 @@
 //!   Likewise, a lane in the inbox waits for two slices for each lane before it there.
 //!
 //! A lane in the `next` slot waits for at most one lane of the queues, or goes into the deque, behind the others,
-//! because another lane has taken its place. A thief takes the older half of a deque, in its order, and only when it is
+//! because another lane has taken its place. A thief takes the older half of a deque, at most 32 lanes, in its order, and only when it is
 //! out of lanes and the injector is empty. The stolen lanes are its round. So a theft puts no lane behind another. A
 //! batch from the injector is a round likewise, for the same reason.
 //!

@@ -7,7 +7,7 @@ use crate::report::fault::{Fault, Finding};
 use crate::report::hotspot;
 use crate::report::text;
 use crate::report::waits::Kept;
-use crate::usage::Window;
+use crate::usage::{Usage, Window};
 use colored_core::Color;
 use std::slice;
 
@@ -21,6 +21,10 @@ const LONG_QUEUE: f64 = 4.0;
 
 /// And in this part of the windows.
 const STEADY: f64 = 0.9;
+
+/// Where other programs take the CPUs, a color is hot if this part of all that waits in the program waits for it: how busy it
+/// is says what the system gave it. Two colors that each have a worker have a half each.
+const MOST: f64 = 0.55;
 
 /// A color that is kept for less is no convoy.
 const CONVOY: f64 = 0.5;
@@ -39,31 +43,70 @@ pub(super) fn hot(digest: &Digest<'_>) -> Option<Finding> {
     };
     let is_hot = |load: &&ColorLoad| is_busy(load) && is_waited_for(digest, load);
     let hot: Vec<&ColorLoad> = digest.colors.iter().filter(is_hot).collect();
-    let first = *hot.first()?;
     let split: Vec<Color> = hot.iter().map(|load| load.color).collect();
     let (now, then) = (Bound::without(digest, &[]), Bound::without(digest, &split));
-    if is_kept(first) || then.ceiling / now.ceiling < WORTH {
-        return None;
+    let is_worth = |first: &&ColorLoad| !is_kept(first) && then.ceiling / now.ceiling >= WORTH;
+    match hot.first().copied().filter(is_worth) {
+        Some(first) => Some(found(digest, first, &split, hot_sentence(digest, &hot, &then))),
+        None => beside_others(digest),
     }
-    let fault = if first.color.is_default() { Fault::DefaultColor } else { Fault::HotColor };
-    let mut finding =
-        Finding::new(fault, first.busy, hot_sentence(digest, &hot, &then)).about(first);
-    finding = finding.because(turns(first)).because(others(digest, &split));
+}
+
+/// The color for which nearly everything waits that waits, where other programs take the CPUs.
+fn beside_others(digest: &Digest<'_>) -> Option<Finding> {
+    let delayed = digest.delayed();
+    let waiting = |usage: &Usage| digest.share(usage.wait_color + usage.wait_cpu);
+    let all = waiting(&digest.all);
+    let first = digest
+        .colors
+        .iter()
+        .max_by(|one, other| waiting(&one.usage).total_cmp(&waiting(&other.usage)))?;
+    let queue = waiting(&first.usage);
+    let is_long = |windows: &[Window]| {
+        let (usage, length) = usage_in(windows, first.color);
+        (usage.wait_color + usage.wait_cpu).as_secs_f64() >= queue / 2.0 * length
+    };
+    // Of all that runs, the color runs this part, and one worker at a time: so much faster all workers would be.
+    let gain = digest.capacity * digest.share(first.usage.run) / digest.share(digest.all.run);
+    let is_hot = delayed > 0.0
+        && first.busy >= WARM * (1.0 - delayed)
+        && queue >= LONG_QUEUE
+        && queue >= MOST * all
+        && gain >= WORTH
+        && !is_kept(first)
+        && digest.part(is_long) >= MOSTLY;
+    let sentence = || {
+        format!(
+            "{} limits: of {} that wait on average, {} wait for it; splitting it gives at most {} times, then the CPUs",
+            digest.waits.name(first.color),
+            text::number(all),
+            text::number(queue),
+            text::factor(gain)
+        )
+    };
+    is_hot.then(|| found(digest, first, &[first.color], sentence()))
+}
+
+/// The finding about a hot color, which is one of those to split.
+fn found(digest: &Digest<'_>, first: &ColorLoad, split: &[Color], sentence: String) -> Finding {
+    let (fault, remedy) = match first.color.is_default() {
+        true => (Fault::DefaultColor, SPLIT_DEFAULT),
+        false => (Fault::HotColor, SPLIT),
+    };
+    let finding = Finding::new(fault, first.busy, sentence).about(first).mend(remedy);
+    let mut finding = finding.because(turns(first)).because(others(digest, split));
     if first.color.is_default() {
         finding.evidence.extend(sites(digest));
     }
     finding.evidence.extend(hotspot::evidence(digest.windows, first.color, "it"));
-    if first.color.is_default() {
-        return Some(finding.mend(
-            "name colors: `spawn_colored(Color::of(key), ..)` for tasks that share the state of a key, `spawn_unique` for \
-             tasks that share nothing",
-        ));
-    }
-    Some(finding.mend(
-        "divide what the color protects: one color for each key or shard (`Color::of(key)`, a `ColorCell` for each); run \
-         code that needs no exclusion under `spawn_unique`; let code that only reads share the color by `ColorCell::read`",
-    ))
+    finding
 }
+
+const SPLIT: &str = "divide what the color protects: one color for each key or shard (`Color::of(key)`, a `ColorCell` for each); \
+    run code that needs no exclusion under `spawn_unique`; let code that only reads share the color by `ColorCell::read`";
+
+const SPLIT_DEFAULT: &str = "name colors: `spawn_colored(Color::of(key), ..)` for tasks that share the state of a key, \
+    `spawn_unique` for tasks that share nothing";
 
 /// The color that is kept across awaits while tasks wait for it.
 pub(super) fn convoy(digest: &Digest<'_>) -> Option<Finding> {

@@ -211,3 +211,33 @@ fn a_neighbour_on_the_machine_is_told_beside_the_verdict_and_does_not_change_it(
         assert!(report.to_string().contains(note), "{report}");
     }
 }
+
+/// On a full machine the color is busy when the system lets it, which says little. Nearly everything waits for it.
+#[test]
+fn where_others_take_the_cpus_what_waits_tells_the_hot_color() {
+    let window = |run: u64, queue: f64, others: u64| {
+        let window = idle(2).with(orders(), run, us(100), 8).waiting(queue);
+        // Tasks that order are preempted, too.
+        (0..others).fold(window, |window, other| window.with(10 + other, 100, us(100), 1))
+    };
+    // Each worker had a CPU for two fifths of the time in which it could have run.
+    let delayed = |window: Window| {
+        let run = window.workers.iter().map(|worker| worker.run).sum::<Duration>();
+        window.delayed(run * 3 / 5)
+    };
+    let report = steady(&delayed(window(550, 38.0, 2)));
+    assert_first(&report, Fault::HotColor);
+    let sentence = &report.findings[0].sentence;
+    assert!(
+        sentence
+            .starts_with("color \"orders\" limits: of 38 that wait on average, 38 wait for it; "),
+        "{sentence}"
+    );
+    assert_first(&steady(&window(550, 38.0, 2)), None);
+    // Too little of what runs: the others fill the workers.
+    assert_first(&steady(&delayed(window(500, 38.0, 6))), None);
+    // A few wait, or as many for others.
+    assert_first(&steady(&delayed(window(550, 3.0, 2))), None);
+    let other = delayed(window(550, 20.0, 0).with(99, 100, us(100), 1).waiting(20.0));
+    assert_first(&steady(&other), None);
+}

@@ -60,6 +60,11 @@ impl TcpStream {
         SockRef::from(self.socket()).set_linger(limits::linger(linger)?)
     }
 
+    /// As [`set_linger`](TcpStream::set_linger) with a time of zero: the drop resets the connection.
+    pub fn set_zero_linger(&self) -> io::Result<()> {
+        self.set_linger(Some(Duration::ZERO))
+    }
+
     /// The time to live of sent packets, in hops.
     pub fn ttl(&self) -> io::Result<u32> {
         ttl::get(&SockRef::from(self.socket()), self.local_addr()?)

@@ -242,6 +242,11 @@ impl TcpSocket {
     pub fn set_linger(&self, linger: Option<Duration>) -> io::Result<()> {
         self.socket.set_linger(limits::linger(linger)?)
     }
+
+    /// As [`set_linger`](TcpSocket::set_linger) with a time of zero: the drop resets the connection.
+    pub fn set_zero_linger(&self) -> io::Result<()> {
+        self.set_linger(Some(Duration::ZERO))
+    }
 }
 
 fn size(name: &str, bytes: u32) -> io::Result<usize> {

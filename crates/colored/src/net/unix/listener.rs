@@ -41,7 +41,8 @@ pub struct UnixListener {
 }
 
 impl UnixListener {
-    /// Makes a socket at `path`, and listens there.
+    /// Makes a socket at `path`, and listens there. On Linux a path that begins with a NUL byte is an abstract name, which
+    /// has no file, and ends with its listener.
     ///
     /// The permissions of the file and of its directory decide which processes may connect. The umask determines the
     /// file's permissions.

@@ -45,7 +45,8 @@ impl Builder {
     }
 
     /// Each worker calls `f` with its number before it goes to sleep because nothing is runnable; otherwise as
-    /// [`on_worker_start`](Builder::on_worker_start). Some sleeps last a few microseconds only. Without hooks, a sleep
+    /// [`on_worker_start`](Builder::on_worker_start), but inside of the runtime, so that it can spawn: what it spawns or wakes
+    /// then runs, and so a hook that does so each time keeps the worker awake. Some sleeps last a few microseconds only. Without hooks, a sleep
     /// costs one comparison more.
     pub fn on_worker_park(mut self, f: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.worker_hooks.on_park = Some(Arc::new(f));

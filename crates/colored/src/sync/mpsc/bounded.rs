@@ -3,8 +3,9 @@
 use super::super::ordered::Lines;
 use super::super::waiting::Wait;
 use super::super::wrapper::{debug, ordered, ordered_clone};
-use super::error::{SendError, TrySendError};
+use super::error::{SendError, SendTimeoutError, TrySendError};
 use super::{Permit, PermitIterator};
+use crate::time::{Duration, timeout};
 use crate::wait_reason::Kind;
 use std::future::poll_fn;
 use std::task::{Context, Poll};
@@ -99,7 +100,35 @@ impl<T> Sender<T> {
     /// The value, if the receiver is closed or gone.
     #[track_caller]
     pub fn send(&self, value: T) -> impl Future<Output = Result<(), SendError<T>>> {
-        Wait::covered(Kind::Send).until(self.1.sending(value, &self.0))
+        self.1.sending(value, &self.0, Wait::covered(Kind::Send))
+    }
+
+    /// As [`send`](Self::send), and gives up when that much time has passed. Not cancel safe: a dropped wait drops the value.
+    ///
+    /// # Errors
+    ///
+    /// The value, if the time is over, or the receiver is closed or gone.
+    ///
+    /// # Panics
+    ///
+    /// When it has to wait outside of a runtime.
+    #[track_caller]
+    pub fn send_timeout(
+        &self,
+        value: T,
+        limit: Duration,
+    ) -> impl Future<Output = Result<(), SendTimeoutError<T>>> {
+        let room = timeout(limit, self.reserve());
+        async {
+            match room.await {
+                Ok(Ok(permit)) => {
+                    permit.send(value);
+                    Ok(())
+                }
+                Ok(Err(_)) => Err(SendTimeoutError::Closed(value)),
+                Err(_) => Err(SendTimeoutError::Timeout(value)),
+            }
+        }
     }
 
     /// Waits for room for one value. Cancel safe: a dropped wait loses its place in the line.
@@ -109,7 +138,7 @@ impl<T> Sender<T> {
     /// If the receiver is closed or gone.
     #[track_caller]
     pub fn reserve(&self) -> impl Future<Output = Result<Permit<'_, T>, SendError<()>>> {
-        Wait::here(Kind::Send).until(self.0.reserve())
+        Wait::here(Kind::Send).in_line(self.0.reserve())
     }
 
     /// Waits for room for so many values. Cancel safe as [`reserve`](Self::reserve).
@@ -122,7 +151,7 @@ impl<T> Sender<T> {
         &self,
         values: usize,
     ) -> impl Future<Output = Result<PermitIterator<'_, T>, SendError<()>>> {
-        Wait::here(Kind::Send).until(self.0.reserve_many(values))
+        Wait::here(Kind::Send).in_line(self.0.reserve_many(values))
     }
 
     /// As [`reserve`](Self::reserve), with a permit that keeps the sender. Cancel safe: a dropped wait drops the sender.
@@ -136,7 +165,7 @@ impl<T> Sender<T> {
         let Self(sender, lines) = self;
         let reserved =
             async { sender.reserve_owned().await.map(|permit| OwnedPermit(permit, lines)) };
-        wait.until(reserved)
+        wait.in_line(reserved)
     }
 
     /// Takes room for one value if there is some.

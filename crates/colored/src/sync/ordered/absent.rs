@@ -1,5 +1,6 @@
 //! Without the feature `record`, channels are tokio's.
 
+use super::waiting::Wait;
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -46,8 +47,9 @@ impl<T> Lines<T> {
         &self,
         value: T,
         sender: &mpsc::Sender<T>,
+        wait: Wait,
     ) -> impl Future<Output = Result<(), SendError<T>>> {
-        sender.send(value)
+        wait.send(value, sender)
     }
 
     #[inline(always)]
@@ -67,7 +69,6 @@ pub(super) fn send_one<T>(sender: oneshot::Sender<T>, value: T) -> Result<(), T>
 }
 
 /// Nothing.
-#[derive(Debug)]
 pub(super) struct Early<T>(PhantomData<fn() -> T>);
 
 impl<T> Early<T> {

@@ -33,6 +33,8 @@ fn options_are_what_was_set() {
         assert!(!client.keep_alive().unwrap());
         client.set_linger(Some(seconds(1))).unwrap();
         assert_eq!(client.linger().unwrap(), Some(seconds(1)));
+        client.set_zero_linger().unwrap();
+        assert_eq!(client.linger().unwrap(), Some(seconds(0)));
         client.set_linger(None).unwrap();
         assert_eq!(client.linger().unwrap(), None);
         client.set_ttl(9).unwrap();

@@ -56,6 +56,24 @@ fn a_path_that_cannot_be_a_sockets_is_refused() {
 
 #[test]
 #[cfg(target_os = "linux")]
+fn a_path_that_begins_with_nul_is_an_abstract_name() {
+    use std::os::linux::net::SocketAddrExt;
+    run(async {
+        let name = format!("colored-nul-{}", std::process::id());
+        let path = format!("\0{name}");
+        let listener = UnixListener::bind(&path).unwrap();
+        assert_eq!(listener.local_addr().unwrap().as_abstract_name(), Some(name.as_bytes()));
+        let (client, accepted) = tokio::join!(UnixStream::connect(&path), listener.accept());
+        assert_eq!(client.unwrap().peer_addr().unwrap().as_abstract_name(), Some(name.as_bytes()));
+        accepted.unwrap();
+        drop(listener);
+        let error = UnixStream::connect(&path).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::ConnectionRefused);
+    });
+}
+
+#[test]
+#[cfg(target_os = "linux")]
 fn an_abstract_name_ends_with_its_listener() {
     use std::os::linux::net::SocketAddrExt;
     use std::os::unix::net::SocketAddr;

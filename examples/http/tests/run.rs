@@ -1,5 +1,9 @@
 //! Hello, hits, and command lines that are wrong.
 
+#[allow(dead_code, reason = "the other examples use the rest")]
+#[path = "../../tests/run/support.rs"]
+mod support;
+
 use crate::support::{Running, addr_after, connect, error, get};
 use std::thread;
 
