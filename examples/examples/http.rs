@@ -9,6 +9,7 @@
 //! Ctrl-C stops it: it accepts no more, and finishes the requests that run.
 
 use bytes::Bytes;
+use colored::io::named;
 use colored::net::TcpListener;
 use colored::{Color, ColorCell, Runtime};
 use colored_examples::{Args, Failure, asked_to_stop};
@@ -38,7 +39,7 @@ fn main() -> Result<(), Failure> {
 }
 
 async fn listen(addr: String, coloring: Coloring) -> Result<(), Failure> {
-    let listener = TcpListener::bind(addr).await?;
+    let listener = named(TcpListener::bind(addr)).await?;
     let url = format!("http://{}", listener.local_addr()?);
     let stop = asked_to_stop()?;
     println!("listening on {url}; try: curl {url}/");

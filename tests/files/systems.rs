@@ -6,6 +6,7 @@
 
 use super::in_all_modes;
 use colored::fs::File;
+use colored::io::named;
 use colored_tests::scratch::Scratch;
 use colored_tests::soak;
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter};
@@ -225,7 +226,7 @@ async fn fill() {
     let error = loop {
         assert!(written < bytes.len(), "the file system is not full");
         let part = &bytes[written..bytes.len().min(written + (64 << 10))];
-        match file.write_at(part, written as u64).await {
+        match named(file.write_at(part, written as u64)).await {
             Ok(n) => written += n,
             Err(error) => break error,
         }
@@ -251,10 +252,8 @@ fn an_error_of_the_device_names_the_operation_and_the_path() {
         const EIO: i32 = 5;
         // No process has memory at address 0, and its file says so as a broken disk does.
         let file = File::open("/proc/self/mem").await.unwrap();
-        let error = file.read_at(&mut [0; 8], 0).await.unwrap_err();
-        let source = std::error::Error::source(&error).and_then(|e| e.downcast_ref());
-        let code = source.and_then(std::io::Error::raw_os_error);
-        assert_eq!(code.or(error.raw_os_error()), Some(EIO), "{error:?}");
+        let error = named(file.read_at(&mut [0; 8], 0)).await.unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(EIO), "{error:?}");
         assert!(error.to_string().starts_with("cannot read /proc/self/mem: "), "{error}");
         // The color, the worker and its threads go on.
         assert!(!colored::fs::read("/proc/self/stat").await.unwrap().is_empty());

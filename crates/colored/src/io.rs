@@ -1,12 +1,15 @@
 //! Reading and writing: tokio's traits and helpers, the standard streams, and the readiness of sockets.
 //!
-//! Everything here but [`Interest`], [`Ready`], `AsyncFd`, `descriptor_color` and the standard streams is a re-export.
+//! Everything here but [`Interest`], [`Ready`], [`named`], `AsyncFd`, `descriptor_color` and the standard streams is a re-export.
 //! The traits are tokio's own, so libraries that use them work with our sockets: TLS, HTTP, codecs, compression. None of
 //! this needs or starts a tokio runtime.
 //!
 //! tokio's cooperative budget has no effect here. Our sockets use the budget of this runtime: a task
 //! whose sockets are always ready yields to its color and to other colors now and then. In-memory
 //! streams such as [`duplex`] do not consume the budget.
+//!
+//! Errors are the system's own: `raw_os_error` is that of the standard library for the same failure. [`named`] and
+//! [`named_call`] give the operation and its object in addition.
 
 #[cfg(unix)]
 mod async_fd;
@@ -31,3 +34,4 @@ pub use tokio::io::{
 pub use std::io::{Error, ErrorKind, Result, SeekFrom};
 
 pub use crate::driver::reactor::{Interest, Ready};
+pub use crate::error_context::{Named, NamedError, named, named_call};

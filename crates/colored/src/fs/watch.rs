@@ -122,7 +122,8 @@ impl Watcher {
     ///
     /// # Errors
     ///
-    /// When there is no such file, it may not be read, or the system watches no more. The error names the path.
+    /// When there is no such file, it may not be read, or the system watches no more.
+    /// [`named_call`](crate::io::named_call) names the path.
     pub fn add(&mut self, path: impl AsRef<Path>) -> io::Result<()> {
         self.source.add(path.as_ref(), &mut self.events)
     }

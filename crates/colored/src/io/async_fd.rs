@@ -8,6 +8,7 @@ pub use self::error::AsyncFdTryNewError;
 
 use crate::driver::descriptor::Descriptor;
 use crate::driver::reactor::{Interest, Ready, Watched};
+use crate::error_context::{self, NamedError};
 use crate::registration::Registered;
 use std::fmt;
 use std::io::{self, ErrorKind};
@@ -102,9 +103,13 @@ impl<T: AsRawFd> AsyncFd<T> {
     #[track_caller]
     pub fn try_with_interest(value: T, interest: Interest) -> Result<Self, AsyncFdTryNewError<T>> {
         // The system tells at once for what it is ready.
-        match Registered::try_new(Descriptor(value), Ready::EMPTY, Watched::of(interest)) {
-            Ok(inner) => Ok(Self { inner }),
-            Err((Descriptor(value), cause)) => Err(AsyncFdTryNewError { value, cause }),
+        let registers =
+            || Registered::try_new(Descriptor(value), Ready::EMPTY, Watched::of(interest));
+        match error_context::listened(registers) {
+            (Ok(inner), _) => Ok(Self { inner }),
+            (Err((Descriptor(value), cause)), met) => {
+                Err(AsyncFdTryNewError { value, cause: NamedError::of(cause, met) })
+            }
         }
     }
 

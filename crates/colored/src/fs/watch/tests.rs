@@ -4,6 +4,7 @@ mod generated;
 mod names;
 
 use super::{Event, Watcher};
+use crate::io::named_call;
 use crate::services::testing::run;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
@@ -141,7 +142,7 @@ fn a_removed_path_and_a_path_that_never_was_are_told() {
         assert_eq!(watcher.remove(&inner).unwrap_err().kind(), ErrorKind::NotFound);
         fs::write(inner.join("unseen"), "").unwrap();
         assert_eq!(events(&mut watcher, &place).await, []);
-        let error = watcher.add(place.at("nothing")).unwrap_err();
+        let error = named_call(|| watcher.add(place.at("nothing"))).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::NotFound);
         let text = format!("cannot watch {}: ", place.at("nothing").display());
         assert!(error.to_string().starts_with(&text), "{error}");

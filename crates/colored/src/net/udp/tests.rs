@@ -1,6 +1,7 @@
 //! Tests of UDP sockets.
 
 use super::*;
+use crate::io::named;
 use crate::services::testing::run;
 use std::future::poll_fn;
 use std::pin::pin;
@@ -157,10 +158,13 @@ fn errors_name_the_address() {
     run(async {
         let taken = UdpSocket::bind("127.0.0.1:0").await.unwrap();
         let addr = taken.local_addr().unwrap();
-        let error = UdpSocket::bind(addr).await.unwrap_err();
+        let error = named(UdpSocket::bind(addr)).await.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::AddrInUse);
+        let of_std = net::UdpSocket::bind(addr).unwrap_err();
+        assert_eq!(error.raw_os_error(), of_std.raw_os_error());
         assert!(error.to_string().starts_with(&format!("cannot bind to {addr}: ")), "{error}");
-        let error = taken.send_to(&vec![0; 100_000], addr).await.unwrap_err();
+        let datagram = vec![0; 100_000];
+        let error = named(taken.send_to(&datagram, addr)).await.unwrap_err();
         let text = format!("cannot send 100000 bytes to {addr}: ");
         assert!(error.to_string().starts_with(&text), "{error}");
         let none: [SocketAddr; 0] = [];

@@ -48,7 +48,7 @@ impl UnixStream {
     ///
     /// When there is no such file ([`NotFound`](io::ErrorKind::NotFound)), there is no listener
     /// ([`ConnectionRefused`](io::ErrorKind::ConnectionRefused)), or the path is no valid path of a socket
-    /// ([`InvalidInput`](io::ErrorKind::InvalidInput)). The error names the path.
+    /// ([`InvalidInput`](io::ErrorKind::InvalidInput)). [`named`](crate::io::named) names the path.
     ///
     /// # Panics
     ///

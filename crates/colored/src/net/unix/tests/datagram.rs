@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::net::Shutdown;
 
 use super::Place;
-use crate::io::ReadBuf;
+use crate::io::{ReadBuf, named, named_call};
 use crate::net::UnixDatagram;
 use crate::services::testing::run;
 
@@ -98,15 +98,15 @@ fn errors_name_the_path() {
         let place = Place::new();
         let path = place.0.display();
         let socket = UnixDatagram::unbound().unwrap();
-        let polled = poll_fn(|cx| socket.poll_send_to(cx, b"x", &place.0)).await;
+        let polled = named(poll_fn(|cx| socket.poll_send_to(cx, b"x", &place.0))).await;
         assert!(polled.unwrap_err().to_string().contains(&path.to_string()));
-        let error = socket.send_to(b"x", &place.0).await.unwrap_err();
+        let error = named(socket.send_to(b"x", &place.0)).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::NotFound);
         assert!(error.to_string().starts_with(&format!("cannot send to {path}: ")), "{error}");
-        let error = socket.connect(&place.0).unwrap_err();
+        let error = named_call(|| socket.connect(&place.0)).unwrap_err();
         assert!(error.to_string().starts_with(&format!("cannot connect to {path}: ")), "{error}");
         let _bound = UnixDatagram::bind(&place.0).unwrap();
-        let error = UnixDatagram::bind(&place.0).unwrap_err();
+        let error = named_call(|| UnixDatagram::bind(&place.0)).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::AddrInUse);
         assert!(error.to_string().starts_with(&format!("cannot bind to {path}: ")), "{error}");
     });
