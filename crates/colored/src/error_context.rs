@@ -96,7 +96,9 @@ fn replace_ear(ear: Ear) -> Ear {
 
 /// Runs `f`, and returns what it has met beside its result: for [`hear`] on another thread.
 pub(crate) fn listened<R>(f: impl FnOnce() -> R) -> (R, Option<Box<Heard>>) {
-    listening(None, f)
+    let listening = Listening::begin();
+    let result = f();
+    (result, listening.end())
 }
 
 /// What code on another thread has met.
@@ -109,27 +111,38 @@ pub(crate) fn hear(met: Option<Box<Heard>>) {
     });
 }
 
-/// Runs `f` with an ear that has heard `heard`, and returns what it has heard afterwards.
-fn listening<R>(heard: Option<Box<Heard>>, f: impl FnOnce() -> R) -> (R, Option<Box<Heard>>) {
-    /// Gives the ear back, also in an unwinding.
-    struct Before(Option<Ear>);
-    impl Before {
-        fn give_back(&mut self) -> Option<Box<Heard>> {
-            match replace_ear(self.0.take()?) {
-                Ear::Listens(heard) => heard,
-                Ear::Deaf => None,
-            }
+/// An ear that listens until it is dropped.
+pub(crate) struct Listening {
+    before: Option<Ear>,
+}
+
+impl Listening {
+    pub(crate) fn begin() -> Self {
+        Self::after(None)
+    }
+
+    fn after(heard: Option<Box<Heard>>) -> Self {
+        Self { before: Some(replace_ear(Ear::Listens(heard))) }
+    }
+
+    /// What it has heard.
+    pub(crate) fn end(mut self) -> Option<Box<Heard>> {
+        self.give_back()
+    }
+
+    fn give_back(&mut self) -> Option<Box<Heard>> {
+        match replace_ear(self.before.take()?) {
+            Ear::Listens(heard) => heard,
+            Ear::Deaf => None,
         }
     }
-    impl Drop for Before {
-        fn drop(&mut self) {
-            self.give_back();
-        }
+}
+
+/// Also in an unwinding.
+impl Drop for Listening {
+    fn drop(&mut self) {
+        self.give_back();
     }
-    let mut before = Before(Some(replace_ear(Ear::Listens(heard))));
-    let result = f();
-    let heard = before.give_back();
-    (result, heard)
 }
 
 /// The error of a system's operation: `source` itself, if it has a number, and otherwise an error with `text`, which should
@@ -211,8 +224,8 @@ where
 /// That of the function.
 pub fn named_call<T>(operation: impl FnOnce() -> io::Result<T>) -> Result<T, NamedError> {
     let _closure = Closure::begin();
-    let (result, heard) = listening(None, operation);
-    result.map_err(|error| NamedError::of(error, heard))
+    let (result, met) = listened(operation);
+    result.map_err(|error| NamedError::of(error, met))
 }
 
 pin_project! {
@@ -230,7 +243,9 @@ impl<T, F: Future<Output = io::Result<T>>> Future for Named<F> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
-        let (polled, heard) = listening(this.heard.take(), || this.operation.poll(cx));
+        let listening = Listening::after(this.heard.take());
+        let polled = this.operation.poll(cx);
+        let heard = listening.end();
         match polled {
             Poll::Ready(result) => {
                 Poll::Ready(result.map_err(|error| NamedError::of(error, heard)))

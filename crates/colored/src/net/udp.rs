@@ -200,6 +200,10 @@ impl UdpSocket {
 
     /// Receives a datagram. Returns its length and its sender; what does not fit into `buf` is lost. Cancel safe: a
     /// datagram that has not been returned is still in the queue of the system.
+    ///
+    /// # Errors
+    ///
+    /// As [`recv`](Self::recv).
     pub async fn recv_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
         let recv = |socket: &system::UdpSocket| socket.recv_from(buf);
         self.inner.io(Interest::READABLE, recv).await.map(|(_, received)| received)

@@ -234,10 +234,13 @@ impl UnixDatagram {
         self.socket().peer_addr()
     }
 
-    /// Ends one direction, or both: then sends fail, here or at the peer. A task that waits to receive goes on waiting,
-    /// since Linux tells it nothing.
+    /// Ends one direction, or both: then sends fail, here or at the peer. Tasks of this socket that wait for a direction
+    /// that ends are woken: on Linux a receive then returns what has come, and without anything 0 bytes.
     pub fn shutdown(&self, how: Shutdown) -> io::Result<()> {
-        self.socket().shutdown(how)
+        self.socket().shutdown(how)?;
+        // Linux tells nobody.
+        self.inner.end(how);
+        Ok(())
     }
 
     pub(in crate::net) fn socket(&self) -> &mio::net::UnixDatagram {

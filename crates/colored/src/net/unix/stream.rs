@@ -140,10 +140,8 @@ impl UnixStream {
     /// [`AsyncWriteExt::shutdown`](crate::io::AsyncWriteExt::shutdown) ends the writing direction.
     pub fn shutdown_with(&self, how: Shutdown) -> io::Result<()> {
         self.socket().shutdown(how)?;
-        if how != Shutdown::Read {
-            // The system wakes only tasks that wait to read.
-            self.inner.end_writing();
-        }
+        // Linux wakes only tasks that wait to read.
+        self.inner.end(how);
         Ok(())
     }
 
