@@ -7,6 +7,7 @@
 //! Ctrl-C stops it: it accepts no more, and waits 5 seconds for the connections.
 
 use colored::io::copy;
+use colored::io::named;
 use colored::net::{TcpListener, TcpStream};
 use colored::task::JoinSet;
 use colored_examples::{Args, Failure, asked_to_stop, finish};
@@ -19,7 +20,7 @@ async fn main() -> Result<(), Failure> {
     let addr = args.value("--addr", "an address and a port, such as 127.0.0.1:7000")?;
     args.end()?;
 
-    let listener = TcpListener::bind(addr.unwrap_or(String::from("127.0.0.1:7000"))).await?;
+    let listener = named(TcpListener::bind(addr.unwrap_or(String::from("127.0.0.1:7000")))).await?;
     let addr = listener.local_addr()?;
     let mut stop = pin!(asked_to_stop()?);
     println!("listening on {addr}; try: nc {} {}", addr.ip(), addr.port());

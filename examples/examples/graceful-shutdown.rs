@@ -8,6 +8,7 @@
 //! curl http://127.0.0.1:8080/          # how many requests run
 //! ```
 
+use colored::io::named;
 use colored::net::TcpListener;
 use colored::sync::oneshot;
 use colored::time::{Duration, sleep};
@@ -29,7 +30,7 @@ async fn main() -> Result<(), Failure> {
     let deadline = Duration::from_millis(deadline.unwrap_or(5_000));
     args.end()?;
 
-    let listener = TcpListener::bind(addr.unwrap_or(String::from("127.0.0.1:8080"))).await?;
+    let listener = named(TcpListener::bind(addr.unwrap_or(String::from("127.0.0.1:8080")))).await?;
     let stop = asked_to_stop()?;
     let url = format!("http://{}", listener.local_addr()?);
     println!("listening on {url}; try: curl {url}/3000, and Ctrl-C meanwhile");

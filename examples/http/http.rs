@@ -12,6 +12,7 @@
 //! `listen` and `converse` do, for both versions of HTTP, with limits of time and of connections.
 
 use bytes::Bytes;
+use colored::io::named;
 use colored::net::{TcpListener, TcpStream};
 use colored::task::{CancellationToken, JoinSet};
 use colored::time::{Duration, timeout};
@@ -47,7 +48,7 @@ fn main() -> Result<(), Failure> {
 }
 
 async fn listen(addr: String, is_parallel: bool) -> Result<(), Failure> {
-    let listener = TcpListener::bind(addr).await?;
+    let listener = named(TcpListener::bind(addr)).await?;
     let url = format!("http://{}", listener.local_addr()?);
     let mut asked = pin!(asked_to_stop()?);
     println!("listening on {url}; try: curl {url}/");

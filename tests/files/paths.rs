@@ -2,7 +2,7 @@
 
 use super::in_all_modes;
 use colored::fs::{self, DirBuilder, File};
-use colored_tests::run;
+use colored::io::named;
 use colored_tests::scratch::Scratch;
 use std::collections::BTreeSet;
 use std::future::poll_fn;
@@ -49,7 +49,7 @@ fn directories_are_made_with_options() {
         let mut builder = DirBuilder::new();
         builder.mode(0o500).create(&one).await.unwrap();
         assert_eq!(std::fs::metadata(&one).unwrap().permissions().mode() & 0o777, 0o500);
-        let again = builder.create(&one).await.unwrap_err();
+        let again = named(builder.create(&one)).await.unwrap_err();
         assert_eq!(again.kind(), ErrorKind::AlreadyExists);
         let said = format!("cannot make the directory {}: ", one.display());
         assert!(again.to_string().starts_with(&said), "{again}");
@@ -68,19 +68,27 @@ fn an_error_names_the_operation_and_the_path_and_has_the_kind_of_the_system() {
         let gone = scratch.join("gone");
         let at = gone.display();
         for (error, said) in [
-            (File::open(&gone).await.map(drop).unwrap_err(), format!("cannot open {at}: ")),
-            (fs::read(&gone).await.map(drop).unwrap_err(), format!("cannot open {at}: ")),
+            (named(File::open(&gone)).await.map(drop).unwrap_err(), format!("cannot open {at}: ")),
+            (named(fs::read(&gone)).await.map(drop).unwrap_err(), format!("cannot open {at}: ")),
             (
-                fs::metadata(&gone).await.map(drop).unwrap_err(),
+                named(fs::metadata(&gone)).await.map(drop).unwrap_err(),
                 format!("cannot read the metadata of {at}: "),
             ),
-            (fs::remove_file(&gone).await.unwrap_err(), format!("cannot remove the file {at}: ")),
-            (fs::read_dir(&gone).await.map(drop).unwrap_err(), format!("cannot list {at}: ")),
             (
-                fs::rename(&gone, scratch.join("x")).await.unwrap_err(),
+                named(fs::remove_file(&gone)).await.unwrap_err(),
+                format!("cannot remove the file {at}: "),
+            ),
+            (
+                named(fs::read_dir(&gone)).await.map(drop).unwrap_err(),
+                format!("cannot list {at}: "),
+            ),
+            (
+                named(fs::rename(&gone, scratch.join("x"))).await.unwrap_err(),
                 format!("cannot rename {at} to {}", scratch.join("x").display()),
             ),
         ] {
+            let of_std = std::fs::File::open(&gone).unwrap_err();
+            assert_eq!(error.raw_os_error(), of_std.raw_os_error(), "{error}");
             assert!(error.to_string().starts_with(&said), "{error}");
             assert_eq!(error.kind(), ErrorKind::NotFound, "{error}");
         }

@@ -2,6 +2,7 @@
 
 use super::in_all_modes;
 use colored::fs::File;
+use colored::io::named;
 use colored::sync::oneshot;
 use colored::time::{Duration, sleep, timeout};
 use colored_tests::scratch::Scratch;
@@ -120,7 +121,7 @@ fn a_write_to_a_pipe_without_a_reader_is_an_error() {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
         let mut writer = File::from_std(std::fs::File::from(OwnedFd::from(writer))).unwrap();
-        let error = writer.write(b"lost").await.unwrap_err();
+        let error = named(writer.write(b"lost")).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::BrokenPipe);
         assert!(error.to_string().starts_with("cannot write to a file: "), "{error}");
     });
@@ -184,7 +185,7 @@ fn the_error_of_a_dropped_write_is_not_that_of_another_write() {
 fn a_full_device_is_an_error_that_names_it() {
     run(1, async {
         let mut full = File::options().write(true).open("/dev/full").await.unwrap();
-        let error = full.write(b"bytes").await.unwrap_err();
+        let error = named(full.write(b"bytes")).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::StorageFull);
         assert!(error.to_string().starts_with("cannot write to /dev/full: "), "{error}");
     });

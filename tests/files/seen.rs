@@ -1,6 +1,5 @@
 //! What a test sees of results, files and directories.
 
-use std::error::Error;
 use std::fs;
 use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -9,10 +8,7 @@ use std::path::Path;
 /// The kind and the number of an error, or that there is none.
 pub(super) fn said<T>(result: io::Result<T>) -> String {
     let Err(error) = result else { return "Ok".into() };
-    let source = error.get_ref().and_then(Error::source);
-    let source = source.and_then(|source| source.downcast_ref::<io::Error>());
-    let code = error.raw_os_error().or_else(|| source?.raw_os_error());
-    format!("{:?}, {code:?}", error.kind())
+    format!("{:?}, {:?}", error.kind(), error.raw_os_error())
 }
 
 /// All that is in a directory, and what is at the path if that is elsewhere.

@@ -1,6 +1,7 @@
 //! Acceptors of every kind that find no descriptor: they wait longer each time, and accept all connections when they can
 //! again.
 
+use colored::io::named;
 use colored::net::{TcpListener, UnixListener};
 use colored::time::{Duration, Instant};
 use colored_tests::{child, runtime, shared};
@@ -30,10 +31,11 @@ async fn fail<T: std::fmt::Debug>(
 ) {
     let (begin, mut errors) = (Instant::now(), Vec::new());
     while begin.elapsed() < STARVED {
-        errors.push(accept().await.unwrap_err());
+        errors.push(named(accept()).await.unwrap_err());
     }
     assert!((2..=listeners * MOST).contains(&errors.len()), "{} errors", errors.len());
     for error in errors {
+        assert_eq!(error.raw_os_error(), Some(rustix::io::Errno::MFILE.raw_os_error()));
         let text = error.to_string();
         assert!(text.contains("every descriptor that is allowed is in use"), "{text}");
     }

@@ -1,7 +1,7 @@
 //! A listener for each worker.
 
 use colored::Color;
-use colored::io::{AsyncReadExt, AsyncWriteExt};
+use colored::io::{AsyncReadExt, AsyncWriteExt, named};
 use colored::net::{ListenOptions, TcpListener, TcpStream};
 use colored::task::JoinSet;
 use colored_tests::run;
@@ -63,7 +63,7 @@ fn options_and_errors_are_those_of_one_listener() {
         assert_eq!(error.kind(), ErrorKind::AddrInUse);
         let alone = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let taken = alone.local_addr().unwrap();
-        let error = TcpListener::bind_per_worker(taken).await.unwrap_err();
+        let error = named(TcpListener::bind_per_worker(taken)).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::AddrInUse);
         let text = format!("cannot listen on {taken}: ");
         assert!(error.to_string().starts_with(&text), "{error}");

@@ -175,3 +175,36 @@ fn a_push_of_another_thread_is_named() {
     let text = payload.downcast::<String>().expect("a text");
     assert!(text.contains("what another thread spawns or posts: color 0x5, turn 1"), "{text}");
 }
+
+/// Waits for a lock, in so many rounds, and reads a cell.
+async fn uncovered() {
+    let lock = sync::Mutex::new(0);
+    for _ in 0..3 {
+        *lock.lock().await += 1;
+    }
+    let cell = ColorCell::new(9, 1);
+    cell.read(|value| *value).await;
+}
+
+/// The one that records hears of it at once, and once of each place.
+#[test]
+fn a_recorded_run_warns_of_what_a_replay_will_refuse() {
+    const CHILD: &str = "COLORED_TESTS_RECORDS";
+    if std::env::var_os(CHILD).is_some() {
+        drop(Record::of(2, || async { spawn_colored(7, uncovered()).await.unwrap() }));
+        return;
+    }
+    let this = "refusals::a_recorded_run_warns_of_what_a_replay_will_refuse";
+    let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+    let child = child.args(["--exact", this, "--nocapture"]).env(CHILD, "1").output().unwrap();
+    let text = String::from_utf8_lossy(&child.stderr).into_owned();
+    assert!(child.status.success(), "{text}");
+    let said: Vec<_> =
+        text.lines().filter(|line| line.starts_with("colored: no record covers ")).collect();
+    let [lock, read] = said[..] else { panic!("each place once: {text}") };
+    for (line, what) in [(lock, "a lock"), (read, "a read of a cell beside others")] {
+        let start = format!("colored: no record covers {what}: color 0x7, at ");
+        assert!(line.starts_with(&start) && line.contains("refusals.rs:"), "{line}");
+        assert!(line.ends_with("; a replay ends there"), "{line}");
+    }
+}

@@ -18,6 +18,8 @@ mod nested;
 mod no_threads;
 #[cfg(target_os = "linux")]
 mod non_blocking;
+#[cfg(unix)]
+mod numbers;
 mod outlived;
 mod panics;
 mod paused;

@@ -1,6 +1,6 @@
 //! Child processes.
 
-use colored::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use colored::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, named_call};
 use colored::process::{Command, Stdio};
 use colored::time::{Duration, timeout};
 use colored::{Runtime, spawn_unique};
@@ -27,8 +27,10 @@ fn output_and_status_are_those_of_the_program() {
         let mut command = Command::new("sh");
         command.args(["-c", "test $COLOR = red && test $PWD = /"]).env("COLOR", "red");
         assert!(command.current_dir("/").status().await.unwrap().success());
-        let error = Command::new("/no/such/program").spawn().unwrap_err();
+        let error = named_call(|| Command::new("/no/such/program").spawn()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::NotFound);
+        let of_std = std::process::Command::new("/no/such/program").spawn().unwrap_err();
+        assert_eq!(error.raw_os_error(), of_std.raw_os_error());
         assert!(error.to_string().starts_with("cannot start /no/such/program: "), "{error}");
     });
 }

@@ -1,6 +1,6 @@
 //! Sockets with names and queues of the system.
 
-use colored::io::{AsyncReadExt, AsyncWriteExt};
+use colored::io::{AsyncReadExt, AsyncWriteExt, named};
 use colored::net::{ListenOptions, TcpListener, TcpStream, lookup_host};
 use colored::time::{Duration, timeout};
 use colored_tests::{child, run};
@@ -56,7 +56,8 @@ fn every_address_of_a_name_is_tried() {
             assert_eq!(first.local_addr().unwrap(), all[0]);
             let second = TcpListener::bind((NAME, port)).await.unwrap();
             assert_eq!(second.local_addr().unwrap(), all[1]);
-            let error = TcpListener::bind((NAME, port)).await.unwrap_err().to_string();
+            let taken = named(TcpListener::bind((NAME, port)));
+            let error = taken.await.unwrap_err().to_string();
             for addr in all {
                 assert!(error.contains(&addr.to_string()), "{error}");
             }

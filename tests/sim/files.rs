@@ -8,7 +8,7 @@ mod refused;
 
 use super::{failure, passes};
 use colored::fs::{self, File};
-use colored::io::{AsyncReadExt, AsyncWriteExt};
+use colored::io::{AsyncReadExt, AsyncWriteExt, named};
 use colored::sim::{self, Builder};
 use colored::{spawn_colored, yield_now};
 use std::io::ErrorKind;
@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex};
 fn a_full_disk_is_an_error_and_has_room_again() {
     let _report = passes(|| async {
         sim::fs::set_capacity("main", 1000);
-        let error = fs::write("/big", [7; 2000]).await.unwrap_err();
+        let error = named(fs::write("/big", [7; 2000])).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::StorageFull);
         assert!(error.to_string().starts_with("cannot write /big: "), "{error}");
         assert!(!fs::try_exists("/big").await.unwrap());

@@ -1,5 +1,6 @@
 //! `when` over rows of references, and over rows that are only read.
 
+use colored::cell::Several;
 use colored::{Color, ColorCell, Limit, Runtime, hop, shared as look, spawn_unique, when};
 use colored_tests::gate::Gate;
 use colored_tests::polls::poll_once;
@@ -25,6 +26,15 @@ fn references_in_every_form_and_the_same_cell_twice() {
         })
         .await;
         assert_eq!(when(&row[..2], |all| all.iter().sum::<i32>()).await, 16);
+        let looped = |all: Several<'_, i32>| {
+            let mut seen = Vec::new();
+            for value in &all {
+                seen.push(*value);
+            }
+            assert_eq!((&all).into_iter().size_hint(), (seen.len(), Some(seen.len())));
+            seen
+        };
+        assert_eq!(when(&row, looped).await, [3, 13, 3]);
         assert_eq!(when(&[&a, &b], |all| all[0] * all[1]).await, 39);
         assert_eq!(when([&a, &a], |all| all[0] + all[1]).await, 6);
         assert_eq!(when(row, |all| all.len()).await, 3);
@@ -48,6 +58,7 @@ fn shared_rows_in_every_form_and_the_same_cell_twice() {
         assert_eq!(when(look(&row[1..]), |all| all[0] - all[1]).await, 10);
         assert_eq!(when(look([&a, &b, &a, &b]), |all| all.iter().sum::<i32>()).await, 32);
         assert_eq!(when(look(vec![&b]), |all| all[0]).await, 13);
+        assert_eq!(when(look(&row), |all| all.into_iter().max().copied()).await, Some(13));
         assert_eq!(when(look(row), |all| all.len()).await, 3);
         assert!(when(look(&[] as &[ColorCell<i32>]), |none| none.is_empty()).await);
         // From under one of the colors, that cell is in use meanwhile, and the others are beside it.

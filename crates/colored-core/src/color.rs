@@ -19,8 +19,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 ///
 /// There are three kinds of colors, and colors of two kinds are never equal: [`Color::DEFAULT`], colors
 /// of a number or a value ([`Color::new`], [`Color::of`], [`Color::named`]), and unique ones
-/// ([`Color::unique`]). The kind makes this type 16 bytes instead of 8. Colors sort by kind, in this
-/// order, then by number.
+/// ([`Color::unique`]). The kind makes this type 16 bytes instead of 8 (12 on systems that
+/// align a `u64` to 4 bytes, such as 32-bit x86). Colors sort by kind, in this order, then by number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Color {
     kind: ColorKind,
@@ -101,7 +101,9 @@ impl Color {
     /// ```
     ///
     /// What counts is what the value's `Hash` writes: a reference is like what it refers to, and an
-    /// integer of another type is another value.
+    /// integer of another type is another value. A literal without a type, such as `7`, is an `i32`
+    /// where nothing else tells its type. So give numbers a type where both sides do not take them
+    /// from one variable: `Color::of(("account", 7_u64))`. [`Color::new`] takes a `u64` only.
     ///
     /// # Collisions
     ///
@@ -328,7 +330,7 @@ mod tests {
         let unique = Color::unique();
         let sorted = [Color::DEFAULT, zero, Color::new(u64::MAX), unique];
         assert!(sorted.is_sorted() && sorted.windows(2).all(|two| two[0] != two[1]));
-        assert_eq!(size_of::<Color>(), 16);
+        assert_eq!(size_of::<Color>(), size_of::<u64>() + align_of::<u64>(), "a key and a kind");
     }
 
     #[test]

@@ -185,7 +185,7 @@ fn enter(site: &'static Location<'static>, put_off: &mut Option<Holds>) -> Optio
             task.id()
         )
     }
-    order::refuse("a section");
+    order::refuse_at("a section", site);
     if !section::take(task, put_off) {
         return None;
     }

@@ -131,7 +131,7 @@ pub struct Rest {
 
 /// A runtime's scheduler, as all its threads see it.
 pub struct Scheduler {
-    table: Table,
+    pub(crate) table: Table,
     /// The state that lanes reach.
     common: Common,
     /// Whether a section has been entered or announced.

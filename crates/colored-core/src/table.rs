@@ -11,6 +11,8 @@
 //! or none.
 
 mod page;
+#[cfg(all(test, not(colored_loom)))]
+mod tests;
 
 pub(crate) use self::page::Cursor;
 
@@ -29,8 +31,12 @@ const SHARDS: usize = 64;
 #[cfg(colored_loom)]
 const SHARDS: usize = 1;
 
-/// Places that an empty shard keeps.
+/// Buckets, of a pointer each, that a shard keeps however few lanes it has.
 const KEPT: usize = 1024;
+
+/// A shard that has more buckets keeps so many for each lane. It then shrinks to a quarter, so the moves of its lanes are
+/// fewer than the lanes that have gone. The value is a guess.
+const SPARSE: usize = 16;
 
 pub(crate) struct Table {
     shards: Box<[CachePadded<Mutex<Shard>>]>,
@@ -121,10 +127,12 @@ impl Table {
         if let Last::Gone(lane) = last {
             let Shard { lanes, moves } = &mut *shard;
             lanes.find_entry(hash, |found| *found == lane).ok()?.remove();
-            if lanes.is_empty() && lanes.capacity() > KEPT {
+            // `capacity` leaves out the buckets whose lanes have gone.
+            let buckets = lanes.num_buckets();
+            if buckets > KEPT && lanes.len() <= buckets / SPARSE {
                 // Many lanes have come and gone: free their memory.
-                *lanes = HashTable::new();
                 Shard::note_move(moves);
+                lanes.shrink_to(2 * lanes.len(), |lane| self.hash(color_of(*lane)));
             }
         }
         Some(last)

@@ -6,6 +6,7 @@ pub use self::stream::AxumStream;
 
 use crate::Listener;
 use axum::serve::{ListenerExt, TapIo};
+use colored::io::named;
 use colored::io::{AsyncRead, AsyncWrite};
 use colored::task::consume_budget;
 use std::fmt;
@@ -125,10 +126,10 @@ where
         loop {
             // A listener of others may have an error for ever.
             consume_budget().await;
-            match poll_fn(|cx| self.inner.poll_accept(cx)).await {
+            match named(poll_fn(|cx| self.inner.poll_accept(cx))).await {
                 Ok((handshake, peer)) => return (AxumStream::new(handshake), peer),
                 // The listener makes the next accept wait.
-                Err(error) => (self.on_error)(&error),
+                Err(error) => (self.on_error)(&io::Error::new(error.kind(), error)),
             }
         }
     }

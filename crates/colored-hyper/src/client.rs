@@ -1,6 +1,7 @@
 //! A client with a pool of connections.
 
 use crate::{ColoredExecutor, ColoredTimer};
+use colored::io::named;
 use colored::net::TcpStream;
 use colored::time::{Duration, timeout};
 use hyper::Uri;
@@ -144,7 +145,9 @@ impl<'a> Target<'a> {
     }
 
     pub(crate) async fn connect(self) -> io::Result<TcpStream> {
-        let stream = TcpStream::connect((self.host, self.port)).await?;
+        // hyper shows the text of this error, and nobody asks it for the number.
+        let connected = named(TcpStream::connect((self.host, self.port))).await;
+        let stream = connected.map_err(|error| io::Error::new(error.kind(), error))?;
         stream.set_nodelay(true)?;
         Ok(stream)
     }

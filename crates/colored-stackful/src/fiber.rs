@@ -9,6 +9,7 @@ use crate::sync::Cell;
 use crate::wait::Ended;
 use colored::task::Id;
 use colored_core::TaskName;
+use std::any::Any;
 use std::fmt;
 use std::mem;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
@@ -185,8 +186,20 @@ impl<F, T, S: Switch> Drop for Switched<F, T, S> {
             && !payload.is::<Ended>()
         {
             drop(started);
-            resume_unwind(payload);
+            if thread::panicking() {
+                // A destructor of an unwinding: that panic goes on, and a second one would end the process.
+                forget_panic(payload);
+            } else {
+                resume_unwind(payload);
+            }
         }
+    }
+}
+
+/// Drops the payload of a panic, and contains the panic of its destructor.
+fn forget_panic(payload: Box<dyn Any + Send>) {
+    if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        mem::forget(second);
     }
 }
 

@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::panic::Location;
 use std::ptr::{self, NonNull};
 use std::task::Context;
+use std::thread;
 
 /// One fiber, as both sides see it. Only one side runs at any time.
 pub(crate) struct Link {
@@ -17,6 +18,8 @@ pub(crate) struct Link {
     is_polling: Cell<bool>,
     /// What the thread was inside of when the fiber was resumed.
     resumed_in: Cell<Option<Nesting>>,
+    /// Whether another stack of the thread unwound when the fiber was resumed: a destructor there polls or drops it.
+    resumed_in_panic: Cell<bool>,
     has_to_end: Cell<bool>,
     /// How often the code of the fiber has caught the unwinding that ends it.
     caught: Cell<u32>,
@@ -116,6 +119,7 @@ impl Link {
             awaited: Cell::new(None),
             is_polling: Cell::new(false),
             resumed_in: Cell::new(None),
+            resumed_in_panic: Cell::new(false),
             has_to_end: Cell::new(false),
             caught: Cell::new(0),
             suspender: Cell::new(None),
@@ -140,6 +144,7 @@ impl Link {
     ) -> bool {
         self.cx.set(cx.map(|cx| NonNull::from(cx).cast()));
         self.resumed_in.set(Some(Nesting::here()));
+        self.resumed_in_panic.set(thread::panicking());
         let before = replace_current(self);
         let has_ended = resume();
         replace_current(before);
@@ -215,6 +220,14 @@ impl Link {
     #[inline(never)]
     pub(crate) fn is_in_closure(&self) -> bool {
         self.runs_on_the_thread && self.resumed_in.get() != Some(Nesting::here())
+    }
+
+    /// Whether the stack of the fiber unwinds. The thread counts its panics, and not those of one stack: while another
+    /// stack unwinds, that count tells nothing of this one, and the answer is no.
+    /// Not inlined, as [`current`].
+    #[inline(never)]
+    pub(crate) fn is_unwinding(&self) -> bool {
+        thread::panicking() && !(self.runs_on_the_thread && self.resumed_in_panic.get())
     }
 
     #[inline]

@@ -16,7 +16,7 @@ pub(crate) struct Ended;
 const CAUGHT_TOO_OFTEN: u32 = 1000;
 
 /// Why a wait was refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CannotWait {
     /// The caller does not run on the stack of a stackful task.
@@ -36,8 +36,9 @@ impl fmt::Display for CannotWait {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Outside => {
-                "`stackful::wait` outside a stackful task: call it in the closure of `stackful::spawn` or \
-                 in functions that it calls; in a future, `.await`"
+                "`stackful::wait` outside a stackful task: call it, and each operation that waits, in the closure of \
+                 `stackful::spawn` or in functions that it calls; in a future, `.await` the operation of `colored`, \
+                 such as `colored::net::TcpListener::bind`, in place of that of `stackful`"
             }
             Self::InPoll => {
                 "`stackful::wait` inside the poll of a future: `.await` there, or call it outside the future"
@@ -53,6 +54,13 @@ impl fmt::Display for CannotWait {
                 "`stackful::wait` in a destructor during a panic: it can use only what is ready"
             }
         })
+    }
+}
+
+/// The text, for [`io::Error`] and `unwrap` show this form.
+impl fmt::Debug for CannotWait {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.to_string(), f)
     }
 }
 
@@ -87,7 +95,9 @@ pub fn wait<F: Future>(future: F) -> F::Output {
 #[cold]
 #[track_caller]
 fn refuse(error: CannotWait) -> ! {
-    if error == CannotWait::Ended && !thread::panicking() {
+    // SAFETY: the reference stays in this function.
+    let unwinds = unsafe { link::current() }.is_some_and(Link::is_unwinding);
+    if error == CannotWait::Ended && !unwinds {
         end_again();
     }
     panic!("{error}")
@@ -133,7 +143,7 @@ pub fn checked_wait<F: Future>(future: F) -> Result<F::Output, CannotWait> {
     if link.is_in_closure() {
         return Err(CannotWait::InClosure);
     }
-    if link.has_to_end() || thread::panicking() {
+    if link.has_to_end() || link.is_unwinding() {
         return poll_at_the_end(link, future);
     }
     wait_on(link, future)

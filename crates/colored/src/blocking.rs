@@ -6,6 +6,7 @@ mod serial;
 
 pub use self::class::{BlockingClass, BlockingMetrics};
 
+use crate::error_context::{self, Heard};
 use crate::order;
 use crate::pool::{Class, Job, Pool, Refused};
 use crate::services::{Services, current, entered};
@@ -263,7 +264,7 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    let (job, handle) = colored_core::blocking(f);
+    let (job, handle) = colored_core::blocking(|| error_context::listened(f));
     (move || job.run(), Deferred(AbortOnDrop(handle)))
 }
 
@@ -271,14 +272,17 @@ where
 /// the call goes on here. Dropping this cancels a call that has not begun.
 #[derive(Debug)]
 #[must_use]
-pub(crate) struct Deferred<T>(AbortOnDrop<T>);
+pub(crate) struct Deferred<T>(AbortOnDrop<(T, Option<Box<Heard>>)>);
 
 impl<T> Future for Deferred<T> {
     type Output = Option<T>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<T>> {
         Pin::new(&mut self.0).poll(cx).map(|done| match done {
-            Ok(result) => Some(result),
+            Ok((result, met)) => {
+                error_context::hear(met);
+                Some(result)
+            }
             Err(error) => match error.try_into_panic() {
                 Ok(payload) => std::panic::resume_unwind(payload),
                 Err(_) => None,

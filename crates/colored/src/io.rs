@@ -7,6 +7,9 @@
 //! task whose sockets are always ready yields to its color and to other colors now and then. So do the streams that never
 //! wait, such as [`empty`] and [`repeat`], those in memory, such as [`duplex`], and the functions that copy: all are
 //! [`Metered`]. Adapters such as [`BufReader`] use the budget of what they read.
+//!
+//! Errors are the system's own: `raw_os_error` is that of the standard library for the same failure. [`named`] and
+//! [`named_call`] give the operation and its object in addition.
 
 #[cfg(unix)]
 mod async_fd;
@@ -35,3 +38,4 @@ pub use tokio::io::{
 pub use std::io::{Error, ErrorKind, Result, SeekFrom};
 
 pub use crate::driver::reactor::{Interest, Ready};
+pub use crate::error_context::{Named, NamedError, named, named_call};

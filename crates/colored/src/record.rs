@@ -58,6 +58,9 @@
 //! | spawns and messages of other threads | ends, where their work has its turn |
 //! | files that are read without waiting; the clock and the random numbers of `std`; locks, atomics and thread-locals that colors share; the order of a `HashMap`; destructors of values that several colors share | is not seen. If the program behaves in another way then, the replay ends where that differs from the record |
 //!
+//! A recorded run that does the first kind of these goes on. It says so on the standard error, once for each place: the
+//! operation, the color and the place, which is one of the library where an `async` function of it makes the call.
+//!
 //! # How a replay ends
 //!
 //! With the program's own end; or with a panic of `run` or `block_on`, and a line on the standard error, when the program

@@ -204,4 +204,8 @@ impl order::Sink for FileSink {
     fn end(&mut self) {
         self.attempt(|file| file.flush());
     }
+
+    fn warn(&mut self, text: &str) {
+        eprintln!("colored: {text}");
+    }
 }

@@ -30,6 +30,7 @@
 use std::fmt;
 use std::future::poll_fn;
 use std::io;
+use std::net::Shutdown;
 use std::sync::Arc;
 #[cfg(unix)]
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -335,10 +336,15 @@ impl<S: Socket> Registered<S> {
         }
     }
 
-    /// Nothing more will be written: a task that waits for room is woken.
-    pub(crate) fn end_writing(&self) {
+    /// The socket is shut down in these directions: tasks that wait for them are woken. Not every system tells of that.
+    pub(crate) fn end(&self, how: Shutdown) {
+        let ready = match how {
+            Shutdown::Read => Ready::READABLE,
+            Shutdown::Write => Ready::WRITABLE,
+            Shutdown::Both => Ready::READABLE | Ready::WRITABLE,
+        };
         let mut wakers = Vec::new();
-        self.entry.mark_ready(Ready::WRITABLE, &mut wakers);
+        self.entry.mark_ready(ready, &mut wakers);
         wakers.into_iter().for_each(Waker::wake);
     }
 

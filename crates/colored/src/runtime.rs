@@ -74,7 +74,7 @@
 //! ```
 
 mod builder;
-#[cfg(feature = "diagnose")]
+#[cfg_attr(not(feature = "diagnose"), path = "runtime/diagnosed/absent.rs")]
 mod diagnosed;
 mod embedded;
 mod event_poll;

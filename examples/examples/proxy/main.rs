@@ -24,6 +24,7 @@ mod serial;
 mod wire;
 
 use self::origin::Origin;
+use colored::io::named;
 use colored::net::TcpListener;
 use colored_examples::{Args, Failure, asked_to_stop};
 
@@ -63,7 +64,7 @@ async fn main() -> Result<(), Failure> {
     }
     args.end()?;
 
-    let listener = TcpListener::bind(addr).await?;
+    let listener = named(TcpListener::bind(addr)).await?;
     let proxy = listener.local_addr()?;
     let origin = Origin::start().await?;
     let stop = asked_to_stop()?;

@@ -2,7 +2,7 @@
 //! `GET` only, and a page is kept for ever.
 
 use bytes::Bytes;
-use colored::io::{AsyncReadExt, AsyncWriteExt};
+use colored::io::{AsyncReadExt, AsyncWriteExt, named};
 use colored::net::TcpStream;
 use colored::sync::OnceCell;
 use colored::time::{Duration, timeout};
@@ -83,7 +83,9 @@ pub(crate) async fn fetch(url: &Url) -> io::Result<Page> {
         origin.take(MAX_PAGE).read_to_end(&mut page).await?;
         Ok(page.into())
     };
-    timeout(PATIENCE, fetching).await?
+    // The client is told what could not be connected to.
+    let fetched = timeout(PATIENCE, named(fetching)).await?;
+    fetched.map_err(|error| io::Error::new(error.kind(), error))
 }
 
 /// Sends the page, or says why there is none, and closes.

@@ -14,6 +14,7 @@ mod hotel;
 mod room;
 mod wire;
 
+use colored::io::named;
 use colored::net::TcpListener;
 use colored::task::JoinSet;
 use colored_examples::{Args, Failure, asked_to_stop, finish};
@@ -26,7 +27,7 @@ async fn main() -> Result<(), Failure> {
     let addr = args.value("--addr", "an address and a port, such as 127.0.0.1:7001")?;
     args.end()?;
 
-    let listener = TcpListener::bind(addr.unwrap_or(String::from("127.0.0.1:7001"))).await?;
+    let listener = named(TcpListener::bind(addr.unwrap_or(String::from("127.0.0.1:7001")))).await?;
     let addr = listener.local_addr()?;
     let mut stop = pin!(asked_to_stop()?);
     println!("listening on {addr}; try: nc {} {}, and say: lobby me", addr.ip(), addr.port());

@@ -2,6 +2,7 @@
 
 use super::power::save;
 use colored::fs::{self, File};
+use colored::io::named;
 use colored::sim::{self, Builder, Fault, Faults, Report};
 use colored::time::{Duration, sleep};
 use std::io::ErrorKind;
@@ -32,7 +33,7 @@ fn write_on_a_bad_disk(wrong: bool) -> Report {
             write_durably(b"new", wrong).await;
             sim::fs::fail_power("main");
             let state = loop {
-                match fs::read_to_string("/data/state").await {
+                match named(fs::read_to_string("/data/state")).await {
                     Ok(state) => break state,
                     Err(error) => assert!(error.to_string().starts_with("cannot read /data/state")),
                 }

@@ -2,7 +2,7 @@
 
 use super::{failure, passes};
 use colored::fs::{self, File};
-use colored::io::AsyncWriteExt;
+use colored::io::{AsyncWriteExt, named};
 use colored::sim;
 use std::io;
 
@@ -136,7 +136,7 @@ fn a_file_that_is_opened_with_dsync_needs_no_sync() {
             log.write_all(b"bytes").await.unwrap();
             sim::fs::fail_power("main");
             assert_eq!(fs::read("/log").await.unwrap(), b"bytes");
-            let error = log.write(b"more").await.unwrap_err();
+            let error = named(log.write(b"more")).await.unwrap_err();
             assert!(error.to_string().starts_with("cannot write to /log"), "{error}");
         }
     });

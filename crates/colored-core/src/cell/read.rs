@@ -102,7 +102,6 @@ impl<T: Send + Sync + 'static> ColorCell<T> {
 
     /// Runs `f` at once if it need not wait; returns `f` otherwise.
     fn read_now<R, F: FnOnce(&T) -> R>(&self, f: F) -> Result<Result<R, InUse>, F> {
-        order::refuse("a read of a cell beside others");
         self.inner.lane().record_call();
         if self.inner.lane().is_free_here() {
             // SAFETY: `is_free_here` says that this thread holds the lane.
@@ -154,17 +153,20 @@ where
             return Poll::Pending;
         }
         match std::mem::replace(&mut self.progress, Progress::Done) {
-            Progress::Unstarted(f) => match self.cell.read_now(f) {
-                Ok(result) => return Poll::Ready(Ok(result?)),
-                Err(f) => {
-                    let cell = self.cell;
-                    let (mut queued, slot) = Queued::new(f, cx.waker().clone());
-                    let reading = Reading { cell: cell.clone(), slot, f: None };
-                    queued::post(cell.inner.lane(), reading);
-                    queued.record_wait(self.turn());
-                    self.progress = Progress::Queued(queued);
+            Progress::Unstarted(f) => {
+                order::refuse_at("a read of a cell beside others", self.site);
+                match self.cell.read_now(f) {
+                    Ok(result) => return Poll::Ready(Ok(result?)),
+                    Err(f) => {
+                        let cell = self.cell;
+                        let (mut queued, slot) = Queued::new(f, cx.waker().clone());
+                        let reading = Reading { cell: cell.clone(), slot, f: None };
+                        queued::post(cell.inner.lane(), reading);
+                        queued.record_wait(self.turn());
+                        self.progress = Progress::Queued(queued);
+                    }
                 }
-            },
+            }
             Progress::Queued(mut queued) => match queued.poll(cx.waker(), || Some(self.turn()))? {
                 Poll::Ready(outcome) => return Poll::Ready(outcome.into_result()),
                 Poll::Pending => self.progress = Progress::Queued(queued),

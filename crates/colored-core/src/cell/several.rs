@@ -12,8 +12,9 @@ use super::{ColorCell, InUse};
 use crate::lane::behavior::Claim;
 use crate::lane::behavior::request::{Mode, Request};
 use std::fmt;
+use std::iter::{self, Map, Repeat, Zip};
 use std::marker::PhantomData;
-use std::ops::{Index, IndexMut};
+use std::ops::{Index, IndexMut, Range};
 
 /// The values of several cells of one type, inside a [`when`](fn@super::when) over a slice, an
 /// array or a `Vec`, indexed by the places of their cells. Inside [`shared`](shared()) the closure
@@ -28,6 +29,13 @@ use std::ops::{Index, IndexMut};
 /// when(&accounts, move |mut accounts| {
 ///     accounts[from] -= 5;
 ///     accounts[to] += 5; // also if it is the same account
+/// })
+/// .await;
+///
+/// when(&accounts, |accounts| {
+///     for account in &accounts {
+///         println!("{account}");
+///     }
 /// })
 /// .await;
 /// # }
@@ -81,6 +89,16 @@ impl<T: Send + 'static> IndexMut<usize> for Several<'_, T> {
             // alone, also if another place is of the same cell.
             unsafe { &mut *value }
         })
+    }
+}
+
+/// The values in the order of their places, by shared reference; as [`Several::iter`].
+impl<'s, 'a, T: Send + 'static> IntoIterator for &'s Several<'a, T> {
+    type Item = &'s T;
+    type IntoIter = Map<Zip<Repeat<Self>, Range<usize>>, fn((Self, usize)) -> &'s T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        iter::repeat(self).zip(0..self.len()).map(|(values, index)| &values[index])
     }
 }
 

@@ -154,7 +154,7 @@ where
         if budget::poll_proceed(cx).is_pending() {
             return Poll::Pending;
         }
-        order::refuse("a `when`");
+        order::refuse_at("a `when`", self.site);
         match std::mem::replace(&mut self.progress, Progress::Done) {
             Progress::Unstarted(set, f) => {
                 let mut wants = set.wants();

@@ -119,6 +119,7 @@ impl<T: Send + 'static> ColorLocal<T> {
     ///
     /// If the caller runs under no color, or in the destructor of a value of the color after this one
     /// has been dropped. `f` is dropped unused.
+    #[track_caller]
     pub fn try_with<R>(&'static self, f: impl FnOnce(&T) -> R) -> Result<R, ColorLocalError> {
         order::refuse("a value of a color");
         let error = |why| ColorLocalError { name: self.name, why };

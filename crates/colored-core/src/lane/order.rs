@@ -43,7 +43,7 @@ mod turn;
 
 pub(crate) use self::awaited::{Awaited, How, poll};
 pub use self::book::{Order, Shell, Sink};
-pub(crate) use self::here::{CallOrder, EndSerial, is_over, is_wanted, post_end};
+pub(crate) use self::here::{CallOrder, EndSerial, is_over, is_wanted, post_end, refuse_at};
 pub use self::here::{
     Received, answer, is_ordered, is_replay_here, note, note_received, number, refuse, source,
     told, told_received, wait_until,

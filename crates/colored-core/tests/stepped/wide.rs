@@ -24,7 +24,8 @@ fn step_until_idle(worker: &mut Worker) {
 fn one_is_held(width: usize, held: usize, is_shared: bool) {
     let (handle, mut workers) = Scheduler::with_workers(2, 7, Box::new(NeverParks));
     let color = |n: usize| Color::new(1 + n as u64);
-    let cells: Vec<_> = (0..width).map(|n| ColorCell::new_in(&handle, color(n), n)).collect();
+    let cells: Vec<_> =
+        (0..width).map(|n| ColorCell::new_in(&handle, color(n), n as u64)).collect();
     let inside = Arc::new(AtomicBool::new(true));
     let overlaps = Arc::new(AtomicUsize::new(0));
     let second = Arc::new(Mutex::new(workers.pop().expect("two workers")));
@@ -35,8 +36,8 @@ fn one_is_held(width: usize, held: usize, is_shared: bool) {
         cells[held].post(move |_| {
             found.fetch_add(usize::from(is_inside.load(SeqCst)), SeqCst);
         });
-        let mut looks = pin!(when(shared(&cells), |all| all.iter().sum::<usize>()));
-        let mut changes = pin!(when(&cells, |all| all.iter().sum::<usize>()));
+        let mut looks = pin!(when(shared(&cells), |all| all.iter().sum::<u64>()));
+        let mut changes = pin!(when(&cells, |all| all.iter().sum::<u64>()));
         let total = poll_fn(|cx| {
             let was_inside = inside.load(SeqCst);
             let polled =
@@ -58,7 +59,8 @@ fn one_is_held(width: usize, held: usize, is_shared: bool) {
     };
     step_all(&mut workers);
     assert_eq!(overlaps.load(SeqCst), 0, "two ran under one color of {width}");
-    assert_eq!(*sum.lock().unwrap(), Some(width * (width - 1) / 2), "{width} cells");
+    let expected = (0..width as u64).sum();
+    assert_eq!(*sum.lock().unwrap(), Some(expected), "{width} cells");
     handle.scheduler().shut_down();
     step_all(&mut workers);
     assert_eq!(handle.scheduler().lanes(), 1, "the default color is the only one that is left");
@@ -84,16 +86,17 @@ fn a_row_with_several_cells_of_each_color_has_each_color_once() {
     let worker = &mut workers[0];
     for width in [6, 8, 9, 30, 65] {
         let color = |n: usize| Color::new(1 + (n % 3) as u64);
-        let cells: Vec<_> = (0..width).map(|n| ColorCell::new_in(&handle, color(n), n)).collect();
+        let cells: Vec<_> =
+            (0..width).map(|n| ColorCell::new_in(&handle, color(n), n as u64)).collect();
         let sums = Arc::new(Mutex::new(Vec::new()));
         let put = Arc::clone(&sums);
         drop(handle.spawn_colored(Color::new(9), async move {
             for waits in [false, true] {
                 let queue = || cells.iter().filter(|_| waits).for_each(|cell| cell.post(|_| ()));
                 queue();
-                let looks = when(shared(&cells), |all| all.iter().sum::<usize>()).await;
+                let looks = when(shared(&cells), |all| all.iter().sum::<u64>()).await;
                 queue();
-                let changes = when(&cells, |all| all.iter().sum::<usize>()).await;
+                let changes = when(&cells, |all| all.iter().sum::<u64>()).await;
                 put.lock().unwrap().extend([looks, changes]);
             }
         }));

@@ -5,6 +5,7 @@ use super::drain::{Drain, Phase};
 use super::version::Version;
 use super::{DrainTimeout, Listener, Serve, ServeError, Settings};
 use crate::ColoredTimer;
+use colored::io::named;
 use colored::task::consume_budget;
 use colored::time::timeout;
 use colored::{Color, JoinError, JoinHandle, spawn_colored, spawn_unique};
@@ -15,6 +16,7 @@ use hyper::{Request, Response};
 use std::error::Error;
 use std::fmt;
 use std::future::poll_fn;
+use std::io;
 use std::mem;
 use std::panic::resume_unwind;
 use std::pin::Pin;
@@ -120,19 +122,20 @@ where
         consume_budget().await;
         let accepted = poll_fn(|cx| {
             if signal.as_mut().poll(cx).is_ready() {
-                return Poll::Ready(None);
+                return Poll::Ready(Ok(None));
             }
             ready!(drain.poll_fewer_than(max_connections, cx));
-            listener.poll_accept(cx).map(Some)
+            listener.poll_accept(cx).map_ok(Some)
         });
-        let (handshake, peer) = match accepted.await {
-            Some(Ok(accepted)) => accepted,
+        let (handshake, peer) = match named(accepted).await {
+            Ok(Some(accepted)) => accepted,
             // The listener makes the next accept wait.
-            Some(Err(error)) => {
+            Err(error) => {
+                let error = io::Error::new(error.kind(), error);
                 (protocol.on_error)(&ServeError::Accept(error));
                 continue;
             }
-            None => break,
+            Ok(None) => break,
         };
         let (service, protocol, open) = (make(peer.clone()), Arc::clone(&protocol), drain.open());
         coloring.spawn(&peer.clone(), protocol.run(handshake, peer, service, open));

@@ -118,7 +118,7 @@ impl UnixListener {
     ///
     /// # Errors
     ///
-    /// The errors of the async [`bind`](net::UnixListener::bind). The error names the path.
+    /// The errors of the async [`bind`](net::UnixListener::bind).
     ///
     /// # Panics
     ///

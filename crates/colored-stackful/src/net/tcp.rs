@@ -30,7 +30,7 @@ impl TcpStream {
     ///
     /// # Errors
     ///
-    /// When the name cannot be resolved or no address answers; the error names every address that was tried.
+    /// When the name cannot be resolved or no address answers: the errors of the async [`connect`](net::TcpStream::connect).
     pub fn connect(addr: impl ToSocketAddrs) -> io::Result<TcpStream> {
         complete(net::TcpStream::connect(addr)).map(TcpStream::from)
     }

@@ -29,7 +29,7 @@ impl UnixStream {
     ///
     /// # Errors
     ///
-    /// The errors of the async [`connect`](net::UnixStream::connect). The error names the path.
+    /// The errors of the async [`connect`](net::UnixStream::connect).
     pub fn connect(path: impl AsRef<Path>) -> io::Result<UnixStream> {
         complete(net::UnixStream::connect(path)).map(UnixStream::from)
     }

@@ -215,6 +215,9 @@ fn an_ordinary_destructor_waits() {
 fn a_refused_error_is_one_of_io() {
     let error = std::io::Error::from(CannotWait::Ended);
     assert!(error.to_string().contains("aborted"), "{error}");
+    // What `unwrap` and `main` print.
+    let text = format!("{:?}", std::io::Error::from(CannotWait::Outside));
+    assert!(text.contains("outside a stackful task") && text.contains("`colored::net"), "{text}");
 }
 
 #[test]

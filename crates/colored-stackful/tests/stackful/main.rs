@@ -2,6 +2,7 @@
 
 mod basics;
 mod ends;
+mod ends_in_panics;
 mod guarantees;
 mod kept;
 mod refused;

@@ -41,7 +41,8 @@ fn a_ready_read_is_one_system_call() {
         return skip(&String::from_utf8_lossy(&output.stderr));
     }
     let mut calls = between_marks(&text);
-    let reads = calls.remove("recvfrom").unwrap_or(0);
+    // 32-bit x86 has a call of its own.
+    let reads: usize = ["recvfrom", "recv"].iter().filter_map(|call| calls.remove(call)).sum();
     let others: usize = calls.values().sum();
     assert_eq!(reads, READS, "{calls:?}");
     // The worker looks for events when the budget of a poll is used up.

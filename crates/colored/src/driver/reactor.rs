@@ -29,6 +29,7 @@ pub(crate) use self::socket::Socket;
 pub(crate) use self::table::Key;
 use self::table::Table;
 pub(crate) use self::watched::Watched;
+use crate::error_context::with_context;
 
 mod alarm;
 mod entry;
@@ -202,7 +203,7 @@ impl Shard {
             Ok(()) => Ok((key, entry)),
             Err(error) => {
                 self.sockets().table.remove(key);
-                Err(refused(&error))
+                Err(refused(error))
             }
         }
     }
@@ -368,7 +369,7 @@ fn kept() -> io::Error {
 
 /// The error of a socket that the system does not watch.
 #[cold]
-fn refused(error: &io::Error) -> io::Error {
+fn refused(error: io::Error) -> io::Error {
     let limit = match error.kind() {
         io::ErrorKind::StorageFull => {
             "; this user may watch as many sockets as /proc/sys/fs/epoll/max_user_watches says"
@@ -379,5 +380,5 @@ fn refused(error: &io::Error) -> io::Error {
         _ => "",
     };
     let text = format!("the reactor cannot watch the descriptor: {error}{limit}");
-    io::Error::new(error.kind(), text)
+    with_context(text, error)
 }

@@ -9,7 +9,6 @@ use super::positional;
 use super::transfer::Place;
 use crate::blocking;
 use crate::budget::{poll_proceed, spend};
-use crate::error_context::with_context;
 use crate::io::ReadBuf;
 use crate::pool::Class;
 use socket2::Socket;
@@ -91,8 +90,8 @@ const UNKNOWN: usize = 4095;
 ///
 /// # Errors
 ///
-/// An error names the operation and the path, if the file was opened by this module. Its
-/// [`source`](std::error::Error::source) is the error of the system, whose kind it shares.
+/// An error is that of the system, as of the standard library. [`named`](crate::io::named) names the operation and the path,
+/// if the file was opened by this module.
 #[derive(Debug)]
 pub struct File {
     pub(super) cursor: Cursor,
@@ -321,11 +320,11 @@ impl File {
 
     /// Makes the file that long: cuts its end off, or adds zeros. Not cancel safe: a dropped call may still do so.
     pub async fn set_len(&self, len: u64) -> io::Result<()> {
-        let set = move |file: &Backing| {
-            file.set_len(len)
-                .map_err(|error| with_context(format!("{error}, for a length of {len}"), error))
+        let set = move |open: &OpenFile| {
+            let operation = format!("set a length of {len} for");
+            open.backing.set_len(len).map_err(|error| open.failed(&operation, error))
         };
-        self.offload("set the length of", set).await
+        finished(self.cursor.open().defer(Class::File, "set the length of", set)?).await
     }
 
     /// Sets the permissions of the file. Not cancel safe: a dropped call may still set them.

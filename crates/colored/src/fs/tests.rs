@@ -3,6 +3,7 @@
 use super::File;
 use super::fault::{self, Fault};
 use crate::device::FileMetrics;
+use crate::io::named;
 use crate::services::testing::World;
 use std::io::{ErrorKind, SeekFrom};
 use std::path::PathBuf;
@@ -12,8 +13,8 @@ mod answers;
 #[cfg(target_os = "linux")]
 mod linux;
 
-/// The number of the error for a call that a signal has interrupted.
-const EINTR: i32 = 4;
+/// The number of the error for a call that a signal has interrupted: `EINTR`, or `WSAEINTR`.
+const EINTR: i32 = if cfg!(windows) { 10004 } else { 4 };
 
 const FAULTS: [Option<Fault>; 10] = [
     None,
@@ -128,17 +129,18 @@ fn an_attempt_that_would_block_is_one_deferred_operation() {
 /// Shows G13.
 #[test]
 fn an_error_of_an_attempt_names_the_operation_and_the_path() {
-    const EIO: i32 = 5;
+    /// Of a broken device: `EIO`, or `ERROR_IO_DEVICE`.
+    const EIO: i32 = if cfg!(windows) { 1117 } else { 5 };
     let scratch = Scratch::new();
     std::fs::write(&scratch.0, "bytes").unwrap();
     let path = scratch.0.clone();
     let (error, _) = run_with(Some(Fault::Error(EIO)), async move {
-        File::open(path).await.unwrap().read_at(&mut [0; 5], 0).await.unwrap_err()
+        let file = File::open(path).await.unwrap();
+        named(file.read_at(&mut [0; 5], 0)).await.unwrap_err()
     });
     let path = scratch.0.display().to_string();
     assert!(error.to_string().starts_with(&format!("cannot read {path}: ")), "{error}");
-    let source = error.get_ref().unwrap().source().unwrap();
-    assert_eq!(source.downcast_ref::<std::io::Error>().unwrap().raw_os_error(), Some(EIO));
+    assert_eq!(error.raw_os_error(), Some(EIO));
 }
 
 /// Shows G13.
@@ -178,11 +180,11 @@ fn an_error_of_the_ring_is_the_error_of_the_call() {
             assert_eq!(buf[..90], pattern(100)[10..]);
         }
         let file = File::options().write(true).open(&path).await.unwrap();
-        let error = file.read_at(&mut [0; 5], 0).await.unwrap_err();
+        let error = named(file.read_at(&mut [0; 5], 0)).await.unwrap_err();
         assert!(error.to_string().starts_with(&format!("cannot read {}: ", path.display())));
-        let source = error.get_ref().unwrap().source().unwrap();
-        let source = source.downcast_ref::<std::io::Error>().unwrap();
-        assert_eq!(source.raw_os_error(), Some(9), "EBADF");
+        let mut of_std = std::fs::File::options().write(true).open(&path).unwrap();
+        let of_std = std::io::Read::read(&mut of_std, &mut [0; 5]).unwrap_err();
+        assert_eq!(error.raw_os_error(), of_std.raw_os_error());
     });
     let by_ring = metrics[0].deferred_to_ring;
     println!("io_uring was asked {by_ring} times");
@@ -202,7 +204,9 @@ fn slow_attempts_are_counted_of_those_that_are_timed() {
         }
     });
     let of = &metrics[0];
-    assert_eq!(of.slow_hits + of.slow_refusals, (of.hits + of.would_block) / 16, "{of:?}");
+    // One attempt of sixteen is timed, and each of these is slow, also an attempt that the system does not support.
+    let timed = (of.hits + of.would_block) / 16..=160 / 16;
+    assert!(timed.contains(&(of.slow_hits + of.slow_refusals)), "{of:?}");
     if of.unsupported == 0 {
         assert!(of.slow_hits > 0, "{of:?}");
     }

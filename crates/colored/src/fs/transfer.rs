@@ -7,6 +7,7 @@ use super::positional;
 use crate::blocking::{self, Deferred};
 use crate::device::Event;
 use crate::driver::ring::{self, Opened};
+use crate::error_context;
 use crate::pool::{Class, Job, Refused};
 use crate::ready::{Direction, is_ready, pause, until_done};
 use std::io::{self, ErrorKind, Read};
@@ -143,7 +144,10 @@ impl OpenFile {
     ) -> Option<Deferred<io::Result<Vec<u8>>>> {
         let (sender, mut receiver) = oneshot::channel();
         let (job, read) = blocking::job(move || {
-            receiver.try_recv().expect("whoever runs the job has sent the bytes")
+            let (bytes, met) =
+                receiver.try_recv().expect("whoever runs the job has sent the bytes");
+            error_context::hear(met);
+            bytes
         });
         let open = Arc::clone(self);
         let done = move |bytes: io::Result<Vec<u8>>| {
@@ -154,13 +158,13 @@ impl OpenFile {
             match bytes {
                 Ok(bytes) => {
                     open.count_deferred(bytes.len());
-                    end(Ok(bytes));
+                    end((Ok(bytes), None));
                 }
                 Err(_) => {
                     let of = Arc::clone(&open);
                     let read =
                         move || of.read_blocking(len, Place::Offset(offset), fault::no_job());
-                    let again = Job::new(move || end(read()));
+                    let again = Job::new(move || end(error_context::listened(read)));
                     match open.services().pool.submit(Class::File, again) {
                         // Dropping a job cancels it.
                         Ok(()) | Err(Refused::ShutDown(_)) => {}

@@ -8,6 +8,7 @@ pub use self::error::AsyncFdTryNewError;
 
 use crate::driver::descriptor::Descriptor;
 use crate::driver::reactor::{Interest, Ready, Watched};
+use crate::error_context::{Listening, NamedError};
 use crate::registration::Registered;
 use std::fmt;
 use std::io::{self, ErrorKind};
@@ -102,9 +103,12 @@ impl<T: AsRawFd> AsyncFd<T> {
     #[track_caller]
     pub fn try_with_interest(value: T, interest: Interest) -> Result<Self, AsyncFdTryNewError<T>> {
         // The system tells at once for what it is ready.
+        let listening = Listening::begin();
         match Registered::try_new(Descriptor(value), Ready::EMPTY, Watched::of(interest)) {
             Ok(inner) => Ok(Self { inner }),
-            Err((Descriptor(value), cause)) => Err(AsyncFdTryNewError { value, cause }),
+            Err((Descriptor(value), cause)) => {
+                Err(AsyncFdTryNewError { value, cause: NamedError::of(cause, listening.end()) })
+            }
         }
     }
 
@@ -236,6 +240,7 @@ impl<T: AsRawFd + fmt::Debug> fmt::Debug for AsyncFd<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::io::named_call;
     use crate::services::testing::run;
     use std::fs::File;
     use std::io::{Read, Write};
@@ -301,8 +306,9 @@ mod tests {
     #[test]
     fn a_file_is_refused_with_the_reason() {
         run(async {
-            let error = AsyncFd::new(File::open("/").unwrap()).unwrap_err();
+            let error = named_call(|| AsyncFd::new(File::open("/")?)).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::PermissionDenied);
+            assert_eq!(error.raw_os_error(), Some(rustix::io::Errno::PERM.raw_os_error()));
             assert!(error.to_string().contains("regular files and directories"), "{error}");
         });
     }

@@ -1,12 +1,15 @@
 //! [`Exporter`]: a runtime's counters for the recorder of the `metrics` crate.
 
 mod names;
+mod share;
 #[cfg(test)]
 mod tests;
 
+use self::share::Share;
+
 use crate::diagnose::usage::{ColorUsage, Snapshot, Usage};
 use crate::runtime::Handle;
-use ::metrics::{counter, gauge};
+use ::metrics::{Label, gauge};
 use colored_core::Color;
 use std::cmp::Reverse;
 use std::time::Duration;
@@ -14,8 +17,10 @@ use std::time::Duration;
 /// Publishes the counters of a runtime to the recorder that the program has installed, with the crate
 /// [`metrics`](https://docs.rs/metrics) 0.24.
 ///
-/// Nothing is published by itself: [`publish`](Self::publish) reads the counters and sets the values, from a task of the
-/// program or before each scrape.
+/// Nothing is published by itself: [`publish`](Self::publish) reads the counters and adds to the values what has changed since
+/// this exporter's last publication, from a task of the program or before each scrape. So the values of several runtimes add
+/// up, each with an exporter of its own. Keep one exporter for each runtime: a second one of the same runtime counts
+/// everything again.
 ///
 /// ```
 /// use colored::Handle;
@@ -40,15 +45,15 @@ use std::time::Duration;
 ///
 /// | name | kind | labels |
 /// |---|---|---|
-/// | `colored_worker_time_seconds_total` | gauge | `worker`; `state`: `run`, `search`, `io`, `timer`, `park`, which add up to the age of the worker |
+/// | `colored_worker_time_seconds_total` | gauge | `worker`; `state`: `run`, `search`, `io`, `timer`, `park`, which add up to the age of the worker (of several runtimes, of the workers with this number) |
 /// | `colored_polls_total`, `colored_slices_total`, `colored_steals_total`, `colored_parks_total`, `colored_wakes_total` | counter | |
 /// | `colored_run_seconds_total` | gauge | all colors together |
 /// | `colored_wait_seconds_total` | gauge | `for`: `color`, `cpu`; all colors together; grows while the runtime records at [`Level::Slices`](crate::diagnose::usage::Level::Slices) or higher |
-/// | `colored_default_color_busy_ratio` | gauge | the part of the time since the last `publish`, from 0 to 1, in which the default color ran or was kept |
+/// | `colored_default_color_busy_ratio` | gauge | the part of the time since the last `publish`, from 0 to 1, in which the default color ran or was kept; of the runtime that was published last |
 /// | `colored_lanes`, `colored_tasks`, `colored_timers` | gauge | colors in use, tasks, timers that are set |
 /// | `colored_timers_fired_total`, `colored_long_polls_total` | counter | |
 /// | `colored_blocking_threads` | gauge | threads of [`spawn_blocking`](crate::spawn_blocking) |
-/// | `colored_recorder_level` | gauge | what the runtime records |
+/// | `colored_recorder_level` | gauge | what the runtime records; of the runtime that was published last |
 /// | `colored_color_run_seconds_total`, `colored_color_depth` | gauge | `color`; see [`colors`](Self::colors) |
 /// | `colored_color_wait_seconds_total` | gauge | `color`; `for` |
 #[derive(Debug)]
@@ -60,6 +65,7 @@ pub struct Exporter {
     before: (Duration, Duration),
     /// The colors that have labels now.
     labeled: Vec<Color>,
+    share: Share,
     is_described: bool,
 }
 
@@ -71,6 +77,7 @@ impl Exporter {
             most: 0,
             before: (Duration::ZERO, Duration::ZERO),
             labeled: Vec::new(),
+            share: Share::default(),
             is_described: false,
         }
     }
@@ -86,26 +93,64 @@ impl Exporter {
         self
     }
 
-    /// Reads the counters, and sets the values of the current recorder. Costs what
-    /// [`Handle::usage`](crate::Handle::usage) costs, and what the recorder takes for each value.
+    /// Reads the counters, and brings the values of the current recorder up to date. A recorder that is installed later has
+    /// what was counted from then on. Costs what [`Handle::usage`](crate::Handle::usage) costs, and what the recorder takes
+    /// for each value.
     pub fn publish(&mut self) {
         if !self.is_described {
             names::describe();
             self.is_described = true;
         }
         let usage = self.handle.usage();
-        export_workers(&usage);
-        export_counts(&usage, &self.handle);
+        self.export_workers(&usage);
+        self.export_counts(&usage);
         self.export_times(&usage);
         self.export_top_colors(&usage);
+    }
+
+    fn export_workers(&mut self, usage: &Snapshot) {
+        let mut sums = [0; 4];
+        for (index, worker) in usage.workers.iter().enumerate() {
+            let states = [
+                ("run", worker.run),
+                ("search", worker.search),
+                ("io", worker.io),
+                ("timer", worker.timers),
+                ("park", worker.parked),
+            ];
+            for (state, time) in states {
+                let labels = vec![Label::new("worker", index.to_string()), label("state", state)];
+                self.share.set(names::WORKER_TIME, labels, time.as_secs_f64());
+            }
+            let counts = [worker.polls, worker.slices, worker.steals, worker.parks];
+            sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+        }
+        let names = [names::POLLS, names::SLICES, names::STEALS, names::PARKS];
+        names.into_iter().zip(sums).for_each(|(name, sum)| self.share.count(name, sum));
+        self.share.count(names::WAKES, usage.wakes);
+    }
+
+    fn export_counts(&mut self, usage: &Snapshot) {
+        let metrics = self.handle.metrics();
+        let levels = [
+            (names::LANES, metrics.colors as f64),
+            (names::TASKS, usage.tasks as f64),
+            (names::TIMERS, usage.timers.pending as f64),
+            (names::BLOCKING, metrics.blocking.threads as f64),
+        ];
+        levels.into_iter().for_each(|(name, level)| self.share.set(name, Vec::new(), level));
+        self.share.count(names::TIMERS_FIRED, usage.timers.fired);
+        self.share.count(names::LONG_POLLS, metrics.long_polls.polls);
+        gauge!(names::LEVEL).set(f64::from(self.handle.trace_level() as u8));
     }
 
     /// Run times and waits of all colors together, and of the default one.
     fn export_times(&mut self, usage: &Snapshot) {
         let all = usage.colors.iter().fold(usage.others, |sum, color| sum + color.usage);
-        gauge!(names::RUN).set(all.run.as_secs_f64());
-        gauge!(names::WAIT, "for" => "color").set(all.wait_color.as_secs_f64());
-        gauge!(names::WAIT, "for" => "cpu").set(all.wait_cpu.as_secs_f64());
+        let share = &mut self.share;
+        share.set(names::RUN, Vec::new(), all.run.as_secs_f64());
+        share.set(names::WAIT, vec![label("for", "color")], all.wait_color.as_secs_f64());
+        share.set(names::WAIT, vec![label("for", "cpu")], all.wait_cpu.as_secs_f64());
         let default = usage.colors.iter().find(|color| color.color.is_default());
         let busy = default.map_or(Duration::ZERO, |color| color.usage.busy());
         let (at, before) = self.before;
@@ -123,64 +168,35 @@ impl Exporter {
         let weight = |usage: &Usage| usage.busy() + usage.wait_color + usage.wait_cpu;
         colors.sort_by_key(|color| (Reverse(weight(&color.usage)), color.color));
         colors.truncate(self.most);
+        let share = &mut self.share;
         for color in &colors {
-            let (label, usage) = (label(color.color), &color.usage);
-            gauge!(names::COLOR_RUN, "color" => label.clone()).set(usage.run.as_secs_f64());
-            gauge!(names::COLOR_WAIT, "color" => label.clone(), "for" => "color")
-                .set(usage.wait_color.as_secs_f64());
-            gauge!(names::COLOR_WAIT, "color" => label.clone(), "for" => "cpu")
-                .set(usage.wait_cpu.as_secs_f64());
-            gauge!(names::COLOR_DEPTH, "color" => label).set(usage.depth as f64);
+            let (named, usage) = (of_color(color.color), &color.usage);
+            let waits_for = |what| vec![named.clone(), label("for", what)];
+            share.set(names::COLOR_RUN, vec![named.clone()], usage.run.as_secs_f64());
+            share.set(names::COLOR_WAIT, waits_for("color"), usage.wait_color.as_secs_f64());
+            share.set(names::COLOR_WAIT, waits_for("cpu"), usage.wait_cpu.as_secs_f64());
+            share.set(names::COLOR_DEPTH, vec![named], usage.depth as f64);
         }
         let labeled: Vec<_> = colors.iter().map(|color| color.color).collect();
         for gone in self.labeled.iter().filter(|color| !labeled.contains(color)) {
-            gauge!(names::COLOR_DEPTH, "color" => label(*gone)).set(0.0);
+            share.set(names::COLOR_DEPTH, vec![of_color(*gone)], 0.0);
         }
         self.labeled = labeled;
     }
 }
 
-fn export_workers(usage: &Snapshot) {
-    let mut sums = [0; 4];
-    for (index, worker) in usage.workers.iter().enumerate() {
-        let states = [
-            ("run", worker.run),
-            ("search", worker.search),
-            ("io", worker.io),
-            ("timer", worker.timers),
-            ("park", worker.parked),
-        ];
-        for (state, time) in states {
-            gauge!(names::WORKER_TIME, "worker" => index.to_string(), "state" => state)
-                .set(time.as_secs_f64());
-        }
-        let counts = [worker.polls, worker.slices, worker.steals, worker.parks];
-        sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
-    }
-    for (name, sum) in [names::POLLS, names::SLICES, names::STEALS, names::PARKS].iter().zip(sums) {
-        counter!(*name).absolute(sum);
-    }
-    counter!(names::WAKES).absolute(usage.wakes);
-}
-
-fn export_counts(usage: &Snapshot, handle: &Handle) {
-    let metrics = handle.metrics();
-    gauge!(names::LANES).set(metrics.colors as f64);
-    gauge!(names::TASKS).set(usage.tasks as f64);
-    gauge!(names::TIMERS).set(usage.timers.pending as f64);
-    counter!(names::TIMERS_FIRED).absolute(usage.timers.fired);
-    counter!(names::LONG_POLLS).absolute(metrics.long_polls.polls);
-    gauge!(names::BLOCKING).set(metrics.blocking.threads as f64);
-    gauge!(names::LEVEL).set(f64::from(handle.trace_level() as u8));
+fn label(name: &'static str, value: &'static str) -> Label {
+    Label::from_static_parts(name, value)
 }
 
 /// The name of a color, or its number.
-fn label(color: Color) -> String {
-    match color.name() {
+fn of_color(color: Color) -> Label {
+    let text = match color.name() {
         Some(name) => name.to_owned(),
         None => {
             let text = color.to_string();
             text.strip_prefix("color ").unwrap_or(&text).to_owned()
         }
-    }
+    };
+    Label::new("color", text)
 }

@@ -27,6 +27,11 @@ macro_rules! methods {
             /// Receives a datagram from the peer of [`connect`](Self::connect), or from anybody if there is none. Returns
             /// its length; what does not fit into `buf` is lost. Cancel safe: a datagram that has not been returned is
             /// still in the queue of the system.
+            ///
+            /// # Errors
+            ///
+            /// The system's. On Windows this includes a datagram that does not fit (10040, `WSAEMSGSIZE`), which is lost as
+            /// a whole, as with the standard library.
             pub async fn recv(&self, buf: &mut [u8]) -> io::Result<usize> {
                 let recv = |socket: &$system| socket.recv(buf);
                 self.inner.io(Interest::READABLE, recv).await.map(|(_, len)| len)

@@ -1,16 +1,17 @@
 //! Errors that name the address.
 
+use std::fmt::Display;
 use std::io;
 use std::net::SocketAddr;
 
 use crate::error_context::with_context;
 
 /// The error of an operation named `what` on `target` that failed at every one of its addresses.
-/// It has the kind and the source of the last attempt's error.
+/// It has the kind and the number of the last attempt's error.
 pub(super) fn all_failed(
     what: &str,
     target: &str,
-    mut attempts: Vec<(SocketAddr, io::Error)>,
+    mut attempts: Vec<(SocketAddr, impl Display + Into<io::Error>)>,
 ) -> io::Error {
     let one = attempts.len() == 1;
     let tried = attempts.iter().map(|(addr, error)| match one {
@@ -22,7 +23,7 @@ pub(super) fn all_failed(
         let text = format!("cannot {what} {target}: it has no address; at least one is needed");
         return io::Error::new(io::ErrorKind::InvalidInput, text);
     };
-    with_context(format!("cannot {what} {target}: {tried}"), source)
+    with_context(format!("cannot {what} {target}: {tried}"), source.into())
 }
 
 #[cfg(test)]

@@ -54,7 +54,7 @@ pub(super) trait Stream {
             done => done?,
         }
         // On systems that wake only tasks that wait to read.
-        self.registered().end_writing();
+        self.registered().end(Shutdown::Write);
         Ok(())
     }
 

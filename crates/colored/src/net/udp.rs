@@ -90,7 +90,8 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// When the name cannot be resolved, or no address can be used. The error names every address that was tried.
+    /// When the name cannot be resolved, or no address can be used. [`named`](crate::io::named) names
+    /// every address that was tried.
     ///
     /// # Panics
     ///
@@ -112,7 +113,8 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// When the name cannot be resolved, or no address can be used. The error names every address that was tried.
+    /// When the name cannot be resolved, or no address can be used. [`named`](crate::io::named) names
+    /// every address that was tried.
     pub async fn connect(&self, addr: impl ToSocketAddrs) -> io::Result<()> {
         let target = addr.target()?;
         let mut failed = Vec::new();
@@ -159,13 +161,13 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// The system's, for instance when the datagram is too long; and when the name cannot be resolved. The error names the
-    /// address.
+    /// The system's, for instance when the datagram is too long; and when the name cannot be resolved.
+    /// [`named`](crate::io::named) names the address.
     pub async fn send_to(&self, datagram: &[u8], addr: impl ToSocketAddrs) -> io::Result<usize> {
         let target = addr.target()?;
         let addresses = target.resolve().await?;
         let Some(&addr) = addresses.first() else {
-            return Err(all_failed("send to", &target.to_string(), Vec::new()));
+            return Err(all_failed("send to", &target.to_string(), Vec::<(_, io::Error)>::new()));
         };
         let send = |socket: &system::UdpSocket| socket.send_to(datagram, addr);
         let sent = self.inner.io(Interest::WRITABLE, send).await;
@@ -198,6 +200,10 @@ impl UdpSocket {
 
     /// Receives a datagram. Returns its length and its sender; what does not fit into `buf` is lost. Cancel safe: a
     /// datagram that has not been returned is still in the queue of the system.
+    ///
+    /// # Errors
+    ///
+    /// As [`recv`](Self::recv).
     pub async fn recv_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
         let recv = |socket: &system::UdpSocket| socket.recv_from(buf);
         self.inner.io(Interest::READABLE, recv).await.map(|(_, received)| received)

@@ -1,7 +1,7 @@
 //! [`Command`].
 
 use super::child::Child;
-use crate::error_context::with_context;
+use crate::error_context::{Listening, NamedError, with_context};
 use crate::registration::refuse_in_simulation;
 use std::ffi::OsStr;
 use std::io;
@@ -172,7 +172,8 @@ impl Command {
     ///
     /// # Errors
     ///
-    /// When there is no such program, or the system has no process or no descriptors left. The error names the program.
+    /// When there is no such program, or the system has no process or no descriptors left.
+    /// [`named_call`](crate::io::named_call) names the program.
     ///
     /// # Panics
     ///
@@ -196,7 +197,7 @@ impl Command {
     /// As [`spawn`](Self::spawn).
     #[track_caller]
     pub fn status(&mut self) -> impl Future<Output = io::Result<ExitStatus>> + Send + use<> {
-        let child = self.spawn();
+        let child = self.spawn_named();
         async move { child?.wait().await }
     }
 
@@ -213,7 +214,15 @@ impl Command {
             self.command.stdin(Stdio::null());
         }
         self.command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let child = self.spawn();
+        let child = self.spawn_named();
         async move { child?.wait_with_output().await }
+    }
+
+    /// For a future that returns the error later, and tells its name then.
+    #[track_caller]
+    fn spawn_named(&mut self) -> Result<Child, NamedError> {
+        let listening = Listening::begin();
+        let child = self.spawn();
+        child.map_err(|error| NamedError::of(error, listening.end()))
     }
 }

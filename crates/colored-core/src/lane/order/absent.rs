@@ -153,3 +153,7 @@ pub(crate) const fn is_wanted(is_wanted: bool) -> bool {
 /// Nothing.
 #[inline(always)]
 pub const fn refuse(_what: &str) {}
+
+/// Nothing.
+#[inline(always)]
+pub(crate) const fn refuse_at(_what: &str, _place: &Location<'static>) {}

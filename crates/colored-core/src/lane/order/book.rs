@@ -8,7 +8,7 @@ use crate::lane::order::turn::LaneOrder;
 use crate::serial;
 use crate::sync::{Arc, AtomicU32, AtomicU64, AtomicUsize, Mutex, Ordering};
 use colored_record::{File, Source, SourceKind, end, put_block};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::panic::Location;
 use std::task::Waker;
@@ -19,6 +19,8 @@ pub trait Sink: Send + 'static {
     fn write(&mut self, bytes: &[u8]);
     /// These were the last ones.
     fn end(&mut self);
+    /// The run has done something, for the first time at its place, that a replay of this record will refuse.
+    fn warn(&mut self, text: &str);
 }
 
 /// The services that a replay needs from the operating system.
@@ -36,7 +38,7 @@ pub struct Order(Option<Arc<Book>>);
 impl Order {
     /// Records into a sink. This thread is the one that makes the runtime.
     pub fn record(sink: Box<dyn Sink>) -> Self {
-        let sink = Mutex::new(Some(Writing { sink, blocks: 0 }));
+        let sink = Mutex::new(Some(Writing { sink, blocks: 0, warned: HashSet::new() }));
         Self::new(Mode::Record { sink })
     }
 
@@ -145,6 +147,8 @@ enum Mode {
 struct Writing {
     sink: Box<dyn Sink>,
     blocks: u64,
+    /// The places that have been warned of.
+    warned: HashSet<Location<'static>>,
 }
 
 pub(super) struct Replay {
@@ -214,11 +218,24 @@ impl Book {
     pub(super) fn write(&self, color: Source, events: &[u8]) {
         let Mode::Record { sink } = &self.mode else { return };
         let mut sink = sink.lock();
-        if let Some(Writing { sink, blocks }) = &mut *sink {
+        if let Some(Writing { sink, blocks, .. }) = &mut *sink {
             let mut bytes = Vec::with_capacity(events.len() + 32);
             put_block(&mut bytes, color, events);
             sink.write(&bytes);
             *blocks += 1;
+        }
+    }
+
+    /// The run does what no record covers.
+    pub(super) fn warn(&self, what: &str, color: Color, place: &'static Location<'static>) {
+        let Mode::Record { sink } = &self.mode else { return };
+        let mut sink = sink.lock();
+        if let Some(Writing { sink, warned, .. }) = &mut *sink
+            && warned.insert(*place)
+        {
+            sink.warn(&format!(
+                "no record covers {what}: {color}, at {place}; a replay ends there"
+            ));
         }
     }
 

@@ -15,7 +15,7 @@ const BLOCK: usize = 4096;
 
 pub(crate) struct ColorOrder {
     pub(super) name: Source,
-    color: Color,
+    pub(super) color: Color,
     pub(super) book: Arc<Book>,
     /// Serial numbers that its turns have taken.
     pub(super) serials: AtomicU64,

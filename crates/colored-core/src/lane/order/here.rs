@@ -272,24 +272,33 @@ pub fn is_replay_here() -> bool {
     with_outside(|_, book, _| is_replay(book)).unwrap_or(false)
 }
 
-/// This thread is about to do what no record covers: a replay ends here.
+/// This thread is about to do what no record covers: a replay ends here, and a recorded run warns of the caller's place.
 ///
 /// # Panics
 ///
 /// In a replay.
 #[inline]
+#[track_caller]
 pub fn refuse(what: &str) {
+    refuse_at(what, Location::caller());
+}
+
+/// As [`refuse`], of a place that is known.
+#[inline]
+pub(crate) fn refuse_at(what: &str, place: &'static Location<'static>) {
     here(|order| {
         if let Some(order) = order {
-            refuse_under(order, what);
+            refuse_under(order, what, place);
         }
     });
 }
 
 #[cold]
-fn refuse_under(order: &ColorOrder, what: &str) {
-    if order.book.is_on() && order.book.replay().is_some() {
-        order.refuse(what);
+fn refuse_under(order: &ColorOrder, what: &str, place: &'static Location<'static>) {
+    match &order.book {
+        book if !book.is_on() => {}
+        book if book.replay().is_some() => order.refuse(what),
+        book => book.warn(what, order.color, place),
     }
 }
 

@@ -188,8 +188,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_entry_is_forty_bytes() {
-        assert_eq!(size_of::<Entry>(), 40);
+    fn an_entry_is_a_waker_and_twenty_four_bytes() {
+        assert_eq!(size_of::<Entry>(), size_of::<Waker>() + 24);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! [`AsyncFdTryNewError`].
 
+use crate::error_context::NamedError;
 use std::error::Error;
 use std::fmt;
 use std::io;
@@ -9,13 +10,13 @@ use std::io;
 /// [`source`](Error::source) is the error of the system.
 pub struct AsyncFdTryNewError<T> {
     pub(super) value: T,
-    pub(super) cause: io::Error,
+    pub(super) cause: NamedError,
 }
 
 impl<T> AsyncFdTryNewError<T> {
     /// The value, and the error of the system.
     pub fn into_parts(self) -> (T, io::Error) {
-        (self.value, self.cause)
+        (self.value, self.cause.into_inner())
     }
 }
 
@@ -33,13 +34,13 @@ impl<T> fmt::Display for AsyncFdTryNewError<T> {
 
 impl<T> Error for AsyncFdTryNewError<T> {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        Some(&self.cause)
+        self.cause.source()
     }
 }
 
 impl<T> From<AsyncFdTryNewError<T>> for io::Error {
     /// Drops the value.
     fn from(error: AsyncFdTryNewError<T>) -> io::Error {
-        error.cause
+        error.cause.into()
     }
 }

@@ -22,6 +22,9 @@ pub(super) const COLOR_RUN: &str = "colored_color_run_seconds_total";
 pub(super) const COLOR_WAIT: &str = "colored_color_wait_seconds_total";
 pub(super) const COLOR_DEPTH: &str = "colored_color_depth";
 
+/// Gauges that rise and fall, and add up over the runtimes of a process.
+pub(super) const LEVELS: [&str; 5] = [LANES, TASKS, TIMERS, BLOCKING, COLOR_DEPTH];
+
 /// Tells the recorder what the names mean.
 pub(super) fn describe() {
     let times = [

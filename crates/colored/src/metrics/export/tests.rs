@@ -12,21 +12,45 @@ use std::time::{Duration, Instant};
 /// By name and labels, as `name{label=value}`.
 type Published = BTreeMap<String, f64>;
 
-fn publish(exporter: &mut Exporter, recorder: &DebuggingRecorder) -> Published {
-    with_local_recorder(recorder, || exporter.publish());
-    let entry = |(key, _, text, value): (metrics_util::CompositeKey, _, Option<_>, _)| {
-        let key = key.key();
-        assert!(text.is_some(), "{} has a description", key.name());
-        let labels: Vec<_> =
-            key.labels().map(|label| format!("{}={}", label.key(), label.value())).collect();
-        let value = match value {
-            DebugValue::Counter(count) => count as f64,
-            DebugValue::Gauge(value) => value.into_inner(),
-            DebugValue::Histogram(_) => panic!("there is no histogram"),
-        };
-        (format!("{}{{{}}}", key.name(), labels.join(",")), value)
-    };
-    recorder.snapshotter().snapshot().into_vec().into_iter().map(entry).collect()
+/// A recorder, and what it has been told so far: each snapshot takes the values out of it.
+struct Recorded {
+    recorder: DebuggingRecorder,
+    values: Published,
+}
+
+impl Recorded {
+    fn new() -> Self {
+        Self { recorder: DebuggingRecorder::new(), values: Published::new() }
+    }
+
+    /// The values behind `f`.
+    fn after(&mut self, f: impl FnOnce()) -> Published {
+        with_local_recorder(&self.recorder, f);
+        for (key, _, text, value) in self.recorder.snapshotter().snapshot().into_vec() {
+            let key = key.key();
+            assert!(text.is_some(), "{} has a description", key.name());
+            let labels: Vec<_> =
+                key.labels().map(|label| format!("{}={}", label.key(), label.value())).collect();
+            let value = match value {
+                DebugValue::Counter(count) => count as f64,
+                DebugValue::Gauge(value) => value.into_inner(),
+                DebugValue::Histogram(_) => panic!("there is no histogram"),
+            };
+            let place = self.values.entry(format!("{}{{{}}}", key.name(), labels.join(",")));
+            // These two are set; what is added to the others has been taken out.
+            match key.name() {
+                "colored_default_color_busy_ratio" | "colored_recorder_level" => {
+                    place.insert_entry(value);
+                }
+                _ => *place.or_default() += value,
+            }
+        }
+        self.values.clone()
+    }
+
+    fn publish(&mut self, exporter: &mut Exporter) -> Published {
+        self.after(|| exporter.publish())
+    }
 }
 
 fn wait_until(condition: impl Fn() -> bool) {
@@ -55,13 +79,13 @@ fn run(runtime: &Runtime, color: Color, tasks: u32) {
 fn counters_and_times_are_published_without_colors() {
     let runtime = runtime();
     runtime.handle().set_trace_level(Level::Slices);
-    let recorder = DebuggingRecorder::new();
+    let mut recorder = Recorded::new();
     let mut exporter = Exporter::new(runtime.handle());
     run(&runtime, Color::named("exported"), 100);
     // A task counts until its memory is free, a moment after its end.
     wait_until(|| runtime.handle().usage().tasks == 0);
     let usage = runtime.handle().usage();
-    let first = publish(&mut exporter, &recorder);
+    let first = recorder.publish(&mut exporter);
     let polls: u64 = usage.workers.iter().map(|worker| worker.polls).sum();
     assert!(polls >= 100 && first["colored_polls_total{}"] >= polls as f64, "{first:#?}");
     for worker in 0..2 {
@@ -78,7 +102,7 @@ fn counters_and_times_are_published_without_colors() {
     assert!(first.keys().all(|name| !name.contains("color_run") && !name.contains("{color=")));
 
     run(&runtime, Color::named("exported"), 100);
-    let second = publish(&mut exporter, &recorder);
+    let second = recorder.publish(&mut exporter);
     assert!(second["colored_polls_total{}"] >= first["colored_polls_total{}"] + 100.0);
     let grows = first.keys().filter(|name| name.contains("_total"));
     assert!(grows.into_iter().all(|name| second[name] >= first[name]), "{first:#?} {second:#?}");
@@ -88,7 +112,7 @@ fn counters_and_times_are_published_without_colors() {
 fn the_colors_with_the_most_work_have_labels_and_lose_their_depth_with_their_place() {
     let runtime = runtime();
     runtime.handle().set_trace_level(Level::Slices);
-    let recorder = DebuggingRecorder::new();
+    let mut recorder = Recorded::new();
     let mut exporter = Exporter::new(runtime.handle()).colors(1);
     let label = |color: &str| format!("colored_color_depth{{color={color}}}");
     let (small, large) = (Color::named("exported small"), Color::named("exported large"));
@@ -105,17 +129,51 @@ fn the_colors_with_the_most_work_have_labels_and_lose_their_depth_with_their_pla
         begin.elapsed()
     };
     let took = compute(small, Duration::from_millis(5));
-    let first = publish(&mut exporter, &recorder);
+    let first = recorder.publish(&mut exporter);
     assert!(first.contains_key(&label("exported small")), "{first:#?}");
     assert!(first["colored_color_run_seconds_total{color=exported small}"] > 0.0);
     assert!(first.contains_key("colored_color_wait_seconds_total{color=exported small,for=cpu}"));
 
     // A depth that would stay for ever.
-    with_local_recorder(&recorder, || {
-        ::metrics::gauge!("colored_color_depth", "color" => "exported small").set(7.0);
-    });
+    let depth = vec![::metrics::Label::new("color", "exported small")];
+    let stays = recorder.after(|| exporter.share.set("colored_color_depth", depth, 7.0));
+    assert_eq!(stays[&label("exported small")], 7.0);
     compute(large, 3 * took);
-    let second = publish(&mut exporter, &recorder);
+    let second = recorder.publish(&mut exporter);
     assert!(second.contains_key(&label("exported large")), "{second:#?}");
     assert_eq!(second[&label("exported small")], 0.0);
+}
+
+#[test]
+fn the_values_of_two_runtimes_add_up() {
+    let (large, small) = (runtime(), runtime());
+    let mut recorder = Recorded::new();
+    let mut of_large = Exporter::new(large.handle());
+    let mut of_small = Exporter::new(small.handle());
+    let polls = |runtime: &Runtime| -> u64 {
+        runtime.handle().usage().workers.iter().map(|worker| worker.polls).sum()
+    };
+    let [mut tasks, mut seconds] = [0.0; 2];
+    for round in 1..=3 {
+        run(&large, Color::new(1), 1000);
+        run(&small, Color::new(1), 10);
+        // Nothing runs any more, so the numbers stay.
+        wait_until(|| [&large, &small].iter().all(|one| one.handle().usage().tasks == 0));
+        recorder.publish(&mut of_large);
+        let both = recorder.publish(&mut of_small);
+        let expected = polls(&large) + polls(&small);
+        assert!(polls(&small) >= 10 * round, "{}", polls(&small));
+        assert_eq!(both["colored_polls_total{}"], expected as f64, "round {round}");
+        assert!(both["colored_run_seconds_total{}"] > seconds);
+        seconds = both["colored_run_seconds_total{}"];
+        tasks = both["colored_tasks{}"];
+    }
+    assert_eq!(tasks, 0.0);
+
+    // A level is the sum of both, and a runtime that is not published any more is no part of it.
+    let waits = [&large, &small].map(|runtime| runtime.spawn(std::future::pending::<()>()));
+    recorder.publish(&mut of_large);
+    assert_eq!(recorder.publish(&mut of_small)["colored_tasks{}"], 2.0);
+    assert_eq!(recorder.after(|| drop(of_small))["colored_tasks{}"], 1.0);
+    waits.into_iter().for_each(|task| task.abort());
 }

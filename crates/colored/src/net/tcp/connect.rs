@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use super::{TcpSocket, TcpStream, limits};
-use crate::error_context::with_context;
+use crate::error_context::{NamedError, named, with_context};
 use crate::net::ToSocketAddrs;
 use crate::net::error::all_failed;
 use crate::net::system;
@@ -76,9 +76,9 @@ impl ConnectOptions {
     ///
     /// # Errors
     ///
-    /// When the name cannot be resolved or no address answers. The error names every address that was tried with its
-    /// error. It has the kind of the last of these errors, or [`TimedOut`](io::ErrorKind::TimedOut) if the time limit
-    /// was over. [`InvalidInput`](io::ErrorKind::InvalidInput) if an option is out of its range.
+    /// When the name cannot be resolved or no address answers. [`named`](crate::io::named) names every
+    /// address that was tried with its error. The error is the last of these, or [`TimedOut`](io::ErrorKind::TimedOut) if
+    /// the time limit was over. [`InvalidInput`](io::ErrorKind::InvalidInput) if an option is out of its range.
     ///
     /// # Panics
     ///
@@ -99,13 +99,14 @@ impl ConnectOptions {
         };
         let mut failed = Vec::new();
         for &addr in &*addrs? {
-            match before(deadline, self.connect_to(addr)).await {
+            match before(deadline, named(self.connect_to(addr))).await {
                 Some(Ok(stream)) => return Ok(stream),
                 Some(Err(error)) => failed.push((addr, error)),
                 None => {
                     let limit = self.time_limit.unwrap_or_default();
                     let text = format!("no answer when the time limit of {limit:?} was over");
-                    failed.push((addr, io::Error::new(io::ErrorKind::TimedOut, text)));
+                    let error = io::Error::new(io::ErrorKind::TimedOut, text);
+                    failed.push((addr, NamedError::of(error, None)));
                     break;
                 }
             }

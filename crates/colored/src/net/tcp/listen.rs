@@ -93,8 +93,8 @@ impl ListenOptions {
     /// # Errors
     ///
     /// When the name cannot be resolved or no address can be listened on, for instance because the
-    /// port is in use ([`AddrInUse`](io::ErrorKind::AddrInUse)). The error names every address that
-    /// was tried. [`InvalidInput`](io::ErrorKind::InvalidInput) if an option is out of its range.
+    /// port is in use ([`AddrInUse`](io::ErrorKind::AddrInUse)). [`named`](crate::io::named) names
+    /// every address that was tried. [`InvalidInput`](io::ErrorKind::InvalidInput) if an option is out of its range.
     ///
     /// # Panics
     ///

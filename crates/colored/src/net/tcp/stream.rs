@@ -83,7 +83,10 @@ impl TcpStream {
     ///
     /// [`AsyncWriteExt::shutdown`](crate::io::AsyncWriteExt::shutdown) ends the writing direction.
     pub fn shutdown_with(&self, how: Shutdown) -> io::Result<()> {
-        self.socket().shutdown(how)
+        self.socket().shutdown(how)?;
+        // Wine wakes no task that waits to read.
+        self.inner.end(how);
+        Ok(())
     }
 
     pub(in crate::net) fn socket(&self) -> &system::TcpStream {

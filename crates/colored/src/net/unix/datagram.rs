@@ -51,7 +51,7 @@ impl UnixDatagram {
     ///
     /// When there is already a file at the path ([`AddrInUse`](io::ErrorKind::AddrInUse)); when its directory is missing
     /// or may not be written; or when the path is no valid path of a socket
-    /// ([`InvalidInput`](io::ErrorKind::InvalidInput)). The error names the path.
+    /// ([`InvalidInput`](io::ErrorKind::InvalidInput)). [`named_call`](crate::io::named_call) names the path.
     ///
     /// # Panics
     ///
@@ -102,7 +102,7 @@ impl UnixDatagram {
     ///
     /// # Errors
     ///
-    /// When there is no such socket. The error names the path.
+    /// When there is no such socket. [`named_call`](crate::io::named_call) names the path.
     pub fn connect(&self, path: impl AsRef<Path>) -> io::Result<()> {
         let address = address::of(CONNECT, path.as_ref())?;
         let connected = self.socket().connect(path.as_ref());
@@ -145,7 +145,7 @@ impl UnixDatagram {
     ///
     /// # Errors
     ///
-    /// When there is no such socket, or the datagram is too long. The error names the path.
+    /// When there is no such socket, or the datagram is too long. [`named`](crate::io::named) names the path.
     pub async fn send_to(&self, datagram: &[u8], path: impl AsRef<Path>) -> io::Result<usize> {
         let address = address::of(SEND, path.as_ref())?;
         let mut resend = Resend::default();
@@ -234,10 +234,13 @@ impl UnixDatagram {
         self.socket().peer_addr()
     }
 
-    /// Ends one direction, or both: then sends fail, here or at the peer. A task that waits to receive goes on waiting,
-    /// since Linux tells it nothing.
+    /// Ends one direction, or both: then sends fail, here or at the peer. Tasks of this socket that wait for a direction
+    /// that ends are woken: on Linux a receive then returns what has come, and without anything 0 bytes.
     pub fn shutdown(&self, how: Shutdown) -> io::Result<()> {
-        self.socket().shutdown(how)
+        self.socket().shutdown(how)?;
+        // Linux tells nobody.
+        self.inner.end(how);
+        Ok(())
     }
 
     pub(in crate::net) fn socket(&self) -> &mio::net::UnixDatagram {

@@ -51,7 +51,7 @@ impl UnixListener {
     ///
     /// When there is already a file at the path ([`AddrInUse`](io::ErrorKind::AddrInUse)), with or
     /// without a listener; when its directory is missing or may not be written; or when the path is no valid path of a
-    /// socket ([`InvalidInput`](io::ErrorKind::InvalidInput)). The error names the path.
+    /// socket ([`InvalidInput`](io::ErrorKind::InvalidInput)). [`named_call`](crate::io::named_call) names the path.
     ///
     /// # Panics
     ///

@@ -48,7 +48,7 @@ impl UnixStream {
     ///
     /// When there is no such file ([`NotFound`](io::ErrorKind::NotFound)), there is no listener
     /// ([`ConnectionRefused`](io::ErrorKind::ConnectionRefused)), or the path is no valid path of a socket
-    /// ([`InvalidInput`](io::ErrorKind::InvalidInput)). The error names the path.
+    /// ([`InvalidInput`](io::ErrorKind::InvalidInput)). [`named`](crate::io::named) names the path.
     ///
     /// # Panics
     ///
@@ -140,10 +140,8 @@ impl UnixStream {
     /// [`AsyncWriteExt::shutdown`](crate::io::AsyncWriteExt::shutdown) ends the writing direction.
     pub fn shutdown_with(&self, how: Shutdown) -> io::Result<()> {
         self.socket().shutdown(how)?;
-        if how != Shutdown::Read {
-            // The system wakes only tasks that wait to read.
-            self.inner.end_writing();
-        }
+        // Linux wakes only tasks that wait to read.
+        self.inner.end(how);
         Ok(())
     }
 

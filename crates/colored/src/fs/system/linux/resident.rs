@@ -93,7 +93,12 @@ mod tests {
         std::fs::remove_file(&path).unwrap();
         let page = page_size();
         file.write_all(&vec![7; 2 * page + 10]).unwrap();
-        let map = Residency::of(&file).expect("this process owns it");
+        let map = Residency::of(&file);
+        if cfg!(target_pointer_width = "32") {
+            assert!(map.is_none(), "the addresses are for others");
+            return;
+        }
+        let map = map.expect("this process owns it");
         assert_eq!(map.resident(0, 1), 1);
         assert_eq!(map.resident(page as u64 - 1, 2), 2);
         assert_eq!(map.resident(3, 10 * page), 3 * page - 3, "up to the last page of the file");

@@ -6,7 +6,7 @@ use std::net::TcpStream as StdStream;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-use crate::io::AsyncReadExt;
+use crate::io::{AsyncReadExt, named};
 use crate::net::testing::{listen, run};
 use crate::net::{ListenOptions, TcpListener, TcpStream};
 
@@ -59,11 +59,11 @@ fn poll_accept_accepts() {
 fn a_port_in_use_is_named() {
     run(async {
         let (_listener, addr) = listen().await;
-        let error = TcpListener::bind(addr).await.unwrap_err();
+        let error = named(TcpListener::bind(addr)).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::AddrInUse);
-        let text = error.to_string();
-        let expected = format!("cannot listen on {addr}: Address already in use (os error");
-        assert!(text.starts_with(&expected), "{text}");
+        let of_std = std::net::TcpListener::bind(addr).unwrap_err();
+        assert_eq!(error.raw_os_error(), of_std.raw_os_error());
+        assert_eq!(error.to_string(), format!("cannot listen on {addr}: {of_std}"));
     });
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use socket2::{Domain, Socket, Type};
 
+use crate::io::{named, named_call};
 use crate::net::testing::{check_echo, listen, run};
 use crate::net::{TcpSocket, TcpStream};
 
@@ -94,14 +95,14 @@ fn a_socket_of_the_standard_library_is_taken_over_and_goes_back() {
 fn errors_name_the_address() {
     run(async {
         let (listener, taken) = listen().await;
-        let error = TcpSocket::new_v4().unwrap().bind(taken).unwrap_err();
+        let error = named_call(|| TcpSocket::new_v4()?.bind(taken)).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::AddrInUse);
         assert!(error.to_string().starts_with(&format!("cannot bind to {taken}: ")), "{error}");
         drop(listener);
         // A port of the reserved range, which has no listener.
         for closed in ["127.0.0.1:1", "[::1]:1"] {
             let addr: SocketAddr = closed.parse().unwrap();
-            let error = TcpSocket::new_v4().unwrap().connect(addr).await.unwrap_err();
+            let error = named(TcpSocket::new_v4().unwrap().connect(addr)).await.unwrap_err();
             let text = format!("cannot connect to {closed}: ");
             assert!(error.to_string().starts_with(&text), "{error}");
         }

@@ -101,6 +101,19 @@ fn ending_the_reading_direction_wakes_the_reader() {
     });
 }
 
+#[test]
+fn ending_the_writing_direction_wakes_the_writer() {
+    run(async {
+        let (client, server) = pair().await;
+        while client.try_write(&[0; 100_000]).is_ok() {}
+        let mut writer = &client;
+        let end = async { client.shutdown_with(Shutdown::Write).unwrap() };
+        let (written, ()) = tokio::join!(writer.write(b"x"), end);
+        written.unwrap_err();
+        drop(server);
+    });
+}
+
 /// The system moves only the first thousand, and nothing tells of the room that is left.
 #[test]
 fn more_pieces_than_the_system_moves_at_once_are_no_full_buffer() {

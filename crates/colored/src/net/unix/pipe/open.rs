@@ -65,7 +65,7 @@ impl OpenOptions {
     /// # Errors
     ///
     /// When there is no such file, or it may not be opened; and [`InvalidInput`](io::ErrorKind::InvalidInput) if it is no
-    /// FIFO. The error names the path.
+    /// FIFO. [`named_call`](crate::io::named_call) names the path.
     ///
     /// # Panics
     ///

@@ -1,21 +1,22 @@
 //! Addresses, and errors that name them.
 
-use std::io::{self, ErrorKind};
+use std::io::ErrorKind;
 use std::path::Path;
 
 use super::{Place, UnixListener, UnixStream};
+use crate::io::{named, named_call};
 use crate::net::testing::run;
 
 #[test]
 fn a_path_without_a_socket_is_named() {
     run(async {
         let place = Place::new();
-        let error = UnixStream::connect(&place.0).await.unwrap_err();
+        let error = named(UnixStream::connect(&place.0)).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::NotFound);
-        let start = format!("cannot connect to {}: No such file", place.0.display());
-        assert!(error.to_string().starts_with(&start), "{error}");
-        let source = error.get_ref().and_then(|error| error.source()).unwrap();
-        assert_eq!(source.downcast_ref::<io::Error>().unwrap().raw_os_error(), Some(2));
+        let of_std = std::os::unix::net::UnixStream::connect(&place.0).unwrap_err();
+        assert_eq!(error.raw_os_error(), of_std.raw_os_error());
+        let expected = format!("cannot connect to {}: {of_std}", place.0.display());
+        assert_eq!(error.to_string(), expected);
     });
 }
 
@@ -25,15 +26,17 @@ fn a_path_in_use_is_named_and_outlives_its_listener() {
         let place = Place::new();
         let listener = UnixListener::bind(&place.0).unwrap();
         for held in [Some(listener), None] {
-            let error = UnixListener::bind(&place.0).unwrap_err();
+            let error = named_call(|| UnixListener::bind(&place.0)).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::AddrInUse);
+            let of_std = std::os::unix::net::UnixListener::bind(&place.0).unwrap_err();
+            assert_eq!(error.raw_os_error(), of_std.raw_os_error());
             let text = error.to_string();
-            let start = format!("cannot listen on {}: Address already in use", place.0.display());
+            let start = format!("cannot listen on {}: {of_std}", place.0.display());
             assert!(text.starts_with(&start), "{text}");
             assert!(text.contains("outlives its listener: remove it"), "{text}");
             drop(held);
         }
-        let error = UnixStream::connect(&place.0).await.unwrap_err();
+        let error = named(UnixStream::connect(&place.0)).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::ConnectionRefused);
         assert!(error.to_string().contains("; the file is there, but nobody listens"), "{error}");
     });
@@ -87,7 +90,7 @@ fn an_abstract_name_ends_with_its_listener() {
         assert_eq!(client.peer_addr().unwrap().as_abstract_name(), Some(name.as_bytes()));
         assert!(accepted.unwrap().1.is_unnamed());
         drop(listener);
-        let error = UnixStream::connect_addr(&address).await.unwrap_err();
+        let error = named(UnixStream::connect_addr(&address)).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::ConnectionRefused);
         assert!(error.to_string().contains(&name), "{error}");
     });

@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::net::Shutdown;
 
 use super::Place;
-use crate::io::ReadBuf;
+use crate::io::{ReadBuf, named, named_call};
 use crate::net::UnixDatagram;
 use crate::services::testing::run;
 
@@ -92,21 +92,37 @@ fn a_pair_has_no_addresses_and_ends() {
     });
 }
 
+/// Linux tells nobody of it.
+#[test]
+#[cfg(target_os = "linux")]
+fn the_end_of_a_direction_wakes_the_receiver() {
+    run(async {
+        for how in [Shutdown::Read, Shutdown::Both] {
+            let (one, other) = UnixDatagram::pair().unwrap();
+            let mut buf = [0; 10];
+            let (received, ()) =
+                tokio::join!(one.recv(&mut buf), async { one.shutdown(how).unwrap() });
+            assert_eq!(received.unwrap(), 0);
+            assert_eq!(other.send(b"x").await.unwrap_err().kind(), ErrorKind::BrokenPipe);
+        }
+    });
+}
+
 #[test]
 fn errors_name_the_path() {
     run(async {
         let place = Place::new();
         let path = place.0.display();
         let socket = UnixDatagram::unbound().unwrap();
-        let polled = poll_fn(|cx| socket.poll_send_to(cx, b"x", &place.0)).await;
+        let polled = named(poll_fn(|cx| socket.poll_send_to(cx, b"x", &place.0))).await;
         assert!(polled.unwrap_err().to_string().contains(&path.to_string()));
-        let error = socket.send_to(b"x", &place.0).await.unwrap_err();
+        let error = named(socket.send_to(b"x", &place.0)).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::NotFound);
         assert!(error.to_string().starts_with(&format!("cannot send to {path}: ")), "{error}");
-        let error = socket.connect(&place.0).unwrap_err();
+        let error = named_call(|| socket.connect(&place.0)).unwrap_err();
         assert!(error.to_string().starts_with(&format!("cannot connect to {path}: ")), "{error}");
         let _bound = UnixDatagram::bind(&place.0).unwrap();
-        let error = UnixDatagram::bind(&place.0).unwrap_err();
+        let error = named_call(|| UnixDatagram::bind(&place.0)).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::AddrInUse);
         assert!(error.to_string().starts_with(&format!("cannot bind to {path}: ")), "{error}");
     });
