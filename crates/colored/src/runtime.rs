@@ -74,7 +74,7 @@
 //! ```
 
 mod builder;
-#[cfg_attr(not(feature = "diagnose"), path = "runtime/diagnosed/absent.rs")]
+#[cfg(feature = "diagnose")]
 mod diagnosed;
 mod embedded;
 mod event_poll;

@@ -234,13 +234,10 @@ impl UnixDatagram {
         self.socket().peer_addr()
     }
 
-    /// Ends one direction, or both: then sends fail, here or at the peer. Tasks of this socket that wait for a direction
-    /// that ends are woken: on Linux a receive then returns what has come, and without anything 0 bytes.
+    /// Ends one direction, or both: then sends fail, here or at the peer. A task that waits to receive goes on waiting on
+    /// Linux, whose answer to a receive stays that nothing has come.
     pub fn shutdown(&self, how: Shutdown) -> io::Result<()> {
-        self.socket().shutdown(how)?;
-        // Linux tells nobody.
-        self.inner.end(how);
-        Ok(())
+        self.socket().shutdown(how)
     }
 
     pub(in crate::net) fn socket(&self) -> &mio::net::UnixDatagram {

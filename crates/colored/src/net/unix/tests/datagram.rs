@@ -92,22 +92,6 @@ fn a_pair_has_no_addresses_and_ends() {
     });
 }
 
-/// Linux tells nobody of it.
-#[test]
-#[cfg(target_os = "linux")]
-fn the_end_of_a_direction_wakes_the_receiver() {
-    run(async {
-        for how in [Shutdown::Read, Shutdown::Both] {
-            let (one, other) = UnixDatagram::pair().unwrap();
-            let mut buf = [0; 10];
-            let (received, ()) =
-                tokio::join!(one.recv(&mut buf), async { one.shutdown(how).unwrap() });
-            assert_eq!(received.unwrap(), 0);
-            assert_eq!(other.send(b"x").await.unwrap_err().kind(), ErrorKind::BrokenPipe);
-        }
-    });
-}
-
 #[test]
 fn errors_name_the_path() {
     run(async {
