@@ -7,6 +7,7 @@ mod coloring;
 mod connection;
 mod drain;
 mod error;
+mod flow;
 mod guard;
 mod idle;
 mod listener;
