@@ -14,6 +14,7 @@ mod listeners;
 mod per_worker;
 mod round_trip;
 mod silence;
+mod slow;
 mod support;
 #[cfg(feature = "tls")]
 mod tls;
