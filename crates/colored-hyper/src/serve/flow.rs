@@ -72,7 +72,9 @@ impl Flow {
                 Some(_) => {}
                 None => *asked = Some(looks.number),
             }
-            looks.asking.push(cx.waker().clone());
+            if !looks.asking.iter().any(|waker| waker.will_wake(cx.waker())) {
+                looks.asking.push(cx.waker().clone());
+            }
             looks.connection.clone()
         };
         self.ask(connection);

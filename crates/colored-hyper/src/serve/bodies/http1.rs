@@ -302,8 +302,8 @@ mod tests {
     fn a_body_is_owed_from_the_end_of_the_head_to_its_own() {
         let get = "GET / HTTP/1.1\r\nhost: a\r\n\r\n";
         let post = "\r\nPOST / HTTP/1.1\r\nhost: a\r\nConTent-Length: 5\r\n\r\n12\r\n5";
-        let chunks = "PUT / HTTP/1.1\nTransfer-encoding: gzip, Chunked\n\n\
-            a;x=y\r\n0123456789\r\n2\r\n\r\n\r\n0\r\nlast: b\r\n\r\n";
+        let chunks = "PUT / HTTP/1.1\nTransfer-encoding: chunk, gzip , \tChunked \nuser: transfer-encoding: x\n\n\
+            a;x=y\r\n0123456789\r\n0002 \t \r\n\r\n\r\n0\r\nlast: b\r\n\r\n";
         for n in [1, 2, 7, 1000] {
             assert!(owing(get, n).is_empty());
             let text = format!("{get}{post}{get}{chunks}{get}");
@@ -313,6 +313,36 @@ mod tests {
             expected.extend(second + head..second + chunks.len());
             assert_eq!(owing(&text, n), expected, "in pieces of {n}");
         }
+    }
+
+    /// The codings whose last one is `chunked`, and the others.
+    #[test]
+    fn only_the_last_coding_counts() {
+        for (value, is_chunked) in [
+            ("chunked", true),
+            (" gzip,CHUNKED\t", true),
+            ("chunked, gzip", false),
+            ("chunked,", false),
+            ("chunkedx", false),
+            ("xchunked", false),
+            ("chun ked", false),
+            ("chunked x", false),
+        ] {
+            let text = format!("PUT / HTTP/1.1\r\ntransfer-encoding:{value}\r\n\r\n");
+            assert_eq!(!owing(&text, 1).is_empty(), is_chunked, "{value}");
+        }
+    }
+
+    /// A size may be as long as the client likes, and the numbers do not overflow.
+    #[test]
+    fn long_numbers_are_followed() {
+        let begin = "PUT / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n";
+        let (zeros, spaces) = ("0".repeat(500), " ".repeat(500));
+        let zeros = format!("{begin}{zeros}1{spaces}\r\nx\r\n0\r\n\r\n");
+        assert_eq!(owing(&zeros, 100).len(), zeros.len() - begin.len());
+        assert_eq!(owing(&format!("{begin}{}", "f".repeat(17)), 1).len(), 17);
+        let length = format!("PUT / HTTP/1.1\r\ncontent-length: {}\r\n\r\n", "9".repeat(30));
+        assert_eq!(owing(&length, 1), [length.len()]);
     }
 
     #[test]
