@@ -306,9 +306,9 @@ impl<L: Listener, M> Serve<L, M> {
     ///
     /// The time begins when the buffers of the system are full, and begins again with each byte that the client's system
     /// acknowledges: a client that reads slowly, but reads, is not cut off. The server notices the end of the time within
-    /// twice the limit. What a client reads from buffers of its own system shows when these have room for a
-    /// packet, which on the loopback interface has 64 KiB. The limit also applies to connections that were upgraded, until [`into_io`] takes the
-    /// socket out.
+    /// twice the limit. What a client reads from the buffers of its own system shows when these have room for a packet, which
+    /// on the loopback interface has 64 KiB. The limit also applies to connections that were upgraded, until [`into_io`]
+    /// takes the socket out.
     ///
     /// Linux and Android tell what a client has acknowledged; over a Unix socket, what it has read, in pieces of up to 100
     /// KiB. Elsewhere, and for an [`Io`](crate::Listener::Io) of your own without

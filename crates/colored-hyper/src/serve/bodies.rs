@@ -51,15 +51,22 @@ impl Bodies {
         }
     }
 
-    /// The client has sent `bytes`.
-    pub(super) fn note_read(&mut self, bytes: &[u8]) {
+    /// The client has sent `bytes`, of which so many at the beginning are nothing to hyper: empty lines before a request. It
+    /// would keep them, and look at all of them again with each read.
+    pub(super) fn note_read(&mut self, bytes: &[u8]) -> usize {
         if let Some(wait) = &mut self.wait {
             wait.came |= !bytes.is_empty();
         }
         match &mut self.wire {
-            Wire::Http1(requests) if self.limit.is_some() => requests.read(bytes),
-            Wire::Http1(_) => {}
-            Wire::Http2(streams) => streams.read(bytes),
+            Wire::Http1(requests) => {
+                let lines = requests.empty_lines(bytes);
+                requests.read(&bytes[lines..]);
+                lines
+            }
+            Wire::Http2(streams) => {
+                streams.read(bytes);
+                0
+            }
         }
     }
 

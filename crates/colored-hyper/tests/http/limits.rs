@@ -237,6 +237,31 @@ async fn of_the_requests_before_the_end_the_last_is_dropped() {
     }
 }
 
+/// They are allowed, and hyper does not see them.
+#[colored::test(workers = 2)]
+async fn empty_lines_before_a_request_are_nothing() {
+    let log = Log::default();
+    let errors = log.clone();
+    let server = start(|listener| {
+        serve(listener, service_fn(echo)).on_error(move |error| errors.add(error))
+    })
+    .await;
+    let request = "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 6\r\n\r\n\r\n\r\nok";
+    let mut stream = raw(&server).await;
+    for lines in ["", "\r\n", "\n\n\r\n"] {
+        stream.write_all(lines.as_bytes()).await.unwrap();
+        sleep(SHORT / 10).await;
+        let answer = exchange(&mut stream, &format!("{lines}{request}"), "ok").await;
+        assert!(answer.ends_with("\r\n\r\n\r\n\r\nok"), "the body is whole: {answer:?}");
+    }
+    // A client that sends nothing else has said nothing.
+    stream.write_all(b"\r\n").await.unwrap();
+    stream.shutdown().await.unwrap();
+    assert_eq!(rest(&mut stream).await, "");
+    server.end().await;
+    assert_eq!(log.lines(), [""; 0]);
+}
+
 /// The handler of `/wait` reads nothing.
 async fn wait_or_echo(request: Request<Incoming>) -> Answer {
     if request.uri().path() == "/wait" {

@@ -100,6 +100,16 @@ impl Requests {
         }
     }
 
+    /// How many bytes at the beginning are of empty lines before a request. What follows a request for another protocol may
+    /// be of that one.
+    pub(super) fn empty_lines(&self, bytes: &[u8]) -> usize {
+        let Head { asks_for_upgrade, is_connect, .. } = self.head;
+        if self.at != At::Request || asks_for_upgrade || is_connect {
+            return 0;
+        }
+        bytes.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count()
+    }
+
     pub(super) fn read(&mut self, mut bytes: &[u8]) {
         self.came |= !bytes.is_empty();
         while let [byte, rest @ ..] = bytes {
