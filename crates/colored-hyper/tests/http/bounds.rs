@@ -137,7 +137,7 @@ fn ws(kind: u8, payload: &[u8]) -> Vec<u8> {
 /// The resident memory, in MiB.
 fn resident() -> usize {
     let pages = fs::read_to_string("/proc/self/statm").unwrap();
-    pages.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096 >> 20
+    (pages.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096) >> 20
 }
 
 /// Sends a row, and reads nothing. Returns by how many MiB the memory has grown at most, and how much was sent.

@@ -8,7 +8,6 @@ use crate::silence::frames::{DATA, HEADERS, RST_STREAM, SETTINGS, WINDOW_UPDATE,
 use crate::support::*;
 use bytes::Bytes;
 use colored::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use colored::net::TcpListener;
 use colored::spawn_unique;
 use colored::time::{Duration, sleep};
 use colored_hyper::{Listener, Serve, serve};
@@ -221,6 +220,7 @@ async fn a_client_that_reads_slowly_gets_everything_from_a_unix_socket() {
 mod tls {
     use super::*;
     use crate::tls::Identity;
+    use colored::net::TcpListener;
     use http_body_util::{BodyExt, Full};
     use tokio_rustls::TlsConnector;
     use tokio_rustls::client::TlsStream;

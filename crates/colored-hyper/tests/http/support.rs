@@ -238,6 +238,7 @@ impl Gate {
 }
 
 /// Runs an ignored test of this program alone in a process: what it measures is of the whole process.
+#[cfg(target_os = "linux")]
 pub(crate) fn run_alone(test: &str) {
     let this = std::env::current_exe().unwrap();
     let run =

@@ -59,6 +59,7 @@ impl<T> Slow<T> {
     }
 
     /// So many times slower.
+    #[cfg(unix)]
     pub(crate) fn slower(self, times: usize) -> Slow<T> {
         Slow { step: STEP / times, ..self }
     }
