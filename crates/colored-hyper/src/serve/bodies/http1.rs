@@ -6,6 +6,12 @@
 //!
 //! What this takes for a request and hyper refuses ends the connection anyway.
 
+mod coding;
+mod line;
+
+use self::coding::Coding;
+use self::line::{line_end, skip};
+
 /// The requests of one connection.
 #[derive(Default)]
 pub(super) struct Requests {
@@ -53,14 +59,6 @@ enum At {
     Unknown,
 }
 
-/// How much of [`CHUNKED`] a coding has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Coding {
-    Begins(u8),
-    Chunked,
-    Other,
-}
-
 /// What the fields of the present request say.
 #[derive(Clone, Copy, Debug, Default)]
 struct Head {
@@ -71,7 +69,6 @@ struct Head {
 }
 
 const CONNECT: &[u8] = b"CONNECT ";
-const CHUNKED: &[u8] = b"chunked";
 const NAMES: [&[u8]; 3] = [b"content-length", b"transfer-encoding", b"upgrade"];
 
 impl Requests {
@@ -242,23 +239,6 @@ impl Head {
     }
 }
 
-impl Coding {
-    /// The coding of which one more byte has come.
-    fn and(self, byte: u8) -> Coding {
-        match (self, byte) {
-            (_, b',') | (Coding::Begins(0), b' ' | b'\t') => Coding::Begins(0),
-            (Coding::Chunked, b' ' | b'\t' | b'\r') => Coding::Chunked,
-            (Coding::Begins(len), _) if byte.to_ascii_lowercase() == CHUNKED[usize::from(len)] => {
-                match usize::from(len) + 1 == CHUNKED.len() {
-                    true => Coding::Chunked,
-                    false => Coding::Begins(len + 1),
-                }
-            }
-            _ => Coding::Other,
-        }
-    }
-}
-
 fn digit(byte: u8) -> Option<u64> {
     char::from(byte).to_digit(16).map(u64::from)
 }
@@ -270,27 +250,6 @@ fn more_digits(size: u64, byte: u8) -> At {
         Some(_) if size >> 60 != 0 => At::Unknown,
         Some(digit) => At::Digits(size << 4 | digit),
     }
-}
-
-/// Where the first line ends. Every request pays for this, so it looks at eight bytes at a time: in the difference with
-/// eight newlines, a zero byte borrows from its highest bit, and the lowest such bit is exact.
-fn line_end(bytes: &[u8]) -> Option<usize> {
-    const ONES: u64 = u64::MAX / 255;
-    let (words, rest) = bytes.as_chunks::<8>();
-    for (n, word) in words.iter().enumerate() {
-        let word = u64::from_le_bytes(*word) ^ (ONES * b'\n' as u64);
-        let found = word.wrapping_sub(ONES) & !word & (ONES << 7);
-        if found != 0 {
-            return Some(8 * n + found.trailing_zeros() as usize / 8);
-        }
-    }
-    rest.iter().position(|&b| b == b'\n').map(|n| 8 * words.len() + n)
-}
-
-/// What is left of `left` bytes behind `bytes`, and which of these come after.
-fn skip(left: u64, bytes: &[u8]) -> (u64, &[u8]) {
-    let n = usize::try_from(left).unwrap_or(usize::MAX).min(bytes.len());
-    (left - n as u64, &bytes[n..])
 }
 
 #[cfg(test)]
@@ -353,20 +312,6 @@ mod tests {
         assert_eq!(owing(&format!("{begin}{}", "f".repeat(17)), 1).len(), 17);
         let length = format!("PUT / HTTP/1.1\r\ncontent-length: {}\r\n\r\n", "9".repeat(30));
         assert_eq!(owing(&length, 1), [length.len()]);
-    }
-
-    #[test]
-    fn the_first_newline_is_found_among_all_bytes() {
-        for len in 0..40 {
-            for other in [0, b'\n' - 1, b'\n' + 1, b'\n' | 0x80, 0xff] {
-                let mut bytes = vec![other; len];
-                assert_eq!(line_end(&bytes), None);
-                for at in (0..len).rev() {
-                    bytes[at] = b'\n';
-                    assert_eq!(line_end(&bytes), Some(at));
-                }
-            }
-        }
     }
 
     #[test]
