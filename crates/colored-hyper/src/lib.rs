@@ -40,7 +40,7 @@
 //! # Slow clients
 //!
 //! A server waits for no client without a limit: [`serve`](crate::serve()) has the table of all phases of a connection. The
-//! limits that matter most, by timers of the runtime:
+//! limits that matter most, by timers of the runtime. It also has the table of what a client can make the server keep.
 //!
 //! | a client that | is cut off after | set by |
 //! |---|---|---|
@@ -53,6 +53,7 @@
 //! | sends nothing on a WebSocket, not even answers to pings | 100 seconds | `WebSocket::set_idle_timeout` |
 //! | is busy when the server shuts down | 30 seconds | [`Serve::drain_timeout`] |
 //! | is gone without a word while a handler works | never by default | `keep_alive_interval` of [`Serve::http2`] |
+//! | takes a response slowly, and never stops | never | |
 //! | sends a body byte by byte | never: a handler knows how long a body may take | [`colored::time::timeout`] in the handler |
 //!
 //! # axum

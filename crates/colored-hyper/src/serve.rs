@@ -7,6 +7,7 @@ mod coloring;
 mod connection;
 mod drain;
 mod error;
+mod flow;
 mod guard;
 mod idle;
 mod listener;
@@ -62,9 +63,46 @@ use std::pin::Pin;
 /// | graceful shutdown, with requests that run | [`drain_timeout`](Serve::drain_timeout) | 30 s | closed | `drain::the_rest_is_cut_off_when_the_time_is_over` |
 /// | request for an upgrade, and the answer | as for HTTP/1 | | | `silence::on_a_websocket` |
 /// | WebSocket on which the client sends nothing | `WebSocket::set_idle_timeout` | 100 s | ping, then an error of `recv` | `silence::on_a_websocket` |
-/// | WebSocket that the server closes | 5 s | 5 s | closed | unit tests of `websocket::quiet` |
+/// | WebSocket that the server or the session closes | 5 s | 5 s | closed | `websocket::a_close_frame_of_the_session_is_answered_in_time_or_not_at_all`, unit tests of `websocket::quiet` |
 /// | other protocols after an upgrade | the handler's, but for [`write_timeout`](Serve::write_timeout) | | | |
 /// | what the handler waits for | the handler's | | | |
+///
+/// Where a limit is of the time in which a client sends or takes nothing, a client that is slow and never stops is not cut
+/// off: the tests in `slow`.
+///
+/// # Limits of memory
+///
+/// What a client can make the server keep, for each connection, whatever the client sends. The test
+/// `bounds::nothing_that_a_client_sends_is_kept_without_a_bound` sends far more of each.
+///
+/// | what grows | bound | set by |
+/// |---|---|---|
+/// | the head of an HTTP/1 request: its line, names, values, all fields | 400 KiB, 100 fields | `max_buf_size`, `max_headers` of [`http1`](Serve::http1) |
+/// | the size of a chunk, what is around it | nothing is kept | |
+/// | extensions of chunks, of a body | 16 KiB | |
+/// | fields behind a chunked body | 16 KiB, 100 fields | `max_header_size`, `max_headers` of [`http1`](Serve::http1) |
+/// | a body that the handler does not read, requests behind another one | 400 KiB | `max_buf_size` of [`http1`](Serve::http1) |
+/// | the fields of an HTTP/2 request | 16 KiB | `max_header_list_size` of [`http2`](Serve::http2) |
+/// | requests of HTTP/2 at a time | 200 | `max_concurrent_streams` of [`http2`](Serve::http2) |
+/// | bodies over HTTP/2 that the handlers do not read | 1 MiB together | `initial_connection_window_size` of [`http2`](Serve::http2) |
+/// | answers to pings, settings and resets of HTTP/2 | hyper reads no more, or closes | |
+/// | the framing that these limits follow | 5 KiB over HTTP/1, 200 KiB over HTTP/2 | |
+/// | a response that the client does not read | 400 KiB of each, and one chunk of its body | `max_buf_size` of [`http1`](Serve::http1), `max_send_buf_size` of [`http2`](Serve::http2) |
+/// | a message of the TLS handshake | 64 KiB | |
+/// | a record of TLS | 16 KiB | |
+/// | a message on a WebSocket | 64 MiB, a frame 16 MiB | `websocket::upgrade_with` |
+/// | answers to pings on a WebSocket | 64 KiB, then nothing is read | |
+/// | what a session sends on a WebSocket | 128 KiB, and one message | `websocket::upgrade_with` |
+///
+/// The number of connections is [`max_connections`](Serve::max_connections).
+///
+/// # What one might not expect of hyper
+///
+/// | case | what happens |
+/// |---|---|
+/// | a client that sends several HTTP/1 requests at once, and ends its direction | hyper takes the end for a client that has gone: all requests but the last are answered, and the last one only if its handler never waits. `half_close(true)` of [`http1`](Serve::http1) answers it, and then handlers are not dropped when their client goes. Test: `limits::of_the_requests_before_the_end_the_last_is_dropped` |
+/// | a shutdown when half of a request has come | The server waits for the rest of the first request of an HTTP/1 connection, up to its limits. Half of a later one is dropped. Test: `drain::half_of_a_first_request_is_waited_for_and_half_of_another_is_not` |
+/// | a handler over HTTP/2 that does not read its body | The window of the connection, 1 MiB, is for the bodies of all requests: while one handler leaves as much unread, no other body goes on. Read the body, or drop it, or give the connection a larger window than a stream. Test: `limits::an_unread_body_holds_those_of_other_streams` |
 ///
 /// # Tasks
 ///
@@ -236,7 +274,8 @@ impl<L: Listener, M> Serve<L, M> {
     /// [`TimedOut`](std::io::ErrorKind::TimedOut), and the connection ends after the response. Over HTTP/2 the
     /// connection ends with all of its requests, and [`on_error`](Serve::on_error) reports it.
     ///
-    /// The time begins again with each byte, and the server notices its end within twice the limit. A body that the handler
+    /// The time begins again with each byte, and the server notices its end within twice the limit. A part of a record of TLS
+    /// counts, where the system tells that it has come: on Linux and Android. A body that the handler
     /// does not read has no limit, because then the client does not make it wait; neither has one of HTTP/2 whose
     /// response has begun, because both sides may talk for as long as they like. A handler that begins its response
     /// before the end of the request, as calls of gRPC with two streams do, limits its reads itself. A call of gRPC whose
@@ -265,12 +304,19 @@ impl<L: Listener, M> Serve<L, M> {
     /// connections. The connection then ends, and [`on_error`](Serve::on_error) reports it. `None` sets no limit. Default:
     /// 30 seconds.
     ///
-    /// The time begins when the buffers of the system are full, and begins again with each byte that fits: a client that
-    /// reads slowly, but reads, is not cut off. The limit also applies to connections that were upgraded, until
-    /// [`into_io`] takes the socket out.
+    /// The time begins when the buffers of the system are full, and begins again with each byte that the client's system
+    /// acknowledges: a client that reads slowly, but reads, is not cut off. The server notices the end of the time within
+    /// twice the limit. What a client reads from the buffers of its own system shows when these have room for a packet, which
+    /// on the loopback interface has 64 KiB. The limit also applies to connections that were upgraded, until [`into_io`]
+    /// takes the socket out.
+    ///
+    /// Linux and Android tell what a client has acknowledged; over a Unix socket, what it has read, in pieces of up to 100
+    /// KiB. Elsewhere, and for an [`Io`](crate::Listener::Io) of your own without
+    /// [`progress`](crate::Listener::progress), the time begins again when the system reports room.
     ///
     /// If the client of an HTTP/2 connection gives no room for one response, but reads others, only the stream of that
-    /// response is reset, and that is no error of the connection.
+    /// response is reset, and that is no error of the connection. A client has the time of the limit to give room, from when
+    /// it has taken all that was sent before.
     pub fn write_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
         self.settings.write_timeout = limit(timeout);
         self

@@ -78,7 +78,8 @@ use tokio_tungstenite::tungstenite::protocol::Role;
 /// [`drain_timeout`](crate::Serve::drain_timeout) is over.
 ///
 /// A client that does not read is cut off by [`write_timeout`](crate::Serve::write_timeout): the session gets an error
-/// when it sends. A client that sends nothing is asked by a ping whether it is there, and cut off if it does not answer:
+/// when it sends. While 64 KiB of answers to its pings wait for such a client, nothing is received, and the session gets
+/// that error when it receives. A client that sends nothing is asked by a ping whether it is there, and cut off if it does not answer:
 /// see [`WebSocket::set_idle_timeout`].
 ///
 /// A subprotocol is the caller's choice: read the header `Sec-WebSocket-Protocol` of the request, and set it in the

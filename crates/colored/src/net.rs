@@ -20,6 +20,7 @@
 pub use self::addr::{ToSocketAddrs, lookup_host};
 pub use self::chunks::Chunks;
 pub use self::incoming::Incoming;
+pub use self::progress::Progress;
 pub use self::tcp::{
     connect::ConnectOptions, keep_alive::KeepAlive, listen::ListenOptions, listener::TcpListener,
     socket::TcpSocket, stream::TcpStream,
@@ -46,6 +47,7 @@ mod halves;
 mod hyper_io;
 mod incoming;
 mod methods;
+mod progress;
 mod send_file;
 mod socket;
 mod system;

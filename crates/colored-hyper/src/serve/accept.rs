@@ -138,7 +138,8 @@ where
             Ok(None) => break,
         };
         let (service, protocol, open) = (make(peer.clone()), Arc::clone(&protocol), drain.open());
-        coloring.spawn(&peer.clone(), protocol.run(handshake, peer, service, open));
+        let connection = protocol.run(handshake, peer.clone(), service, L::progress, open);
+        coloring.spawn(&peer, connection);
     }
     drop(listener);
     drain.enter(Phase::Drain);

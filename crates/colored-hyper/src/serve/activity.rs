@@ -3,9 +3,12 @@
 //! The socket notes what passes through it, the service notes its requests, and the task of the connection asks whether
 //! there is anything left to wait for.
 
+use super::flow::Flow;
+use crate::executor::unread::{Connection, Look};
 use colored::time::{Duration, Instant};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll};
 
 /// The activity of a connection. Every operation is a hint about time, so none orders anything else.
 #[derive(Clone)]
@@ -25,6 +28,8 @@ struct Shared {
     answered: AtomicBool,
     /// Whether a stream of HTTP/2 has become a connection of its own.
     tunnel: AtomicBool,
+    /// Of HTTP/2.
+    flow: OnceLock<Box<Flow>>,
 }
 
 impl Activity {
@@ -38,6 +43,7 @@ impl Activity {
             moved: AtomicBool::new(false),
             answered: AtomicBool::new(false),
             tunnel: AtomicBool::new(false),
+            flow: OnceLock::new(),
         }))
     }
 
@@ -79,8 +85,27 @@ impl Activity {
 
     /// Whether the client has more of a response to take.
     pub(super) fn has_responses(&self) -> bool {
+        self.responses() > 0
+    }
+
+    pub(super) fn responses(&self) -> usize {
         // Ordering: a count of its own.
-        self.0.responses.load(Ordering::Relaxed) > 0
+        self.0.responses.load(Ordering::Relaxed)
+    }
+
+    /// The connection speaks HTTP/2.
+    pub(super) fn begin_flow(&self) {
+        self.0.flow.get_or_init(Box::default);
+    }
+
+    /// None over HTTP/1.
+    pub(super) fn flow(&self) -> Option<&Flow> {
+        self.0.flow.get().map(|flow| &**flow)
+    }
+
+    /// For a stream that waits for its client.
+    pub(super) fn connection(&self) -> Arc<dyn Connection> {
+        self.0.clone()
     }
 
     /// A response goes on.
@@ -109,6 +134,15 @@ impl Activity {
     pub(super) fn note_tunnel(&self) {
         // Ordering: see `is_busy`.
         self.0.tunnel.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Connection for Shared {
+    fn poll_look(&self, cx: &mut Context<'_>, asked: &mut Option<u64>) -> Poll<Look> {
+        match self.flow.get() {
+            Some(flow) => flow.poll_look(cx, asked),
+            None => Poll::Ready(Look::default()),
+        }
     }
 }
 

@@ -21,7 +21,15 @@ pub(super) struct Bodies {
     limit: Option<Duration>,
     wire: Wire,
     /// In a box, because few connections ever have one.
-    timer: Option<Pin<Box<Sleep>>>,
+    wait: Option<Box<Wait>>,
+}
+
+struct Wait {
+    timer: Sleep,
+    /// How many bytes the system had received when the timer was set; none if it does not tell.
+    received: Option<u64>,
+    /// Whether something of the connection, of whatever kind, has come since.
+    came: bool,
 }
 
 enum Wire {
@@ -33,7 +41,7 @@ enum Wire {
 impl Bodies {
     /// Those of a connection whose version is not known yet.
     pub(super) fn new(limit: Option<Duration>) -> Bodies {
-        Bodies { limit, wire: Wire::Http1(Requests::default()), timer: None }
+        Bodies { limit, wire: Wire::Http1(Requests::default()), wait: None }
     }
 
     /// Those of a connection that speaks `version`, before its first byte.
@@ -43,12 +51,22 @@ impl Bodies {
         }
     }
 
-    /// The client has sent `bytes`.
-    pub(super) fn note_read(&mut self, bytes: &[u8]) {
+    /// The client has sent `bytes`, of which so many at the beginning are nothing to hyper: empty lines before a request. It
+    /// would keep them, and look at all of them again with each read.
+    pub(super) fn note_read(&mut self, bytes: &[u8]) -> usize {
+        if let Some(wait) = &mut self.wait {
+            wait.came |= !bytes.is_empty();
+        }
         match &mut self.wire {
-            Wire::Http1(requests) if self.limit.is_some() => requests.read(bytes),
-            Wire::Http1(_) => {}
-            Wire::Http2(streams) => streams.read(bytes),
+            Wire::Http1(requests) => {
+                let lines = requests.empty_lines(bytes);
+                requests.read(&bytes[lines..]);
+                lines
+            }
+            Wire::Http2(streams) => {
+                streams.read(bytes);
+                0
+            }
         }
     }
 
@@ -61,28 +79,37 @@ impl Bodies {
     }
 
     /// There is nothing to read. An error, if the client has owed the rest of a body for as long as the limit, and has sent
-    /// nothing of it; it may take up to twice as long until that is noticed.
-    pub(super) fn poll_owed(&mut self, cx: &mut Context<'_>) -> Poll<io::Error> {
+    /// nothing of it; it may take up to twice as long until that is noticed. What the system has `received` and nobody could
+    /// read is a part of a record of TLS, so of what comes next.
+    pub(super) fn poll_owed(
+        &mut self,
+        cx: &mut Context<'_>,
+        received: impl Fn() -> Option<u64>,
+    ) -> Poll<io::Error> {
         let Some(limit) = self.limit else { return Poll::Pending };
         loop {
             if !self.wire.owes() {
-                self.timer = None;
+                self.wait = None;
                 return Poll::Pending;
             }
-            let Some(timer) = &mut self.timer else {
+            let Some(wait) = &mut self.wait else {
                 self.wire.begin_wait();
-                self.timer = Some(Box::pin(sleep(limit)));
+                let wait = Wait { timer: sleep(limit), received: received(), came: false };
+                self.wait = Some(Box::new(wait));
                 continue;
             };
-            if timer.as_mut().poll(cx).is_pending() {
+            if Pin::new(&mut wait.timer).poll(cx).is_pending() {
                 return Poll::Pending;
             }
-            if self.wire.has_stalled() {
+            let now = received();
+            let has_part = !wait.came && now != wait.received;
+            if self.wire.has_stalled() && !has_part {
                 let text = format!("the client has sent nothing of a body for {limit:?}");
                 return Poll::Ready(io::Error::new(io::ErrorKind::TimedOut, text));
             }
             self.wire.begin_wait();
-            timer.as_mut().reset(Instant::now() + limit);
+            (wait.received, wait.came) = (now, false);
+            Pin::new(&mut wait.timer).reset(Instant::now() + limit);
         }
     }
 }

@@ -9,6 +9,7 @@ use super::preface::Prefaced;
 use super::version::Version;
 use super::{OnError, ServeError};
 use crate::ColoredExecutor;
+use colored::net::Progress;
 use colored::time::{Duration, timeout};
 use hyper::body::{Body, Incoming};
 use hyper::rt::{Read, Write};
@@ -20,7 +21,7 @@ use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
 /// The state that all connections of a server share.
 pub(super) struct Protocol<P> {
@@ -42,6 +43,7 @@ impl<P> Protocol<P> {
         handshake: H,
         peer: P,
         service: S,
+        progress: fn(&T) -> Option<Progress>,
         mut open: Open,
     ) -> impl Future<Output = ()>
     where
@@ -55,7 +57,7 @@ impl<P> Protocol<P> {
         B::Error: Into<Box<dyn Error + Send + Sync>>,
     {
         // The box gives its memory back before the connection takes its own.
-        let begun = Box::pin(self.begin(handshake));
+        let begun = Box::pin(self.begin(handshake, progress));
         async move {
             let (io, version) = match unless_drained(begun, &mut open).await {
                 Some(Ok(Some(begun))) => begun,
@@ -98,6 +100,7 @@ impl<P> Protocol<P> {
     fn begin<H, T>(
         &self,
         handshake: H,
+        progress: fn(&T) -> Option<Progress>,
     ) -> impl Future<Output = io::Result<Option<(Prefaced<T>, Version)>>> + use<P, H, T>
     where
         H: Future<Output = io::Result<T>>,
@@ -106,7 +109,8 @@ impl<P> Protocol<P> {
         let (only, limit) = (self.version, self.header_read_timeout);
         let (write_timeout, body_read_timeout) = (self.write_timeout, self.body_read_timeout);
         let begin = async move {
-            let mut io = Prefaced::new(handshake.await?, write_timeout, body_read_timeout);
+            let mut io =
+                Prefaced::new(handshake.await?, progress, write_timeout, body_read_timeout);
             if only == Some(Version::Http1) {
                 return Ok(Some((io, Version::Http1)));
             }
@@ -141,12 +145,24 @@ struct Quiet {
     activity: Activity,
     idle: Option<Idle>,
     goodbye: Option<Goodbye>,
+    /// The task of the connection.
+    waker: Waker,
 }
 
 impl Quiet {
     fn new(limits: Limits, activity: Activity) -> Quiet {
         let idle = limits.idle.map(|limit| Idle::new(limit, activity.clone()));
-        Quiet { limits, activity, idle, goodbye: None }
+        Quiet { limits, activity, idle, goodbye: None, waker: Waker::noop().clone() }
+    }
+
+    /// The streams may wake the connection that is polled now.
+    fn note_task(&mut self, cx: &Context<'_>) {
+        if !self.waker.will_wake(cx.waker()) {
+            self.waker.clone_from(cx.waker());
+            if let Some(flow) = self.activity.flow() {
+                flow.set_connection(self.waker.clone());
+            }
+        }
     }
 
     /// Whether the connection should come to its end.
@@ -184,6 +200,9 @@ where
             Phase::Drain => true,
             Phase::Cut => return Poll::Ready(Ok(())),
         };
+        if let Some(quiet) = &mut quiet {
+            quiet.note_task(cx);
+        }
         let over = !finishing && quiet.as_mut().is_some_and(|quiet| quiet.poll_over(cx));
         if !finishing && (draining || over) {
             finishing = true;

@@ -3,6 +3,7 @@
 
 use super::activity::Activity;
 use colored::time::{Duration, Instant, Sleep, sleep, sleep_until};
+use std::mem;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -48,6 +49,8 @@ pub(super) struct Goodbye {
     write_timeout: Option<Duration>,
     /// For how long there has been no request and no progress.
     quiet: Duration,
+    /// How much the client had taken.
+    taken: u64,
     timer: Sleep,
 }
 
@@ -56,14 +59,21 @@ impl Goodbye {
         let Limits { idle, write_timeout } = limits;
         let step = ACKNOWLEDGE.min(idle.unwrap_or(ACKNOWLEDGE)).max(LEAST);
         activity.take_progress();
-        Goodbye { activity, step, write_timeout, quiet: Duration::ZERO, timer: sleep(step) }
+        Goodbye {
+            activity,
+            step,
+            write_timeout,
+            quiet: Duration::ZERO,
+            taken: 0,
+            timer: sleep(step),
+        }
     }
 
     /// Ready when the connection should be dropped.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         loop {
             ready!(Pin::new(&mut self.timer).poll(cx));
-            if self.activity.take_progress() || self.activity.is_busy() {
+            if self.has_taken() || self.activity.take_progress() || self.activity.is_busy() {
                 self.quiet = Duration::ZERO;
             } else {
                 self.quiet = self.quiet.saturating_add(self.step);
@@ -77,6 +87,17 @@ impl Goodbye {
             }
             Pin::new(&mut self.timer).reset(Instant::now() + self.step);
         }
+    }
+}
+
+impl Goodbye {
+    /// Whether the client had taken more of a response at the last look than at the one before.
+    fn has_taken(&mut self) -> bool {
+        let Some(flow) = self.activity.flow().filter(|_| self.activity.has_responses()) else {
+            return false;
+        };
+        let before = mem::replace(&mut self.taken, flow.look().taken);
+        before != self.taken
     }
 }
 

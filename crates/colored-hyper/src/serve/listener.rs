@@ -6,8 +6,11 @@ mod unix;
 #[cfg(unix)]
 pub use self::unix::UnixPeer;
 
-use colored::net::{TcpListener, TcpStream};
+#[cfg(unix)]
+use colored::net::UnixStream;
+use colored::net::{Progress, TcpListener, TcpStream};
 use hyper::rt::{Read, Write};
+use std::any::Any;
 use std::fmt::Debug;
 use std::future::{Ready, ready};
 use std::io;
@@ -90,6 +93,20 @@ pub trait Listener: Send + 'static {
     /// Does nothing by default.
     fn offer(&mut self, protocols: &[&[u8]]) {
         let _ = protocols;
+    }
+
+    /// How far the bytes of a connection have come, if the system tells. By this the limits of the server tell a client that
+    /// is slow from one that does nothing: see [`write_timeout`](crate::Serve::write_timeout).
+    ///
+    /// By default that of [`TcpStream::progress`], or of `UnixStream`, if `Io` is one of the two, and `None` otherwise. A
+    /// listener whose `Io` wraps another connection, as those of TLS do, asks that one.
+    fn progress(io: &Self::Io) -> Option<Progress> {
+        let io: &dyn Any = io;
+        #[cfg(unix)]
+        if let Some(stream) = io.downcast_ref::<UnixStream>() {
+            return stream.progress().ok();
+        }
+        io.downcast_ref::<TcpStream>()?.progress().ok()
     }
 
     /// The address at which the listener accepts, in the type of its peers; for `axum::serve`, which can tell it.

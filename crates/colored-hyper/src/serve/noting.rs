@@ -2,6 +2,7 @@
 
 use super::activity::{Activity, Running};
 use crate::executor::unread::{note_client, note_server};
+use bytes::Buf;
 use colored::time::Duration;
 use hyper::body::{Body, Frame, SizeHint};
 use hyper::service::Service;
@@ -90,10 +91,17 @@ impl<B: Body> Body for Noted<B> {
     ) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
         let this = self.project();
         let polled = this.body.poll_frame(cx);
-        match (&polled, *this.write_timeout) {
+        if let (Poll::Ready(Some(Ok(frame))), Some(limit), Some(running)) =
+            (&polled, *this.write_timeout, &this.running)
+        {
+            let activity = running.activity();
+            if let (Some(flow), Some(data)) = (activity.flow(), frame.data_ref()) {
+                flow.note_handed(data.remaining());
+            }
             // hyper asks for more when the client has room for this.
-            (Poll::Ready(Some(Ok(_))), Some(limit)) => note_client(limit),
-            _ => note_server(),
+            note_client(limit, activity.connection());
+        } else {
+            note_server();
         }
         polled
     }

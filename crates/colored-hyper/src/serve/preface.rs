@@ -8,6 +8,7 @@ use super::bodies::Bodies;
 use super::stall::Stall;
 use super::version::Version;
 use bytes::Bytes;
+use colored::net::Progress;
 use colored::time::Duration;
 use hyper::rt::{Read, ReadBuf, ReadBufCursor, Write};
 use std::future::poll_fn;
@@ -22,6 +23,8 @@ const HTTP2: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// A connection whose first bytes may have been read already, and are read again.
 pub(super) struct Prefaced<T> {
     io: T,
+    /// How far the bytes of `io` have come.
+    progress: fn(&T) -> Option<Progress>,
     bytes: [u8; HTTP2.len()],
     /// `bytes[next..end]` is still to be read.
     next: usize,
@@ -38,6 +41,7 @@ impl<T: Read + Unpin> Prefaced<T> {
     /// it sends nothing of a body.
     pub(super) fn new(
         io: T,
+        progress: fn(&T) -> Option<Progress>,
         write_timeout: Option<Duration>,
         body_read_timeout: Option<Duration>,
     ) -> Prefaced<T> {
@@ -45,6 +49,7 @@ impl<T: Read + Unpin> Prefaced<T> {
         let activity = Activity::new();
         Prefaced {
             io,
+            progress,
             bytes: [0; HTTP2.len()],
             next: 0,
             end: 0,
@@ -64,6 +69,9 @@ impl<T: Read + Unpin> Prefaced<T> {
     /// future keeps room for what it has lent.
     pub(super) fn speaking(mut self, version: Version) -> (Prefaced<T>, Activity) {
         let activity = self.activity.clone();
+        if version == Version::Http2 {
+            activity.begin_flow();
+        }
         self.bodies.speak(version, &activity);
         (self, activity)
     }
@@ -96,6 +104,26 @@ impl<T: Read + Unpin> Prefaced<T> {
     }
 }
 
+impl<T> Prefaced<T> {
+    /// Looks how far the responses have come, if one of them has asked.
+    fn answer(&self) {
+        if let Some(flow) = self.activity.flow() {
+            flow.answer(self.activity.responses(), || (self.progress)(&self.io));
+        }
+    }
+
+    /// What an attempt to write has come to.
+    fn wrote<W>(
+        &mut self,
+        cx: &mut Context<'_>,
+        written: Poll<io::Result<W>>,
+    ) -> Poll<io::Result<W>> {
+        self.answer();
+        let Prefaced { io, progress, stall, .. } = self;
+        stall.check(cx, written, || progress(io))
+    }
+}
+
 impl<T: Read + Unpin> Read for Prefaced<T> {
     fn poll_read(
         mut self: Pin<&mut Self>,
@@ -105,6 +133,7 @@ impl<T: Read + Unpin> Read for Prefaced<T> {
         if let Some(error) = self.failed.take() {
             return Poll::Ready(Err(error));
         }
+        self.answer();
         let this = &mut *self;
         let n = buf.remaining().min(this.end - this.next);
         let again = &this.bytes[this.next..this.next + n];
@@ -123,7 +152,10 @@ impl<T: Read + Unpin> Read for Prefaced<T> {
             // The rest of the first request comes with its first bytes. Were these given alone, hyper would find half a
             // request, and double its buffer for the rest.
             Poll::Pending if n > 0 => Poll::Ready(Ok(())),
-            Poll::Pending => this.bodies.poll_owed(cx).map(Err),
+            Poll::Pending => {
+                let received = || (this.progress)(&this.io)?.received;
+                this.bodies.poll_owed(cx, received).map(Err)
+            }
             Poll::Ready(Err(error)) if n > 0 => {
                 this.failed = Some(error);
                 Poll::Ready(Ok(()))
@@ -144,7 +176,7 @@ impl<T: Write + Unpin> Write for Prefaced<T> {
         if let Poll::Ready(Ok(n)) = written {
             self.bodies.note_written(&buf[..n]);
         }
-        self.stall.check(cx, written)
+        self.wrote(cx, written)
     }
 
     fn poll_write_vectored(
@@ -161,7 +193,7 @@ impl<T: Write + Unpin> Write for Prefaced<T> {
                 left -= n;
             }
         }
-        self.stall.check(cx, written)
+        self.wrote(cx, written)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -170,11 +202,11 @@ impl<T: Write + Unpin> Write for Prefaced<T> {
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let written = Pin::new(&mut self.io).poll_flush(cx);
-        self.stall.check(cx, written)
+        self.wrote(cx, written)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let written = Pin::new(&mut self.io).poll_shutdown(cx);
-        self.stall.check(cx, written)
+        self.wrote(cx, written)
     }
 }

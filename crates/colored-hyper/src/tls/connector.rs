@@ -1,7 +1,7 @@
 //! Connections of a client over TLS.
 
 use super::handshake::failed;
-use super::stream::fill;
+use super::stream::{Failed, fill};
 use super::{ClientConfig, PROTOCOLS, client_config};
 use crate::ColoredExecutor;
 use crate::client::{Target, client_builder};
@@ -117,7 +117,7 @@ async fn handshake(
         .map_err(|error| explained(ErrorKind::InvalidInput, &error))?;
     let stream = TlsConnector::from(config).connect(name, stream).await;
     let stream = stream.map_err(|error| explained(error.kind(), &failed("the server", error)))?;
-    Ok(ClientStream(Kind::Tls(Box::new(stream))))
+    Ok(ClientStream(Kind::Tls(Box::new((stream, None)))))
 }
 
 /// A connection of a client, with TLS or without.
@@ -127,14 +127,14 @@ pub struct ClientStream(Kind);
 #[derive(Debug)]
 enum Kind {
     Plain(TcpStream),
-    Tls(Box<TlsStream<TcpStream>>),
+    Tls(Box<(TlsStream<TcpStream>, Failed)>),
 }
 
 impl Connection for ClientStream {
     fn connected(&self) -> Connected {
         let protocol = match &self.0 {
             Kind::Plain(_) => None,
-            Kind::Tls(stream) => stream.get_ref().1.alpn_protocol(),
+            Kind::Tls(tls) => tls.0.get_ref().1.alpn_protocol(),
         };
         match protocol {
             Some(b"h2") => Connected::new().negotiated_h2(),
@@ -151,7 +151,10 @@ impl Read for ClientStream {
     ) -> Poll<io::Result<()>> {
         match &mut self.0 {
             Kind::Plain(stream) => Read::poll_read(Pin::new(stream), cx, buf),
-            Kind::Tls(stream) => fill(&mut **stream, cx, buf),
+            Kind::Tls(tls) => {
+                let (stream, failed) = &mut **tls;
+                fill(stream, failed, cx, buf)
+            }
         }
     }
 }
@@ -160,7 +163,7 @@ impl ClientStream {
     fn writer(self: Pin<&mut Self>) -> Pin<&mut (dyn AsyncWrite + Send)> {
         match &mut self.get_mut().0 {
             Kind::Plain(stream) => Pin::<&mut TcpStream>::new(stream),
-            Kind::Tls(stream) => Pin::<&mut TlsStream<TcpStream>>::new(stream),
+            Kind::Tls(tls) => Pin::<&mut TlsStream<TcpStream>>::new(&mut tls.0),
         }
     }
 }
@@ -185,7 +188,7 @@ impl Write for ClientStream {
     fn is_write_vectored(&self) -> bool {
         match &self.0 {
             Kind::Plain(stream) => AsyncWrite::is_write_vectored(stream),
-            Kind::Tls(stream) => AsyncWrite::is_write_vectored(&**stream),
+            Kind::Tls(tls) => AsyncWrite::is_write_vectored(&tls.0),
         }
     }
 

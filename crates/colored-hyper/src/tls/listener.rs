@@ -3,7 +3,7 @@
 use super::handshake::failed;
 use super::{ServerConfig, Stream};
 use colored::io::{AsyncRead, AsyncWrite};
-use colored::net::TcpListener;
+use colored::net::{Progress, TcpListener};
 use std::fmt;
 use std::io;
 use std::pin::Pin;
@@ -62,6 +62,10 @@ where
             let config = Arc::make_mut(&mut self.config);
             config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
         }
+    }
+
+    fn progress(io: &Self::Io) -> Option<Progress> {
+        L::progress(io.get_ref().0)
     }
 
     fn local_addr(&self) -> io::Result<Self::Peer> {

@@ -4,7 +4,7 @@ use colored::io::{AsyncBufRead, AsyncRead, AsyncWrite, ReadBuf};
 use hyper::rt::{Read, ReadBufCursor, Write};
 use std::io::{self, ErrorKind, IoSlice};
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 use tokio_rustls::rustls::ServerConnection;
 use tokio_rustls::server::TlsStream;
 
@@ -15,30 +15,55 @@ use tokio_rustls::server::TlsStream;
 /// no request of HTTP depends on it, because each tells its length. A protocol after an upgrade must tell its lengths
 /// as well, as WebSocket does.
 #[derive(Debug)]
-pub struct Stream<T>(TlsStream<T>);
+pub struct Stream<T> {
+    tls: TlsStream<T>,
+    failed: Failed,
+}
 
 impl<T> Stream<T> {
-    pub(super) fn new(stream: TlsStream<T>) -> Stream<T> {
-        Stream(stream)
+    pub(super) fn new(tls: TlsStream<T>) -> Stream<T> {
+        Stream { tls, failed: None }
     }
 
     /// The connection below, and what rustls knows of this one: the protocol of ALPN, the name that the client asked
     /// for, the certificates of the client.
     pub fn get_ref(&self) -> (&T, &ServerConnection) {
-        self.0.get_ref()
+        self.tls.get_ref()
     }
 }
 
-/// Reads what rustls has decrypted, without a buffer between.
+/// An error that came behind bytes, and is to be returned after them.
+pub(super) type Failed = Option<io::Error>;
+
+/// Reads what rustls has decrypted, without a buffer between: as many records as are there, because whoever reads may look
+/// again at all that it has got whenever it gets more.
 pub(super) fn fill<S: AsyncBufRead + Unpin>(
     stream: &mut S,
+    failed: &mut Failed,
     cx: &mut Context<'_>,
     mut buf: ReadBufCursor<'_>,
 ) -> Poll<io::Result<()>> {
-    let plain = ready!(Pin::new(&mut *stream).poll_fill_buf(cx))?;
-    let n = plain.len().min(buf.remaining());
-    buf.put_slice(&plain[..n]);
-    Pin::new(stream).consume(n);
+    if let Some(error) = failed.take() {
+        return Poll::Ready(Err(error));
+    }
+    let mut is_first = true;
+    while buf.remaining() > 0 {
+        let plain = match Pin::new(&mut *stream).poll_fill_buf(cx) {
+            Poll::Ready(Ok([])) => break,
+            Poll::Ready(Ok(plain)) => plain,
+            Poll::Ready(Err(error)) if is_first => return Poll::Ready(Err(error)),
+            Poll::Ready(Err(error)) => {
+                *failed = Some(error);
+                break;
+            }
+            Poll::Pending if is_first => return Poll::Pending,
+            Poll::Pending => break,
+        };
+        let n = plain.len().min(buf.remaining());
+        buf.put_slice(&plain[..n]);
+        Pin::new(&mut *stream).consume(n);
+        is_first = false;
+    }
     Poll::Ready(Ok(()))
 }
 
@@ -55,7 +80,8 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Read for Stream<T> {
         cx: &mut Context<'_>,
         buf: ReadBufCursor<'_>,
     ) -> Poll<io::Result<()>> {
-        fill(&mut self.0, cx, buf).map(without_notice)
+        let this = &mut *self;
+        fill(&mut this.tls, &mut this.failed, cx, buf).map(without_notice)
     }
 }
 
@@ -65,7 +91,10 @@ impl<T: AsyncRead + AsyncWrite + Unpin> AsyncRead for Stream<T> {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        AsyncRead::poll_read(Pin::new(&mut self.0), cx, buf).map(without_notice)
+        if let Some(error) = self.failed.take() {
+            return Poll::Ready(without_notice(Err(error)));
+        }
+        AsyncRead::poll_read(Pin::new(&mut self.tls), cx, buf).map(without_notice)
     }
 }
 
@@ -77,7 +106,7 @@ macro_rules! writes {
                 cx: &mut Context<'_>,
                 buf: &[u8],
             ) -> Poll<io::Result<usize>> {
-                AsyncWrite::poll_write(Pin::new(&mut self.0), cx, buf)
+                AsyncWrite::poll_write(Pin::new(&mut self.tls), cx, buf)
             }
 
             fn poll_write_vectored(
@@ -85,19 +114,19 @@ macro_rules! writes {
                 cx: &mut Context<'_>,
                 bufs: &[IoSlice<'_>],
             ) -> Poll<io::Result<usize>> {
-                AsyncWrite::poll_write_vectored(Pin::new(&mut self.0), cx, bufs)
+                AsyncWrite::poll_write_vectored(Pin::new(&mut self.tls), cx, bufs)
             }
 
             fn is_write_vectored(&self) -> bool {
-                AsyncWrite::is_write_vectored(&self.0)
+                AsyncWrite::is_write_vectored(&self.tls)
             }
 
             fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-                AsyncWrite::poll_flush(Pin::new(&mut self.0), cx)
+                AsyncWrite::poll_flush(Pin::new(&mut self.tls), cx)
             }
 
             fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-                AsyncWrite::poll_shutdown(Pin::new(&mut self.0), cx)
+                AsyncWrite::poll_shutdown(Pin::new(&mut self.tls), cx)
             }
         }
     )*};

@@ -49,6 +49,11 @@ impl Quiet {
         }
     }
 
+    /// Whether the server has sent a close frame.
+    pub(super) fn is_closing(&self) -> bool {
+        self.closing
+    }
+
     /// Whether the server has waited for the answer to its close frame for long enough. Asked before something is received,
     /// as a client that goes on sending does not answer either.
     pub(super) fn poll_over(&mut self, cx: &mut Context<'_>) -> bool {

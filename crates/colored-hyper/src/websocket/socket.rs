@@ -63,7 +63,14 @@ impl WebSocket {
                 return Poll::Ready(None);
             }
             if let Poll::Ready(message) = Pin::new(&mut self.stream).poll_next(cx) {
+                if let Some(Ok(Message::Ping(data))) = &message {
+                    self.note_ping(data.len());
+                }
                 return Poll::Ready(message);
+            }
+            if self.stream.get_ref().is_full() {
+                // The server does not listen, so the client is not silent. The limit for writing goes on.
+                return Poll::Pending;
             }
             match ready!(self.quiet.poll(cx, || self.stream.get_mut().take_heard())) {
                 Due::Ping => self.begin_ping(),
@@ -100,9 +107,8 @@ impl WebSocket {
     ///
     /// As [`send`](WebSocket::send).
     pub async fn feed(&mut self, message: impl Into<Message>) -> Result<(), Error> {
-        let mut stream = Pin::new(&mut self.stream);
-        poll_fn(|cx| stream.as_mut().poll_ready(cx)).await?;
-        stream.start_send(message.into())
+        poll_fn(|cx| Pin::new(&mut self.stream).poll_ready(cx)).await?;
+        self.put(message.into())
     }
 
     /// Sends a close frame, unless one was sent before, and waits for that of the client, up to 5 seconds; messages that
@@ -123,12 +129,27 @@ impl WebSocket {
         Poll::Ready(())
     }
 
+    /// Puts a message behind what is to be sent. A close frame begins the time for its answer.
+    fn put(&mut self, message: Message) -> Result<(), Error> {
+        if message.is_close() {
+            self.quiet.begin_close();
+        }
+        Pin::new(&mut self.stream).start_send(message)
+    }
+
+    /// The client has sent a ping with so many bytes, which the WebSocket answers by as many and a head, unless it closes.
+    fn note_ping(&mut self, len: usize) {
+        const HEAD: usize = 2;
+        if !self.quiet.is_closing() {
+            self.stream.get_mut().note_answer(HEAD + len);
+        }
+    }
+
     /// Puts a close frame behind what is to be sent. Receiving sends it.
     fn begin_close(&mut self, code: CloseCode, reason: &str) {
         let frame = CloseFrame { code, reason: reason.into() };
         // An error means that it is closed, which shows when it is received from.
-        let _ = Pin::new(&mut self.stream).start_send(Message::Close(Some(frame)));
-        self.quiet.begin_close();
+        let _ = self.put(Message::Close(Some(frame)));
     }
 
     /// Puts a ping behind what is to be sent. Receiving sends only what answers the client; so a pong, to which there is no
@@ -160,7 +181,7 @@ impl Sink<Message> for WebSocket {
     }
 
     fn start_send(mut self: Pin<&mut Self>, message: Message) -> Result<(), Error> {
-        Pin::new(&mut self.stream).start_send(message)
+        self.put(message)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
@@ -168,6 +189,7 @@ impl Sink<Message> for WebSocket {
     }
 
     fn poll_close(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        self.quiet.begin_close();
         Pin::new(&mut self.stream).poll_close(cx)
     }
 }

@@ -146,3 +146,26 @@ async fn dropping_the_server_stops_accepting_and_leaves_the_connections() {
     // Its task is aborted, and drops the listener when it is run next.
     within(async { while TcpStream::connect(addr).await.is_ok() {} }).await;
 }
+
+/// hyper looks for bytes of the first request only.
+#[colored::test(workers = 2)]
+async fn half_of_a_first_request_is_waited_for_and_half_of_another_is_not() {
+    let server = start(|listener| serve(listener, service_fn(echo))).await;
+    let request = "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n\r\nok";
+    let (half, other_half) = request.split_at(20);
+    let (mut first, mut second) = (raw(&server).await, raw(&server).await);
+    exchange(&mut second, request, "ok").await;
+    for stream in [&mut first, &mut second] {
+        stream.write_all(half.as_bytes()).await.unwrap();
+    }
+    // The server has read both halves when it answers this.
+    let mut third = raw(&server).await;
+    exchange(&mut third, request, "ok").await;
+    colored::time::sleep(SHORT).await;
+    let end = server.stop();
+    assert_eq!(rest(&mut second).await, "");
+    assert!(!end.is_finished());
+    first.write_all(other_half.as_bytes()).await.unwrap();
+    assert!(rest(&mut first).await.ends_with("ok"));
+    within(end).await.unwrap().unwrap();
+}

@@ -212,6 +212,91 @@ async fn a_client_that_does_not_read_is_disconnected() {
     }
 }
 
+/// Answers after a moment.
+async fn late(_: Request<Incoming>) -> Answer {
+    sleep(SHORT).await;
+    Ok(Response::new(Full::from("late")))
+}
+
+#[colored::test(workers = 2)]
+async fn of_the_requests_before_the_end_the_last_is_dropped() {
+    for half_close in [false, true] {
+        let server = start(|listener| {
+            serve(listener, service_fn(late)).http1(|http1| {
+                http1.half_close(half_close);
+            })
+        })
+        .await;
+        let mut stream = raw(&server).await;
+        let requests = "GET / HTTP/1.1\r\nhost: a\r\n\r\n".repeat(3);
+        stream.write_all(requests.as_bytes()).await.unwrap();
+        stream.shutdown().await.unwrap();
+        let answers = rest(&mut stream).await.matches("late").count();
+        assert_eq!(answers, if half_close { 3 } else { 2 });
+        server.end().await;
+    }
+}
+
+/// They are allowed, and hyper does not see them.
+#[colored::test(workers = 2)]
+async fn empty_lines_before_a_request_are_nothing() {
+    let log = Log::default();
+    let errors = log.clone();
+    let server = start(|listener| {
+        serve(listener, service_fn(echo)).on_error(move |error| errors.add(error))
+    })
+    .await;
+    let request = "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 6\r\n\r\n\r\n\r\nok";
+    let mut stream = raw(&server).await;
+    for lines in ["", "\r\n", "\n\n\r\n"] {
+        stream.write_all(lines.as_bytes()).await.unwrap();
+        sleep(SHORT / 10).await;
+        let answer = exchange(&mut stream, &format!("{lines}{request}"), "ok").await;
+        assert!(answer.ends_with("\r\n\r\n\r\n\r\nok"), "the body is whole: {answer:?}");
+    }
+    // A client that sends nothing else has said nothing.
+    stream.write_all(b"\r\n").await.unwrap();
+    stream.shutdown().await.unwrap();
+    assert_eq!(rest(&mut stream).await, "");
+    server.end().await;
+    assert_eq!(log.lines(), [""; 0]);
+}
+
+/// The handler of `/wait` reads nothing.
+async fn wait_or_echo(request: Request<Incoming>) -> Answer {
+    if request.uri().path() == "/wait" {
+        std::future::pending::<()>().await;
+    }
+    echo(request).await
+}
+
+#[colored::test(workers = 2)]
+async fn an_unread_body_holds_those_of_other_streams() {
+    const WINDOW: u32 = 1 << 20;
+    for (connection, is_held) in [(WINDOW, true), (2 * WINDOW, false)] {
+        let server = start(|listener| {
+            serve(listener, service_fn(wait_or_echo)).drain_timeout(SHORT).http2(move |http2| {
+                http2.initial_stream_window_size(WINDOW);
+                http2.initial_connection_window_size(connection);
+            })
+        })
+        .await;
+        let mut client = http2(&server).await;
+        let wait = format!("http://{}/wait", server.addr).parse().unwrap();
+        let unread = client.send_request(post(wait, vec![0; 2 * WINDOW as usize]));
+        let unread = colored::spawn_unique(unread);
+        // All of the window has come when the client gets no more out.
+        sleep(SHORT * 5).await;
+        let other = client.send_request(post(server.uri(), "hello"));
+        let other = colored::spawn_unique(other);
+        let answered = colored::time::timeout(SHORT * 10, other).await;
+        assert_eq!(answered.is_err(), is_held, "{answered:?}");
+        unread.abort();
+        drop(client);
+        let _ = within(server.stop()).await.unwrap();
+    }
+}
+
 /// The beginning of an HTTP/2 connection, windows without a limit, and a `GET`.
 const WIDE_HTTP2: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\
     \0\0\x06\x04\0\0\0\0\0\0\x04\x7f\xff\xff\xff\

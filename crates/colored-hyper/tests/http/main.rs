@@ -2,6 +2,8 @@
 
 #[cfg(feature = "axum")]
 mod axum_serve;
+#[cfg(target_os = "linux")]
+mod bounds;
 mod client;
 mod colors;
 #[cfg(unix)]
@@ -14,6 +16,9 @@ mod listeners;
 mod per_worker;
 mod round_trip;
 mod silence;
+mod slow;
+#[cfg(target_os = "linux")]
+mod smallest;
 mod support;
 #[cfg(feature = "tls")]
 mod tls;

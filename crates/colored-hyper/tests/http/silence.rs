@@ -4,7 +4,7 @@
 //! its socket open, is closed by the server, whether it answers pings or not.
 
 mod cut;
-mod frames;
+pub(crate) mod frames;
 mod patience;
 
 use self::cut::Cut;

@@ -236,3 +236,13 @@ impl Gate {
         })
     }
 }
+
+/// Runs an ignored test of this program alone in a process: what it measures is of the whole process.
+#[cfg(target_os = "linux")]
+pub(crate) fn run_alone(test: &str) {
+    let this = std::env::current_exe().unwrap();
+    let run =
+        std::process::Command::new(this).args(["--exact", "--ignored", test]).output().unwrap();
+    let (out, error) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
+    assert!(run.status.success() && out.contains("1 passed"), "{out}\n{error}");
+}

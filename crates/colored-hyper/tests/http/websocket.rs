@@ -375,3 +375,32 @@ async fn many_websockets_at_once() {
     }
     within(end).await.unwrap().unwrap();
 }
+
+#[colored::test(workers = 2)]
+async fn a_close_frame_of_the_session_is_answered_in_time_or_not_at_all() {
+    let ended = Log::default();
+    let told = ended.clone();
+    let session = move |mut socket: WebSocket| {
+        let told = told.clone();
+        async move {
+            socket.send(Message::Close(None)).await.unwrap();
+            while let Some(Ok(_)) = socket.recv().await {}
+            told.add("ended");
+        }
+    };
+    let server = start(|listener| serve(listener, sockets!(session))).await;
+    // The client talks on, and answers nothing.
+    let mut stream = raw(&server).await;
+    let ask = "GET / HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: websocket\r\n\
+        sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+    stream.write_all(ask.as_bytes()).await.unwrap();
+    let talking = async {
+        // Pings, masked with zeros.
+        while stream.write_all(&[0x89, 0x81, 0, 0, 0, 0, b'a']).await.is_ok() {
+            colored::time::sleep(SHORT).await;
+        }
+    };
+    within(talking).await;
+    assert_eq!(ended.lines(), ["ended"]);
+    server.end().await;
+}

@@ -1,11 +1,13 @@
 //! [`Connection`] and [`Client`]: calls in both directions on a stream.
 
+mod patient;
 mod reader;
 mod state;
 mod writer;
 
 pub(crate) use self::writer::Outgoing;
 
+use self::patient::Patient;
 use self::state::State;
 use crate::auth::Auth;
 use crate::caller::Identity;
@@ -15,6 +17,7 @@ use crate::record::{HEADER, Records, begin_record, finish_record};
 use crate::table::Services;
 use crate::xdr::decode;
 use colored::io::{AsyncRead, AsyncWrite, split};
+use colored::net::Progress;
 use colored::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 use colored::time::{Duration, timeout};
 use colored::{Color, ColorCell, spawn_colored};
@@ -34,8 +37,9 @@ pub struct Limits {
     pub in_progress: usize,
     /// Own calls that are pending at the same time. Further ones wait.
     pub window: usize,
-    /// How long the other side may leave what is written unread; then the connection ends. And how long calls in progress
-    /// may take after the end of the connection, to be answered nevertheless.
+    /// How long the other side may take nothing of what is written; then the connection ends. A side that takes something
+    /// all the time, however slowly, has as much time as it needs; its end is noticed within twice the limit. And how long
+    /// calls in progress may take after the end of the connection, to be answered nevertheless.
     pub write: Duration,
 }
 
@@ -57,11 +61,12 @@ pub struct Connection<S> {
     peer: Option<SocketAddr>,
     identity: Option<Identity>,
     limits: Limits,
+    progress: patient::Ask<S>,
     auth: Auth,
     hold: Option<OwnedSemaphorePermit>,
 }
 
-impl<S: AsyncRead + AsyncWrite + Send + 'static> Connection<S> {
+impl<S: AsyncRead + AsyncWrite + Send + Unpin + 'static> Connection<S> {
     /// A connection over `stream`, which makes calls and serves none, under a unique color.
     pub fn over(stream: S) -> Self {
         Self {
@@ -71,6 +76,7 @@ impl<S: AsyncRead + AsyncWrite + Send + 'static> Connection<S> {
             peer: None,
             identity: None,
             limits: Limits::default(),
+            progress: patient::of_sockets,
             auth: Auth::None,
             hold: None,
         }
@@ -111,6 +117,15 @@ impl<S: AsyncRead + AsyncWrite + Send + 'static> Connection<S> {
         self
     }
 
+    /// How far the bytes of the stream have come, as the socket below it says: by this [`Limits::write`] tells a slow side
+    /// from a silent one. Default: that of the stream, if it is a `TcpStream` or a `UnixStream` of the runtime; of others,
+    /// bytes count as taken when the stream takes them.
+    #[must_use]
+    pub fn progress(mut self, progress: fn(&S) -> Option<Progress>) -> Self {
+        self.progress = progress;
+        self
+    }
+
     /// The credentials of own calls; see [`Client::with_auth`].
     #[must_use]
     pub fn auth(mut self, auth: Auth) -> Self {
@@ -130,7 +145,8 @@ impl<S: AsyncRead + AsyncWrite + Send + 'static> Connection<S> {
     ///
     /// Outside a runtime.
     pub fn open(self) -> Client {
-        let (reading, writing) = split(self.stream);
+        let stream = Patient::new(self.stream, self.limits.write, self.progress);
+        let (reading, writing) = split(stream);
         let (queue, queued) = mpsc::unbounded_channel();
         let (end, ended) = watch::channel(None);
         let state = ColorCell::new(self.color, State::new(queue.clone(), end));

@@ -1,5 +1,7 @@
 //! Tests of the library as a whole.
 
+#[cfg(target_os = "linux")]
+mod bounds;
 mod fuzz;
 mod loss;
 mod refusals;

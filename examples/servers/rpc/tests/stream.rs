@@ -1,7 +1,8 @@
 //! Calls on streams.
 
-use colored::io::duplex;
-use colored::time::Duration;
+use colored::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, duplex, split};
+use colored::net::{TcpSocket, TcpStream};
+use colored::time::{Duration, Instant};
 use colored::{Color, ColorCell};
 use rpc::nfs3_types::xdr_codec::Void;
 use rpc::{
@@ -167,7 +168,7 @@ async fn a_server_serves_over_tcp() {
     let server = Server::bind("127.0.0.1:0", services()).await.unwrap();
     let addr = server.local_addr().unwrap();
     drop(colored::spawn(server.run()));
-    let stream = colored::net::TcpStream::connect(addr).await.unwrap();
+    let stream = TcpStream::connect(addr).await.unwrap();
     let client = Connection::over(stream).open();
     assert_eq!(client.call::<u32, u32>(DOUBLE, &7).await.unwrap(), 14);
     let total = ColorCell::new(1, 0_u32);
@@ -203,7 +204,7 @@ async fn have_met(color: impl Fn(&Caller, &Void) -> Color + Send + Sync + 'stati
     drop(colored::spawn(server.run()));
     let calls = [0, 1].map(|_| {
         colored::spawn_unique(async move {
-            let stream = colored::net::TcpStream::connect(addr).await.unwrap();
+            let stream = TcpStream::connect(addr).await.unwrap();
             let client = Connection::over(stream).open();
             client.call::<Void, bool>(Procedure::new(PROGRAM, 1, 1), &Void).await.unwrap()
         })
@@ -216,4 +217,98 @@ async fn have_met(color: impl Fn(&Caller, &Void) -> Color + Send + Sync + 'stati
 async fn calls_of_two_clients_run_in_parallel_under_a_color_each() {
     assert!(have_met(|caller, _| Color::of(caller.peer())).await);
     assert!(!have_met(|_, _| Color::new(7)).await, "one color is one thread");
+}
+
+/// So many calls of [`DOUBLE`], one after the other.
+fn calls(count: u32) -> Vec<u8> {
+    let call = |number: u32| {
+        let (last, length) = (1 << 31, 44);
+        let header = [last | length, number, 0, 2, DOUBLE.program, DOUBLE.version, DOUBLE.number];
+        let words = [&header[..], &[0, 0, 0, 0, number]].concat();
+        words.iter().flat_map(|word| word.to_be_bytes()).collect::<Vec<u8>>()
+    };
+    (0..count).flat_map(call).collect()
+}
+
+/// The bytes of a reply to [`DOUBLE`].
+const REPLY: usize = 4 + 24 + 4;
+
+/// Calls a server so often, and reads the replies slowly, `step` bytes at a time, or stops to read after a while. Returns how
+/// that has ended for the server.
+async fn read_slowly<S, C>(
+    (server, client): (S, C),
+    (count, step): (u32, usize),
+    stops: bool,
+) -> Result<(), RpcError>
+where
+    S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    C: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
+    let limits = Limits { write: LIMIT, ..Limits::default() };
+    let server = Connection::over(server).serve(services()).limits(limits).open();
+    let (mut reading, mut writing) = split(client);
+    drop(colored::spawn(async move { writing.write_all(&calls(count)).await }));
+    let reader = colored::spawn(async move {
+        let (begun, mut got, mut reply) = (Instant::now(), 0, vec![0; step]);
+        while got < count as usize * REPLY {
+            if stops && begun.elapsed() > LIMIT {
+                colored::time::sleep(LIMIT * 20).await;
+                break;
+            }
+            // Slow for long, and then as fast as it goes.
+            if stops || begun.elapsed() < LIMIT * 4 {
+                colored::time::sleep(LIMIT / 20).await;
+            }
+            match reading.read(&mut reply).await {
+                Ok(0) | Err(_) => break,
+                Ok(n) => got += n,
+            }
+        }
+        got
+    });
+    if stops {
+        let ended = server.ended().await;
+        reader.abort();
+        return ended;
+    }
+    assert_eq!(reader.await.unwrap(), count as usize * REPLY);
+    server.close();
+    server.ended().await
+}
+
+/// Long enough that a busy machine keeps it.
+const LIMIT: Duration = Duration::from_millis(1000);
+
+/// A connection over TCP whose systems buffer little.
+async fn small_pair() -> (TcpStream, TcpStream) {
+    let listener = TcpSocket::new_v4().unwrap();
+    listener.set_send_buffer_size(64 << 10).unwrap();
+    listener.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let listener = listener.listen(1).unwrap();
+    let client = TcpSocket::new_v4().unwrap();
+    client.set_recv_buffer_size(4 << 10).unwrap();
+    let client = client.connect(listener.local_addr().unwrap());
+    let (server, client) = colored::join!(listener.accept(), client);
+    (server.unwrap().0, client.unwrap())
+}
+
+#[colored::test]
+async fn a_side_that_reads_slowly_gets_all_replies_and_one_that_stops_is_cut_off() {
+    for stops in [false, true] {
+        let (memory, tcp) = colored::join!(
+            // The replies of one batch take longer than the limit.
+            read_slowly(duplex(1 << 10), (2_000, 64), stops),
+            // A third of the buffer takes longer than the limit.
+            read_slowly(small_pair().await, (20_000, 1024), stops)
+        );
+        for ended in [memory, tcp] {
+            match ended {
+                Ok(()) => assert!(!stops, "the connection goes on"),
+                Err(RpcError::Io(error)) => {
+                    assert!(stops && error.to_string().contains("has taken nothing"), "{error}")
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+    }
 }

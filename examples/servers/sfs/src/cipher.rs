@@ -1,12 +1,12 @@
 //! The server with a color for each connection, under which its cipher works. All else is under the default one.
 
-use crate::door::Door;
+use crate::door::{self, Door};
 use crate::nodes::Id;
 use crate::palette::Palette;
 use crate::visit::Visit;
 use colored::Color;
 use colored::net::{TcpListener, TcpStream};
-use rpc::{Connection, Services};
+use rpc::Services;
 
 pub(crate) fn palette() -> Palette {
     Palette::serial()
@@ -27,6 +27,6 @@ pub(crate) async fn run(listener: TcpListener, door: Door, services: Services) {
 /// Reads and decrypts the calls of a connection, and encrypts and writes the replies.
 async fn serve(stream: TcpStream, door: Door, services: Services) {
     let Ok(visitor) = door.open(stream).await else { return };
-    let connection = Connection::over(visitor.stream).color(Color::unique()).serve(services);
+    let connection = door::connection(visitor.stream).color(Color::unique()).serve(services);
     connection.identity(Visit::new(visitor.users, visitor.key)).open();
 }

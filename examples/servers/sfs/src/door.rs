@@ -6,19 +6,44 @@ use crate::users::UserMap;
 use colored::io::{AsyncRead, AsyncWrite};
 use colored::net::TcpStream;
 use colored::time::{Duration, timeout};
+use rpc::Connection;
 use std::fmt;
 use std::io;
 use std::sync::Arc;
-use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::crypto::CryptoProvider;
+use tokio_rustls::{TlsAcceptor, client, server};
 
 /// How long a handshake may take. A guess.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 
 /// A stream of bytes in both directions.
-pub(crate) trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {}
+pub(crate) trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {
+    /// The socket below.
+    fn socket(&self) -> &TcpStream;
+}
 
-impl<S: AsyncRead + AsyncWrite + Send + Unpin> Duplex for S {}
+impl Duplex for TcpStream {
+    fn socket(&self) -> &TcpStream {
+        self
+    }
+}
+
+impl Duplex for server::TlsStream<TcpStream> {
+    fn socket(&self) -> &TcpStream {
+        self.get_ref().0
+    }
+}
+
+impl Duplex for client::TlsStream<TcpStream> {
+    fn socket(&self) -> &TcpStream {
+        self.get_ref().0
+    }
+}
+
+/// RPC on a stream, which knows how far the bytes have come.
+pub(crate) fn connection(stream: Box<dyn Duplex>) -> Connection<Box<dyn Duplex>> {
+    Connection::over(stream).progress(|stream| stream.socket().progress().ok())
+}
 
 /// A connection that is open.
 pub(crate) struct Visitor {

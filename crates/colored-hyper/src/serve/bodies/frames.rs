@@ -29,8 +29,8 @@ pub(super) struct Frames {
 
 /// Something in these bytes.
 pub(super) enum Event<'a> {
-    /// Some of the payload of a DATA frame of this stream.
-    Data(u32),
+    /// So many bytes of the payload of a DATA frame of this stream.
+    Data(u32, usize),
     /// The end of a frame.
     Frame(Frame<'a>),
 }
@@ -71,7 +71,7 @@ impl Frames {
                 self.left -= n as u32;
                 bytes = &bytes[n..];
                 if self.kind() == DATA {
-                    on(Event::Data(self.stream()));
+                    on(Event::Data(self.stream(), n));
                 }
             }
             if self.left == 0 {

@@ -82,7 +82,7 @@ impl Streams {
     pub(super) fn read(&mut self, bytes: &[u8]) {
         let mut frames = std::mem::replace(&mut self.from_client, Frames::after(0));
         frames.take(bytes, |event| match event {
-            Event::Data(id) => {
+            Event::Data(id, _) => {
                 if let Some(stream) = self.stream(id) {
                     stream.came = true;
                 }
@@ -95,7 +95,12 @@ impl Streams {
     pub(super) fn note_written(&mut self, bytes: &[u8]) {
         let mut frames = std::mem::replace(&mut self.from_server, Frames::after(0));
         frames.take(bytes, |event| match event {
-            Event::Data(_) => self.activity.note_progress(),
+            Event::Data(_, len) => {
+                self.activity.note_progress();
+                if let Some(flow) = self.activity.flow() {
+                    flow.note_sent(len);
+                }
+            }
             Event::Frame(frame) => self.take_from_server(&frame),
         });
         self.from_server = frames;

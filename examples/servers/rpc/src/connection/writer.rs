@@ -6,7 +6,7 @@ use colored::ColorCell;
 use colored::io::{AsyncWrite, AsyncWriteExt};
 use colored::sync::mpsc::UnboundedReceiver;
 use colored::sync::{OwnedSemaphorePermit, watch};
-use colored::time::{Duration, sleep, timeout};
+use colored::time::{Duration, sleep};
 use std::io;
 use std::pin::pin;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub(crate) struct Outgoing {
 }
 
 /// Writes what is queued: until the connection has ended and the calls in progress are answered, for `limit` at most; or
-/// until an error ends the connection.
+/// until an error ends the connection, such as that of a [`Patient`](super::patient::Patient) stream.
 pub(super) async fn write<S: AsyncWrite + Unpin>(
     mut stream: S,
     mut queue: UnboundedReceiver<Outgoing>,
@@ -49,15 +49,14 @@ pub(super) async fn write<S: AsyncWrite + Unpin>(
         if count == 0 {
             break;
         }
-        let written = timeout(limit, write_batch(&mut stream, &batch, &mut buffer)).await;
-        if let Err(error) = written.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())) {
+        if let Err(error) = write_batch(&mut stream, &batch, &mut buffer).await {
             state.with(|state| state.end(RpcError::Io(Arc::new(error))));
             return;
         }
         batch.clear();
     }
     // The other side may have gone.
-    let _ = timeout(limit, stream.shutdown()).await;
+    let _ = stream.shutdown().await;
 }
 
 async fn write_batch<S: AsyncWrite + Unpin>(

@@ -2,7 +2,7 @@
 
 use super::cache::Cache;
 use super::{Error, Options, Result, Target};
-use crate::door::Duplex;
+use crate::door::{self, Duplex};
 use crate::keys::Identity;
 use crate::lease_protocol::{self, FileArgs, HelloAnswer, HelloArgs};
 use crate::settings::Mistake;
@@ -12,7 +12,7 @@ use colored::net::TcpStream;
 use colored::sync::Mutex;
 use colored::time::{Duration, Instant, sleep, timeout_at};
 use nfs3_types::xdr_codec::{Pack, Unpack, Void};
-use rpc::{Auth, Connection, Procedure, Program, RpcError, Services, UnixAuth};
+use rpc::{Auth, Procedure, Program, RpcError, Services, UnixAuth};
 use std::fmt;
 use std::io;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -146,7 +146,7 @@ impl Link {
             }
             None => Box::new(stream),
         };
-        let connection = Connection::over(stream).serve(self.services.clone());
+        let connection = door::connection(stream).serve(self.services.clone());
         let client = connection.auth(self.auth(0)).open().with_timeout(ANSWER);
         let (program, version) = (lease_protocol::PROGRAM, lease_protocol::VERSION);
         let hello = Procedure::new(program, version, lease_protocol::HELLO);
