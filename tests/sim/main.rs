@@ -14,6 +14,7 @@ mod net_datagrams;
 mod net_tcp;
 mod pushes;
 mod runs;
+mod same;
 mod select;
 mod suite;
 mod trails;

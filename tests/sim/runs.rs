@@ -140,6 +140,18 @@ fn a_replay_is_the_run_that_failed() {
     let text = found.to_string();
     assert!(text.contains(&format!("again: COLORED_SIM_REPLAY={}", found.replay())), "{text}");
     assert!(text.contains("confirmed by a second run"), "{text}");
+    // Each turn says what it has called, and where.
+    assert!(text.contains(", calls color 0x1 at tests/sim/runs.rs:"), "{text}");
+}
+
+#[test]
+fn a_unique_color_has_a_short_name() {
+    let found = failure(|| async {
+        let task = spawn_unique(async { panic!("under {}", Color::current().unwrap()) });
+        task.await.unwrap();
+    });
+    assert!(found.message().contains("under color unique-1"), "{found}");
+    assert!(found.to_string().contains("  color unique-1, task 2, spawned at "), "{found}");
 }
 
 #[test]

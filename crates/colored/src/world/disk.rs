@@ -21,4 +21,11 @@ impl Host {
     pub(crate) fn disk(&self) -> MutexGuard<'_, Disk> {
         self.world.disk(self.number)
     }
+
+    /// As [`disk`](Self::disk), at the present of the host: for changes.
+    pub(crate) fn disk_now(&self) -> MutexGuard<'_, Disk> {
+        let mut disk = self.disk();
+        disk.set_time(self.system_time());
+        disk
+    }
 }
