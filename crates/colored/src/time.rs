@@ -90,14 +90,11 @@ use crate::wall::{self, SystemTime};
 
 /// The time of day.
 ///
-/// In a simulation it is that of the host: a run begins at 2026-01-01 00:00 UTC, the time moves with the clock of the run,
-/// and [`sim::Host::step_clock`] steps it. Anywhere else it is the system's, also where the clock of the runtime is paused; a
-/// replay of a [record](crate::record) gives the recorded one.
+/// In a simulation (feature `sim`) it is that of the host: a run begins at 2026-01-01 00:00 UTC, the time moves with the clock
+/// of the run, and `sim::Host::step_clock` steps it. Anywhere else it is the system's, also where the clock of the runtime is
+/// paused; a replay of a record (feature `record`) gives the recorded one.
 ///
 /// It may go back, unlike [`Instant`]. Takes some 50 ns.
-///
-#[cfg_attr(feature = "sim", doc = "[`sim::Host::step_clock`]: crate::sim::Host::step_clock")]
-#[cfg_attr(not(feature = "sim"), doc = "[`sim::Host::step_clock`]: crate#features")]
 #[must_use]
 pub fn system_time() -> SystemTime {
     let read = || current::host().map_or_else(wall::system_time, |host| host.system_time());

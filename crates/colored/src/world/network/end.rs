@@ -186,6 +186,7 @@ impl End {
             _ if self.has_heard_end && !self.is_unix() => Some(ErrorKind::BrokenPipe),
             _ => Some(ErrorKind::ConnectionReset),
         };
+        self.has_ended_first = false;
         self.fail();
     }
 
@@ -210,10 +211,7 @@ impl End {
     }
 
     pub(super) fn is_unix(&self) -> bool {
-        #[cfg(unix)]
-        return matches!(self.names, Names::Unix { .. });
-        #[cfg(not(unix))]
-        return false;
+        !matches!(self.names, Names::Inet { .. })
     }
 
     /// The socket is dropped.

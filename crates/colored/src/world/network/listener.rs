@@ -1,5 +1,11 @@
 //! [`Listener`]: listening and connecting.
 
+mod taken;
+#[cfg(unix)]
+mod unix;
+
+pub(crate) use self::taken::Sharing;
+
 use super::address::{self, Bound};
 use super::end::{End, Names, Phase, Segment};
 use super::error::error;
@@ -35,15 +41,6 @@ pub(super) struct Queue {
     listens: bool,
     entry: Option<Arc<Entry>>,
     is_closed: bool,
-}
-
-/// What else may have the address of a socket: its options `SO_REUSEADDR` and `SO_REUSEPORT`.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Sharing {
-    /// What does not listen, and connections, if they permit it too.
-    pub(crate) reuses: bool,
-    /// Others may listen at the same place, if they permit it too.
-    pub(crate) shares: bool,
 }
 
 /// A simulated listener, or a socket that is bound only. Dropping it closes it.
@@ -84,7 +81,11 @@ impl Listener {
     /// `AddrInUse` if another one does.
     pub(crate) fn listen(&self, backlog: usize) -> io::Result<()> {
         let mut network = self.host.world.network();
-        let Place::Inet(own) = network.listeners[self.queue].place else { return Ok(()) };
+        let own = match network.listeners[self.queue].place {
+            Place::Inet(own) => own,
+            #[cfg(unix)]
+            Place::Unix(..) => return Ok(()),
+        };
         let shares = network.listeners[self.queue].sharing.shares;
         let is_taken = network.listeners.iter().any(|of| {
             let bound = of.inet(self.host.number).filter(|_| of.listens);
@@ -217,38 +218,6 @@ impl Stream {
 }
 
 impl Network<'_> {
-    /// Whether a socket of this host has the address, and does not permit another one that is like this.
-    fn is_taken(&self, host: usize, bound: Bound, sharing: Sharing) -> bool {
-        self.is_taken_by_socket(host, bound, sharing)
-            || self.ends.iter().filter(|end| end.host == host).any(|end| {
-                let addr = self.local_of(end);
-                let is_same =
-                    addr.is_some_and(|addr| Bound { addr, only_v6: false }.collides(bound));
-                is_same && !(sharing.reuses && end.reuses)
-            })
-    }
-
-    /// As [`is_taken`](Self::is_taken), by a socket that is no connection.
-    fn is_taken_by_socket(&self, host: usize, bound: Bound, sharing: Sharing) -> bool {
-        self.listeners.iter().any(|of| {
-            let both_share = sharing.shares && of.sharing.shares;
-            let both_reuse = sharing.reuses && of.sharing.reuses && !of.listens;
-            of.inet(host).is_some_and(|other| other.collides(bound)) && !both_share && !both_reuse
-        })
-    }
-
-    /// The internet address that an end of a connection keeps others from.
-    fn local_of(&self, end: &End) -> Option<SocketAddr> {
-        let lingers = end.lingers_until > self.world.now();
-        let is_here = end.phase == Phase::Open && (!end.is_over() || end.has_ended_first);
-        match end.names {
-            Names::Inet { local, .. } if is_here || lingers => {
-                self.is_of_this_boot(end.host, end.boots).then_some(local)
-            }
-            _ => None,
-        }
-    }
-
     fn add_listener(
         &mut self,
         host: usize,
@@ -305,8 +274,12 @@ impl Network<'_> {
         queue.waiting.push_back(end);
         let (entry, boots, reuses) = (queue.entry.clone(), queue.boots, queue.sharing.reuses);
         let bound = queue.inet(host).map_or(local, |bound| bound.addr);
-        if let Names::Inet { local, remote } = &mut self.ends[end].names {
-            (*local, *remote) = (address::shown(bound, *local), address::shown(bound, *remote));
+        match &mut self.ends[end].names {
+            Names::Inet { local, remote } => {
+                (*local, *remote) = (address::shown(bound, *local), address::shown(bound, *remote));
+            }
+            #[cfg(unix)]
+            Names::Unix { .. } => {}
         }
         self.ends[end].boots = boots;
         self.ends[end].reuses = reuses;
@@ -315,7 +288,3 @@ impl Network<'_> {
         self.send(peer, Segment::Taken);
     }
 }
-
-#[cfg(unix)]
-#[path = "listener/unix.rs"]
-mod unix;
