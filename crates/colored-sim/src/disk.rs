@@ -57,8 +57,7 @@ const MASK: u32 = 0o022;
 /// The room of a disk unless it is set: 1 GiB.
 const CAPACITY: u64 = 1 << 30;
 
-/// A tree of files in memory. It belongs to one user, who is not the superuser, and has the directories `/`, `/run` and
-/// `/tmp`.
+/// A tree of files in memory. It belongs to one user, who is not the superuser, and has the directories `/` and `/tmp`.
 /// Paths that do not begin with `/` begin there.
 #[derive(Debug)]
 pub struct Disk {
@@ -82,7 +81,7 @@ impl Default for Disk {
 }
 
 impl Disk {
-    /// A disk with `/`, `/run` and `/tmp`. Its time is that of the epoch.
+    /// A disk with `/` and `/tmp`. Its time is that of the epoch.
     ///
     /// # Panics
     ///
@@ -101,9 +100,7 @@ impl Disk {
             used: 0,
             now,
         };
-        for path in ["/run", "/tmp"] {
-            disk.create_dir(Path::new(path), 0o777).expect("the root is empty");
-        }
+        disk.create_dir(Path::new("/tmp"), 0o777).expect("the root is empty");
         disk.sync_everything();
         disk
     }

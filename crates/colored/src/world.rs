@@ -64,7 +64,7 @@ impl World {
             is_quiet: AtomicBool::new(false),
             network: Mutex::new(network::State::new(names.len())),
             ahead: names.iter().map(|_| AtomicI64::new(0)).collect(),
-            disks: names.iter().map(|_| Mutex::default()).collect(),
+            disks: names.iter().map(|_| Mutex::new(disk::new())).collect(),
             names,
             orders: Mutex::default(),
             has_orders: AtomicBool::new(false),
