@@ -31,7 +31,11 @@ impl Stream for TcpStream {
     async fn pair() -> (Self, Self) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let one = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
-        (one, listener.accept().await.unwrap().0)
+        let (other, _) = listener.accept().await.unwrap();
+        // Without, the system keeps a second small write until the first is acknowledged.
+        one.set_nodelay(true).unwrap();
+        other.set_nodelay(true).unwrap();
+        (one, other)
     }
 
     fn end(&self, how: Shutdown) -> io::Result<()> {
