@@ -16,6 +16,7 @@ const OF_TOKIO: &str = "tokio's function refuses it, and says what is allowed";
 
 /// Functions that need no row.
 const EXCEPTIONS: &[(&str, &str)] = &[
+    ("colored-stage/wall.rs::follow_simulations", "it takes a function, and no time"),
     ("__private.rs::any_branch", "`select!` is it"),
     ("__private.rs::branch_0", "`select!` is it"),
     ("colored-limit/limit.rs::new_in", "`Handle::limit` is it"),

@@ -1,11 +1,12 @@
 //! A program of 50 colors whose result shows each order of two events under a color.
 
 use colored::sync::{mpsc, oneshot};
-use colored::time::{Duration, Instant, sleep, timeout};
+use colored::time::{Duration, Instant, sleep, system_time, timeout};
 use colored::{
     Color, ColorCell, hop, record, select, spawn_blocking, spawn_colored, spawn_unique, yield_now,
 };
 use std::sync::Arc;
+use std::time::UNIX_EPOCH;
 
 const COLORS: u64 = 50;
 
@@ -86,6 +87,7 @@ async fn step(world: &Arc<World>, own: &mut Chain, depth: u32) {
         12 => {
             own.add(record::random());
             own.add(Instant::now().elapsed().as_nanos() as u64);
+            own.add(system_time().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64);
             own.add(Color::unique().number());
         }
         13 => {

@@ -3,6 +3,7 @@
 mod attribute;
 mod bugs;
 mod cancel;
+mod clocks;
 mod exhaustive;
 mod files;
 mod hosts;
@@ -13,6 +14,7 @@ mod net_datagrams;
 mod net_tcp;
 mod pushes;
 mod runs;
+mod same;
 mod select;
 mod trails;
 

@@ -128,6 +128,10 @@ fn unix_sockets_connect_inside_a_host() {
         stream.read_to_string(&mut text).await.unwrap();
         assert_eq!(text, "HELLO");
         server.await.unwrap();
+        // The file of the socket is there, and nobody listens.
+        let error = UnixStream::connect("/run/echo").await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::ConnectionRefused);
+        colored::fs::remove_file("/run/echo").await.unwrap();
         let error = UnixStream::connect("/run/echo").await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::NotFound);
         let (mut one, mut other) = UnixStream::pair().unwrap();

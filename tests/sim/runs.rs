@@ -140,6 +140,24 @@ fn a_replay_is_the_run_that_failed() {
     let text = found.to_string();
     assert!(text.contains(&format!("again: COLORED_SIM_REPLAY={}", found.replay())), "{text}");
     assert!(text.contains("confirmed by a second run"), "{text}");
+    // Each turn says what it has called, and where.
+    assert!(text.contains(", calls color 0x1 at tests/sim/runs.rs:"), "{text}");
+}
+
+#[test]
+fn a_unique_color_has_a_short_name() {
+    let found = failure(|| async {
+        let task = spawn_unique(async { panic!("under {}", Color::current().unwrap()) });
+        task.await.unwrap();
+    });
+    assert!(found.message().contains("under color unique-1"), "{found}");
+    assert!(found.to_string().contains("  color unique-1, task 2, spawned at "), "{found}");
+}
+
+#[test]
+#[should_panic = "failures would be appended to this source file; give a file of their own, such as \"tests/bank.sim-failures\""]
+fn failures_are_not_appended_to_a_source_file() {
+    let _ = Builder::new().keep_failures("tests/bank.rs", "a-name");
 }
 
 #[test]

@@ -85,6 +85,8 @@ pub struct Turn {
     pub faults: Vec<String>,
     /// What ran, as the runtime has described it.
     pub what: String,
+    /// The calls of other colors in it, as the runtime has described them.
+    pub calls: Vec<String>,
 }
 
 /// The sites of [`Choices::happens_at`] have places as actors have, from this number on.
@@ -281,6 +283,13 @@ impl Choices {
     pub fn describe_fault(&mut self, what: impl FnOnce() -> String) {
         if let Some(turn) = self.turn_kept(self.last) {
             turn.faults.push(what());
+        }
+    }
+
+    /// Says what is called in the turn in progress, if turns are kept.
+    pub fn describe_call(&mut self, what: impl FnOnce() -> String) {
+        if let Some(turn) = self.turn_kept(self.last) {
+            turn.calls.push(what());
         }
     }
 

@@ -47,7 +47,7 @@
 //! | spawns, posts, calls, hops, yields, aborts, joins | in the recorded order |
 //! | [`mpsc`](crate::sync::mpsc) channels by `send` and `recv`, [`oneshot`](crate::sync::oneshot) channels | each value is received from the recorded sender |
 //! | sleeps, timeouts, intervals | no time passes |
-//! | [`Instant::now`](crate::time::Instant::now), [`random`], where [`select!`](macro@crate::select) begins | the recorded values |
+//! | [`Instant::now`](crate::time::Instant::now), [`system_time`](crate::time::system_time), [`random`], where [`select!`](macro@crate::select) begins | the recorded values |
 //! | [`spawn_blocking`](crate::spawn_blocking()) | runs again; what it spawns and posts is covered |
 //! | [`Color::unique`](crate::Color::unique), [task ids](crate::task::Id) | equal, by the color that makes them |
 //! | the thread that made the runtime | spawns and sends again |

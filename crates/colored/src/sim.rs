@@ -31,6 +31,13 @@
 //! The program is the same as outside: no type is replaced, and nothing is compiled in another way. The runtime is
 //! another one, which [`Builder::run`] makes for each seed.
 //!
+//! **A debug build takes up to 20 times as long** unless the `Cargo.toml` of the workspace has these lines; a report says so:
+//!
+//! ```toml
+//! [profile.dev.package.colored-core]
+//! opt-level = 1
+//! ```
+//!
 //! # What a schedule is
 //!
 //! A *turn* is one poll of a task, or one closure that was sent to a color. Each color belongs to one worker: the first
@@ -64,11 +71,12 @@
 //! |---|---|
 //! | the order of colors | by the strategy |
 //! | [`time`](crate::time): sleeps, timeouts, intervals, `Instant` | a clock that moves to the next timer when nothing is runnable: an hour takes no time; with [`Fault::Stall`], also while tasks are runnable |
-//! | deadlines of limits, stages and sections; the search for deadlocks (G12) | by that clock |
+//! | deadlines of limits, stages and sections; delays of admissions, and what adaptive batches measure; the search for deadlocks (G12) | by that clock |
+//! | [`time::system_time`](system_time) | the host's time of day, which begins at 2026-01-01 00:00 UTC |
 //! | [`spawn_blocking`](crate::spawn_blocking()), and files where they would block | one call at a time, as turns of one more worker, in the order in which they were made |
 //! | [`sim::random`](random) | by the seed |
 //! | [`colored::fs`](crate::fs) | a tree in memory for each host, which loses in a crash what is not synced: [`sim::fs`](fs). `std::fs` has the real files |
-//! | [`net`](crate::net): TCP, UDP, Unix streams, names | the network of the run: see [`net`](mod@net) |
+//! | [`net`](crate::net): TCP, UDP, Unix streams, names | the network of the run, which answers as Linux does: see [`net`](mod@net). The path of a Unix socket is a file of the host |
 //! | [`select!`](macro@crate::select), the order of wakes of [`watch`](crate::sync::watch) and [`Barrier`](crate::sync::Barrier) | a choice each, which a replay repeats |
 //! | `UnixDatagram`, pipes, children, signals, `AsyncFd`, sockets of std | refused, with an error of the kind `Unsupported`: give the code a stream in memory, such as `tokio::io::duplex` |
 //! | `Handle::block_on` in a blocking call | a panic: one thread goes on at a time |
@@ -78,7 +86,7 @@
 //! that a run leaves behind in statics. Each failing run, and each 64th one that ends well, is run twice; if the two differ, the
 //! report says so, with the first turn that differs. A test by the [attribute](#tests) also runs in a fresh process then, twice,
 //! and the report names what is likely: a thread that has woken a task or has begun during the run, a static, hashers with
-//! random keys, or else a clock. On Linux the crate `colored-sim-libc` gives std and all other crates the clock and the random
+//! random keys, or else a clock. On Linux with glibc the crate `colored-sim-libc` gives std and all other crates the clock and the random
 //! numbers of the simulation.
 //!
 //! # Tests
@@ -163,7 +171,7 @@
 //! |---|---|
 //! | `COLORED_SIM_SEEDS` | how many seeds [`check`] and [`Builder::run`] run, from 0 or from `COLORED_SIM_SEED` on, in place of the program's |
 //! | `COLORED_SIM_SEED` | the first seed; alone, the only one |
-//! | `COLORED_SIM_REPLAY` | the text that a failure prints: this run only |
+//! | `COLORED_SIM_REPLAY` | the text that a failure prints: this run only. The command that a report shows gives it as one more name of a test, `COLORED_SIM_REPLAY=TEXT` |
 //! | `COLORED_SIM_LINES` | how many turns of a failing run are shown, 20 by default: those with a choice first, then the last ones |
 //! | `COLORED_SIM_TRACE` | the path of a file, to which the turns of a failing run are written: see [`Failure::write_trace`] |
 //! | `COLORED_SIM_KEEP` | 1: failures are kept in CI too; 0: nowhere |
@@ -172,6 +180,7 @@
 //! strategies take the length of a run from the run before, so a seed alone may name another run than it does behind the
 //! seeds before it. The text of a failure repeats its run in any case.
 
+mod again;
 #[doc(hidden)]
 pub mod attribute;
 mod builder;
@@ -208,8 +217,10 @@ pub use self::cancel::{Cancellable, cancellable};
 pub use self::exhaustive::Exhaustive;
 pub use self::failure::Failure;
 pub use self::faults::{Fault, Faults, FaultsError};
-pub use self::host::{Host, begin_quiet_phase, host, host_name, system_time};
+pub use self::host::{Host, begin_quiet_phase, host, host_name};
 pub use self::report::Report;
+#[doc(inline)]
+pub use crate::time::system_time;
 pub use colored_sim::{Strategy, StrategyError};
 
 /// A number by the seed of the run. Outside a simulation, a number that no seed decides.

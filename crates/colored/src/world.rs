@@ -64,7 +64,7 @@ impl World {
             is_quiet: AtomicBool::new(false),
             network: Mutex::new(network::State::new(names.len())),
             ahead: names.iter().map(|_| AtomicI64::new(0)).collect(),
-            disks: names.iter().map(|_| Mutex::default()).collect(),
+            disks: names.iter().map(|_| Mutex::new(disk::new())).collect(),
             names,
             orders: Mutex::default(),
             has_orders: AtomicBool::new(false),
@@ -163,6 +163,12 @@ impl Host {
     /// The shards of a runtime on this host.
     pub(crate) fn shards(&self) -> Shards {
         Shards::simulated()
+    }
+
+    /// The present by the clocks of the host's runtimes.
+    #[cfg(feature = "stage")]
+    pub(crate) fn present(&self) -> Instant {
+        self.clock().now()
     }
 
     /// The host's time of day.

@@ -5,9 +5,10 @@ use super::frame;
 use super::partition::{Keep, New, Partition, Pending};
 use super::segment::{self, Segment};
 use colored::fs::File;
+use colored::time::system_time;
 use std::io;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::UNIX_EPOCH;
 
 /// What a write has done.
 #[derive(Debug, Default)]
@@ -114,5 +115,5 @@ fn encode(records: &mut [New], first: u64, sync: bool, newest: &mut i64) -> Vec<
 
 /// The time, in milliseconds since 1970.
 pub(crate) fn now_in_millis() -> i64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis() as i64)
+    system_time().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis() as i64)
 }

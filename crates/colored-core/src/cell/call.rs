@@ -5,6 +5,7 @@ use super::checked::Fallible;
 use super::queued::Queued;
 use super::{ColorCell, InUse};
 use crate::budget;
+use crate::lane::points::at_site;
 use crate::task::How;
 use crate::wait::AwaitedTurn;
 use std::fmt;
@@ -57,14 +58,15 @@ where
             return Poll::Pending;
         }
         match std::mem::replace(&mut self.progress, Progress::Done) {
-            Progress::Unstarted(f) => match self.cell.call_now(f) {
+            Progress::Unstarted(f) => match at_site(self.site, || self.cell.call_now(f)) {
                 Ok(result) => return Poll::Ready(Ok(result?)),
                 Err(f) => {
                     let cell = self.cell.clone();
                     // The closure then has the color, so `InUse` is the only possible error.
                     let run = move |f| cell.try_with(f).map_err(|_| InUse);
-                    let queued =
-                        Queued::post(self.cell.inner.lane(), self.turn(), f, cx.waker(), run);
+                    let queued = at_site(self.site, || {
+                        Queued::post(self.cell.inner.lane(), self.turn(), f, cx.waker(), run)
+                    });
                     self.progress = Progress::Queued(queued);
                 }
             },

@@ -9,6 +9,7 @@ use crate::budget;
 use crate::contain::contain;
 use crate::lane::current::Closure;
 use crate::lane::order;
+use crate::lane::points::at_site;
 use crate::lane::readers;
 use crate::lane::readers::queued::{self, QueuedRead};
 use crate::sync::Arc;
@@ -155,13 +156,13 @@ where
         match std::mem::replace(&mut self.progress, Progress::Done) {
             Progress::Unstarted(f) => {
                 order::refuse_at("a read of a cell beside others", self.site);
-                match self.cell.read_now(f) {
+                match at_site(self.site, || self.cell.read_now(f)) {
                     Ok(result) => return Poll::Ready(Ok(result?)),
                     Err(f) => {
                         let cell = self.cell;
                         let (mut queued, slot) = Queued::new(f, cx.waker().clone());
                         let reading = Reading { cell: cell.clone(), slot, f: None };
-                        queued::post(cell.inner.lane(), reading);
+                        at_site(self.site, || queued::post(cell.inner.lane(), reading));
                         queued.record_wait(self.turn());
                         self.progress = Progress::Queued(queued);
                     }

@@ -12,6 +12,7 @@ use crate::budget;
 use crate::lane::behavior::request::{self, Request};
 use crate::lane::current::Closure;
 use crate::lane::order;
+use crate::lane::points::at_site;
 use crate::lane::{LanePtr, LaneRef};
 use crate::wait::AwaitedTurn;
 use std::fmt;
@@ -161,12 +162,15 @@ where
                 // SAFETY: the set keeps the lanes.
                 let lanes = unsafe { request::gather(wants.as_mut()) };
                 let wants = &wants.as_mut()[..lanes];
-                match run_now(&set, wants, f) {
+                let site = self.site;
+                match at_site(site, || run_now(&set, wants, f)) {
                     Ok(result) => return Poll::Ready(result),
-                    Err(f) => match stand_in_line(set, wants, f, cx.waker(), self.site)? {
-                        Started::Over(result) => return Poll::Ready(Ok(result)),
-                        Started::Waits(progress) => self.progress = progress,
-                    },
+                    Err(f) => {
+                        match at_site(site, || stand_in_line(set, wants, f, cx.waker(), site))? {
+                            Started::Over(result) => return Poll::Ready(Ok(result)),
+                            Started::Waits(progress) => self.progress = progress,
+                        }
+                    }
                 }
             }
             Progress::Queued(mut queued, lane) => {

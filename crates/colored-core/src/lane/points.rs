@@ -12,6 +12,7 @@ mod kind;
 #[path = "points/present.rs"]
 mod kind;
 
+pub(crate) use self::kind::at_site;
 pub(in crate::lane) use self::kind::{Act, Acts};
 #[cfg(feature = "sim")]
 pub use self::kind::{Moment, Point, on_points};

@@ -19,7 +19,7 @@ impl Disk {
             match &mut node.content {
                 Content::File(contents) => contents.crash(happens),
                 Content::Directory(names) => names.live.clone_from(&names.durable),
-                Content::Link(_) => {}
+                Content::Link(_) | Content::Socket => {}
             }
         }
         self.keep_below_root();

@@ -11,6 +11,10 @@ pub enum Error {
     NotFound,
     /// The device has failed.
     Io,
+    /// A socket is at the path, which cannot be opened.
+    NoDevice,
+    /// The path has a zero byte.
+    ZeroByte,
     /// The file is not open for that, or not open any more.
     BadHandle,
     /// The mode does not allow it.
@@ -39,7 +43,14 @@ pub enum Error {
 
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
-        of_system(error)
+        match error {
+            // Of the standard library, which asks no system then.
+            Error::ZeroByte => io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "file name contained an unexpected NUL byte",
+            ),
+            _ => of_system(error),
+        }
     }
 }
 
@@ -53,13 +64,14 @@ fn of_system(error: Error) -> io::Error {
         Error::NotPermitted => 1,
         Error::NotFound => 2,
         Error::Io => 5,
+        Error::NoDevice => 6,
         Error::BadHandle => 9,
         Error::Denied => 13,
         Error::Busy => 16,
         Error::Exists => 17,
         Error::NotDirectory => 20,
         Error::IsDirectory => 21,
-        Error::Invalid => 22,
+        Error::Invalid | Error::ZeroByte => 22,
         Error::TooLarge => 27,
         Error::Full => 28,
         Error::NameTooLong => OTHERS[0],
@@ -78,11 +90,11 @@ fn of_system(error: Error) -> io::Error {
         Error::Exists => ErrorKind::AlreadyExists,
         Error::NotDirectory => ErrorKind::NotADirectory,
         Error::IsDirectory => ErrorKind::IsADirectory,
-        Error::Invalid => ErrorKind::InvalidInput,
+        Error::Invalid | Error::ZeroByte => ErrorKind::InvalidInput,
         Error::TooLarge => ErrorKind::FileTooLarge,
         Error::Full => ErrorKind::StorageFull,
         Error::NameTooLong => ErrorKind::InvalidFilename,
         Error::NotEmpty => ErrorKind::DirectoryNotEmpty,
-        Error::Io | Error::BadHandle | Error::Loop => ErrorKind::Other,
+        Error::Io | Error::NoDevice | Error::BadHandle | Error::Loop => ErrorKind::Other,
     })
 }

@@ -130,6 +130,9 @@ impl Disk {
         if node.kind() == Kind::Directory && options.changes() {
             return Err(Error::IsDirectory);
         }
+        if node.kind() == Kind::Socket {
+            return Err(Error::NoDevice);
+        }
         if options.read {
             node.allows(4)?;
         }
@@ -289,7 +292,7 @@ impl Disk {
         match &mut node.content {
             Content::File(contents) => contents.sync(),
             Content::Directory(_) => self.sync_names(id),
-            Content::Link(_) => {}
+            Content::Link(_) | Content::Socket => {}
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! [`Node`]: a file, a directory or a symbolic link.
+//! [`Node`]: a file, a directory, a symbolic link or a socket.
 
 use super::contents::Contents;
 use super::names::Names;
@@ -15,6 +15,8 @@ pub enum Kind {
     Directory,
     /// A symbolic link.
     Link,
+    /// The name of a Unix socket.
+    Socket,
 }
 
 /// What is known of a file.
@@ -48,6 +50,7 @@ pub(super) enum Content {
     File(Contents),
     Directory(Names),
     Link(PathBuf),
+    Socket,
 }
 
 impl Node {
@@ -60,13 +63,14 @@ impl Node {
             Content::File(_) => Kind::File,
             Content::Directory(_) => Kind::Directory,
             Content::Link(_) => Kind::Link,
+            Content::Socket => Kind::Socket,
         }
     }
 
     pub(super) fn len(&self) -> u64 {
         match &self.content {
             Content::File(contents) => contents.len(),
-            Content::Directory(_) => 0,
+            Content::Directory(_) | Content::Socket => 0,
             Content::Link(target) => target.as_os_str().len() as u64,
         }
     }
@@ -110,6 +114,7 @@ impl Disk {
             Content::File(contents) => Ok(contents),
             Content::Directory(_) => Err(Error::IsDirectory),
             Content::Link(_) => Err(Error::Loop),
+            Content::Socket => Err(Error::NoDevice),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::names::Names;
 use super::node::Content;
-use super::walk::{Follow, Place, ends_with};
+use super::walk::{Follow, Place, ends_with, has_zero_byte};
 use super::{Disk, Error, Id, Kind, MASK, Stat};
 use std::ffi::OsString;
 use std::io;
@@ -47,6 +47,9 @@ impl Disk {
     ///
     /// As of the system.
     pub fn symlink(&mut self, original: &Path, link: &Path) -> io::Result<()> {
+        if has_zero_byte(original) {
+            return Err(Error::ZeroByte.into());
+        }
         let place = self.walk(link, Follow::Never)?;
         if original.as_os_str().is_empty() || place.is_of_directory && place.node.is_none() {
             return Err(Error::NotFound.into());
@@ -55,6 +58,31 @@ impl Disk {
         let id = self.add_node(Content::Link(original.to_owned()), 0o777);
         self.change_names(vec![(place.directory, name, Some(id))]);
         Ok(())
+    }
+
+    /// Makes the name of a Unix socket, and returns a number that no other socket has had.
+    ///
+    /// # Errors
+    ///
+    /// As of the system. Something is at the path: `AlreadyExists`.
+    pub fn create_socket(&mut self, path: &Path) -> io::Result<u64> {
+        let place = self.walk(path, Follow::Never)?;
+        let name = self.new_name(&place)?;
+        let id = self.add_node(Content::Socket, 0o777 & !MASK);
+        self.change_names(vec![(place.directory, name, Some(id))]);
+        Ok(id)
+    }
+
+    /// The number of the socket at a path; none if something else is there.
+    ///
+    /// # Errors
+    ///
+    /// As of the system.
+    pub fn socket_at(&self, path: &Path) -> io::Result<Option<u64>> {
+        let id = self.walk(path, Follow::Always)?.found(self)?;
+        let node = self.node(id);
+        node.allows(2)?;
+        Ok((node.kind() == Kind::Socket).then_some(id))
     }
 
     /// Makes a second name, `link`, of a file. A symbolic link is not followed.

@@ -45,7 +45,7 @@ impl Disk {
             let inner = path.join(entry.name);
             match entry.kind {
                 Kind::Directory => self.remove_dir_all(&inner)?,
-                Kind::File | Kind::Link => self.remove_file(&inner)?,
+                Kind::File | Kind::Link | Kind::Socket => self.remove_file(&inner)?,
             }
         }
         self.remove_dir(path)

@@ -77,6 +77,11 @@ pub(super) fn is_of_directory(path: &Path) -> bool {
     path.as_os_str().as_encoded_bytes().ends_with(b"/")
 }
 
+/// Whether no system could be asked for such a path.
+pub(super) fn has_zero_byte(path: &Path) -> bool {
+    path.as_os_str().as_encoded_bytes().contains(&0)
+}
+
 /// Whether this is the last part of a path, before slashes.
 pub(super) fn ends_with(path: &Path, part: &[u8]) -> bool {
     let text = path.as_os_str().as_encoded_bytes();
@@ -89,6 +94,9 @@ impl Disk {
     pub(super) fn walk(&self, path: &Path, follow: Follow) -> Result<Place, Error> {
         if path.as_os_str().is_empty() {
             return Err(Error::NotFound);
+        }
+        if has_zero_byte(path) {
+            return Err(Error::ZeroByte);
         }
         let mut is_of_directory = is_of_directory(path);
         let mut stack: Vec<(OsString, Id)> = Vec::new();

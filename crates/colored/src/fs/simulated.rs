@@ -33,9 +33,7 @@ impl Tree {
     }
 
     fn with<R>(&self, f: impl FnOnce(&mut Disk) -> R) -> R {
-        let mut disk = self.0.disk();
-        disk.set_time(self.0.system_time());
-        f(&mut disk)
+        f(&mut self.0.disk_now())
     }
 
     fn is_failed(&self) -> bool {

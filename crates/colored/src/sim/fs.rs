@@ -1,7 +1,7 @@
 //! The files of the hosts, seen from outside: what a test prepares, looks at, and breaks.
 //!
 //! In a simulation, the paths of [`colored::fs`](crate::fs) lead to a tree in memory, one for each host. It has the
-//! directories `/` and `/tmp`, and paths that do not begin with `/` begin there. It outlives a
+//! directories `/`, `/run` and `/tmp`, and paths that do not begin with `/` begin there. It outlives a
 //! [crash](super::Host::crash) of its host, but for what the program has not synced.
 //!
 //! These functions take effect at once, also on a host that is down; they need no turn. Files that a program finds at its

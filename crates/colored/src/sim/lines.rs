@@ -3,6 +3,9 @@
 use colored_sim::Turn;
 use std::fmt::{self, Write};
 
+/// How many calls of a turn are shown.
+const CALLS: usize = 3;
+
 /// Writes at most `most` lines: first the turns around the choices that the failure needs, then the last ones.
 pub(super) fn write(f: &mut fmt::Formatter<'_>, turns: &[Turn], most: usize) -> fmt::Result {
     let shown = choose(turns, most);
@@ -40,6 +43,12 @@ fn choose(turns: &[Turn], most: usize) -> Vec<usize> {
 
 fn line(turn: &Turn) -> String {
     let mut line = format!("actor {}  {}", turn.actor, turn.what);
+    for call in turn.calls.iter().take(CALLS) {
+        let _ = write!(line, ", {call}");
+    }
+    if turn.calls.len() > CALLS {
+        let _ = write!(line, ", {} calls more", turn.calls.len() - CALLS);
+    }
     if turn.is_chosen {
         line.push_str("  <- chosen");
     }
@@ -71,6 +80,9 @@ mod tests {
         turns[71].faults.push("a datagram of a is lost".to_owned());
         assert_eq!(choose(&turns, 3), [40, 70, 71]);
         assert!(line(&turns[71]).ends_with("  <- fault: a datagram of a is lost"));
+        turns[71].calls = (1..=5).map(|call| format!("calls color {call}")).collect();
+        let calls = ", calls color 1, calls color 2, calls color 3, 2 calls more";
+        assert!(line(&turns[71]).contains(calls));
         turns[40].what = "color 5".to_owned();
         assert_eq!(line(&turns[40]), "actor 0  color 5  <- chosen");
     }

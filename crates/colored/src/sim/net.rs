@@ -6,6 +6,12 @@
 //! the sender repeats what was sent, 200 ms after it would arrive again; it gives up after 924 s, and after 127 s if it
 //! is a connect, and the sender's operation fails with `TimedOut`.
 //!
+//! Results and errors, with their numbers, are those of Linux; a test asks both the same questions (`tests/sim/same.rs`). So a
+//! listener at `[::]` shows peers of IPv4 in mapped form, what waits at a UDP socket outlives its `connect`, a port lingers for
+//! 60 s at the side that ended a connection first (`SO_REUSEADDR` permits to bind to it), and the path of a Unix socket is a
+//! file in the tree of the host, which outlives its listener. Of the socket options, `SO_REUSEADDR`, `SO_REUSEPORT` and
+//! `IPV6_V6ONLY` of a TCP socket have an effect; the others are kept, and have none.
+//!
 //! # Examples
 //!
 //! ```

@@ -53,6 +53,9 @@ fn one_line(text: &str) -> String {
 
 fn text(turn: &Turn) -> String {
     let mut text = format!("{}.{} {}", turn.actor, turn.number, one_line(&turn.what));
+    for call in &turn.calls {
+        let _ = write!(text, ", {}", one_line(call));
+    }
     for (number, drawn) in &turn.drawn {
         let _ = write!(text, " !{number}={drawn}");
     }

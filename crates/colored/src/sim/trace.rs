@@ -26,7 +26,7 @@ pub(super) fn write(out: &mut impl Write, turns: &[Turn]) -> io::Result<()> {
         let comma = if at + 1 < turns.len() { "," } else { "" };
         writeln!(
             out,
-            "{{\"ph\":\"X\",\"name\":\"{}\",\"pid\":1,\"tid\":{},\"ts\":{},\"dur\":{},\"args\":{{\"turn\":{},\"chosen\":{},\"drawn\":\"{:?}\"}}}}{comma}",
+            "{{\"ph\":\"X\",\"name\":\"{}\",\"pid\":1,\"tid\":{},\"ts\":{},\"dur\":{},\"args\":{{\"turn\":{},\"chosen\":{},\"drawn\":\"{:?}\",\"calls\":\"{}\"}}}}{comma}",
             escape(&turn.what),
             turn.actor,
             micros(begin),
@@ -34,6 +34,7 @@ pub(super) fn write(out: &mut impl Write, turns: &[Turn]) -> io::Result<()> {
             at + 1,
             turn.is_chosen,
             turn.drawn,
+            escape(&turn.calls.join(", ")),
         )?;
     }
     writeln!(out, "]}}")

@@ -111,6 +111,12 @@ fn look(point: Point) {
     let may_give_way = with(|run| {
         if matches!(point.moment, Moment::Pushed | Moment::Taken) {
             run.choices.note_act(act);
+            if let Some(site) = point.site {
+                run.choices.describe_call(|| {
+                    let how = if point.takes { "calls" } else { "sends a call to" };
+                    format!("{how} {} at {site}", point.color)
+                });
+            }
         }
         // A color that is taken is soon given back.
         let is_point = point.moment != Moment::Taken && ACTOR.get().is_some();

@@ -2,7 +2,16 @@
 
 use super::{Family, Host, World};
 use colored_sim::disk::Disk;
+use std::path::Path;
 use std::sync::{MutexGuard, PoisonError};
+
+/// The disk of a new host. It has a directory for sockets, as systems have.
+pub(super) fn new() -> Disk {
+    let mut disk = Disk::new();
+    disk.create_dir(Path::new("/run"), 0o777).expect("the root has no such entry");
+    disk.sync_everything();
+    disk
+}
 
 impl World {
     /// The disk of a host. It outlives a crash of the host.
@@ -20,5 +29,12 @@ impl World {
 impl Host {
     pub(crate) fn disk(&self) -> MutexGuard<'_, Disk> {
         self.world.disk(self.number)
+    }
+
+    /// As [`disk`](Self::disk), at the present of the host: for changes.
+    pub(crate) fn disk_now(&self) -> MutexGuard<'_, Disk> {
+        let mut disk = self.disk();
+        disk.set_time(self.system_time());
+        disk
     }
 }

@@ -9,6 +9,7 @@
 //! | [`stream`] | reading, writing and closing an end |
 //! | [`listener`] | listening and connecting |
 //! | [`datagrams`] | UDP |
+//! | [`error`](mod@error) | the numbers of errors |
 //!
 //! A packet to another host takes some time, one inside a host none. Each host has an actor that delivers the next packet
 //! that is due. A stream loses nothing: a packet that cannot be delivered is held, as a sender would repeat it.
@@ -16,12 +17,13 @@
 pub(crate) mod address;
 pub(crate) mod datagrams;
 mod end;
+pub(crate) mod error;
 mod link;
 pub(crate) mod listener;
 pub(crate) mod stream;
 
 pub(crate) use self::datagrams::Datagrams;
-pub(crate) use self::listener::Listener;
+pub(crate) use self::listener::{Listener, Sharing};
 pub(crate) use self::stream::Stream;
 
 use self::datagrams::Datagram;

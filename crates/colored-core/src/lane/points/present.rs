@@ -5,6 +5,7 @@ use crate::lane::Lane;
 use crate::lane::held::Held;
 use crate::sync::thread_slot;
 use std::cell::Cell;
+use std::panic::Location;
 
 /// A moment in an act on a lane: a node is pushed there, or the lane is taken at once.
 #[derive(Clone, Copy, Debug)]
@@ -17,6 +18,8 @@ pub struct Point {
     pub takes: bool,
     /// How far the act is.
     pub moment: Moment,
+    /// The place in the program of the call whose act this is, where that is known.
+    pub site: Option<&'static Location<'static>>,
 }
 
 /// How far an act is.
@@ -37,6 +40,18 @@ type Look = fn(Point);
 
 thread_slot!(static LOOKS: Cell<Option<Look>> = Cell::new(None));
 
+thread_slot!(static SITE: Cell<Option<&'static Location<'static>>> = Cell::new(None));
+
+/// Calls `f`, whose first act is that of a call at this place of the program.
+#[inline]
+pub(crate) fn at_site<R>(site: &'static Location<'static>, f: impl FnOnce() -> R) -> R {
+    SITE.with(|of| of.set(Some(site)));
+    let result = f();
+    // There was no act if the lane is the caller's own.
+    SITE.with(|of| of.set(None));
+    result
+}
+
 /// Has this thread call the function at each [`Point`], or no function any more. The function must not panic. Returns the
 /// earlier one.
 pub fn on_points(look: Option<fn(Point)>) -> Option<fn(Point)> {
@@ -51,6 +66,7 @@ struct Seen {
     color: Color,
     takes: bool,
     look: Look,
+    site: Option<&'static Location<'static>>,
 }
 
 impl Act {
@@ -68,7 +84,10 @@ impl Act {
 
     #[inline]
     fn begin(lane: &Lane, takes: bool) -> Self {
-        let seen = |look| Seen { color: lane.color(), takes, look };
+        let seen = |look| {
+            let site = SITE.with(Cell::take);
+            Seen { color: lane.color(), takes, look, site }
+        };
         let act = Self(LOOKS.with(Cell::get).map(seen));
         act.report(Moment::Before);
         act
@@ -93,9 +112,9 @@ impl Act {
     }
 
     fn report(&self, moment: Moment) {
-        if let Some(Seen { color, takes, look }) = self.0 {
+        if let Some(Seen { color, takes, look, site }) = self.0 {
             let by = Held::with_current(|lane| lane.map(|lane| lane.color()));
-            look(Point { color, by, takes, moment });
+            look(Point { color, by, takes, moment, site });
         }
     }
 }

@@ -19,6 +19,7 @@ pub(super) fn of(stat: &Stat) -> io::Result<Metadata> {
         Kind::File => FILE.look_like(stat, make_file),
         Kind::Directory => system::directory(stat),
         Kind::Link => system::link(stat.len),
+        Kind::Socket => system::socket(stat),
     };
     found.map_err(|error| {
         let place = env::temp_dir();
@@ -64,7 +65,7 @@ impl StandIn {
 
 /// The type of such files. The first call of a process makes a file.
 pub(super) fn file_type(kind: Kind) -> io::Result<FileType> {
-    static KNOWN: [OnceLock<FileType>; 3] = [const { OnceLock::new() }; 3];
+    static KNOWN: [OnceLock<FileType>; 4] = [const { OnceLock::new() }; 4];
     let known = &KNOWN[kind as usize];
     match known.get() {
         Some(file_type) => Ok(*file_type),
@@ -86,6 +87,7 @@ mod system {
     use std::fs::{self, File, Metadata, Permissions};
     use std::io;
     use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::os::unix::net::UnixListener;
     use std::path::Path;
     use std::sync::Mutex;
 
@@ -114,6 +116,16 @@ mod system {
         let path = new_path();
         symlink("x".repeat(len.max(1) as usize), &path)?;
         let metadata = fs::symlink_metadata(&path);
+        fs::remove_file(&path)?;
+        metadata
+    }
+
+    /// A socket has times of its own only while it has a name.
+    pub(super) fn socket(stat: &Stat) -> io::Result<Metadata> {
+        let path = new_path();
+        let _socket = UnixListener::bind(&path)?;
+        let looks = fs::set_permissions(&path, Permissions::from_mode(stat.mode));
+        let metadata = looks.and_then(|()| fs::symlink_metadata(&path));
         fs::remove_file(&path)?;
         metadata
     }
@@ -160,6 +172,10 @@ mod system {
     }
 
     pub(super) fn link(_: u64) -> io::Result<Metadata> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(super) fn socket(_: &Stat) -> io::Result<Metadata> {
         Err(io::ErrorKind::Unsupported.into())
     }
 

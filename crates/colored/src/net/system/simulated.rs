@@ -24,6 +24,10 @@ pub(in crate::net) fn look_up_simulated(
     port: u16,
 ) -> Option<io::Result<Vec<SocketAddr>>> {
     let world = &current::host()?.world;
+    if name.contains('\0') {
+        let text = format!("cannot resolve host {name:?}: a name has no zero byte");
+        return Some(Err(io::Error::new(io::ErrorKind::InvalidInput, text)));
+    }
     let ip = match (name, world.number_of(name)) {
         (_, Some(host)) => address::v4(host),
         ("localhost", None) => Ipv4Addr::LOCALHOST.into(),

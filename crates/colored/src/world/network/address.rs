@@ -1,6 +1,7 @@
 //! The addresses of hosts: the host of number `n` is 10.0.0.`n + 1`, and fd00::`n + 1`.
 
 use super::Network;
+use super::error::error;
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -36,30 +37,64 @@ pub(super) fn host_of(from: usize, ip: IpAddr) -> Option<usize> {
     number.checked_sub(1)
 }
 
-/// The address from which a host reaches that one.
+/// The address from which a host reaches that one. Of an address of IPv6 that means one of IPv4, it is such a one.
 pub(super) fn source(from: usize, to: IpAddr) -> IpAddr {
-    match to {
-        to if to.is_loopback() => to,
-        IpAddr::V4(to) if to.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
-        IpAddr::V6(to) if to.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
-        IpAddr::V4(_) => v4(from),
+    match to.to_canonical() {
+        of if of.is_loopback() => to,
+        IpAddr::V4(of) if of.is_unspecified() => like(to, Ipv4Addr::LOCALHOST.into()),
+        IpAddr::V6(of) if of.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        IpAddr::V4(_) => like(to, v4(from)),
         IpAddr::V6(_) => v6(from),
     }
 }
 
-/// Whether what is sent to `to` arrives at a socket that is bound to `bound`.
-pub(super) fn takes(bound: SocketAddr, to: SocketAddr) -> bool {
-    let (ip, to_ip) = (bound.ip().to_canonical(), to.ip().to_canonical());
-    // A socket for all IPv6 addresses takes IPv4 as well.
-    let is_any = ip.is_unspecified() && (ip.is_ipv6() || to_ip.is_ipv4());
-    let is_same = ip == to_ip || (to_ip.is_unspecified() && ip.is_loopback());
-    bound.port() == to.port() && (is_any || is_same)
+/// As a socket that has addresses like this one shows an address: one for IPv6 shows those of IPv4 mapped.
+pub(super) fn like(own: IpAddr, ip: IpAddr) -> IpAddr {
+    match (own, ip) {
+        (IpAddr::V6(_), IpAddr::V4(ip)) => ip.to_ipv6_mapped().into(),
+        (IpAddr::V4(_), _) => ip.to_canonical(),
+        _ => ip,
+    }
 }
 
-/// Whether two sockets cannot be bound to these addresses at once.
-pub(super) fn collide(one: SocketAddr, other: SocketAddr) -> bool {
-    let any = one.ip().is_unspecified() || other.ip().is_unspecified();
-    one.port() == other.port() && (any || one.ip() == other.ip())
+/// As [`like`], with a port.
+pub(super) fn shown(own: SocketAddr, addr: SocketAddr) -> SocketAddr {
+    SocketAddr::new(like(own.ip(), addr.ip()), addr.port())
+}
+
+/// Without the form of IPv6 that means IPv4.
+pub(super) fn canonical(addr: SocketAddr) -> SocketAddr {
+    SocketAddr::new(addr.ip().to_canonical(), addr.port())
+}
+
+/// What a socket is bound to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bound {
+    pub(super) addr: SocketAddr,
+    /// One for IPv6 takes nothing of IPv4.
+    pub(super) only_v6: bool,
+}
+
+impl Bound {
+    /// Whether it is bound to all addresses of the kind of this one.
+    fn is_any(self, of: IpAddr) -> bool {
+        let ip = self.addr.ip();
+        ip.is_unspecified() && (ip.is_ipv4() == of.is_ipv4() || ip.is_ipv6() && !self.only_v6)
+    }
+
+    /// Whether what is sent to `to` arrives there.
+    pub(super) fn takes(self, to: SocketAddr) -> bool {
+        let (ip, to_ip) = (self.addr.ip().to_canonical(), to.ip().to_canonical());
+        let is_same = ip == to_ip || (to_ip.is_unspecified() && ip.is_loopback());
+        self.addr.port() == to.port() && (self.is_any(to_ip) || is_same)
+    }
+
+    /// Whether another socket cannot be bound so at once.
+    pub(super) fn collides(self, other: Bound) -> bool {
+        let (ip, other_ip) = (self.addr.ip().to_canonical(), other.addr.ip().to_canonical());
+        let any = self.is_any(other_ip) || other.is_any(ip);
+        self.addr.port() == other.addr.port() && (any || ip == other_ip)
+    }
 }
 
 impl Network<'_> {
@@ -71,10 +106,10 @@ impl Network<'_> {
         is_taken: impl Fn(&Self, SocketAddr) -> bool,
     ) -> io::Result<SocketAddr> {
         if self.host_of(host, addr.ip()) != Some(host) {
-            return Err(ErrorKind::AddrNotAvailable.into());
+            return Err(error(ErrorKind::AddrNotAvailable));
         }
         if addr.port() != 0 {
-            return if is_taken(self, addr) { Err(ErrorKind::AddrInUse.into()) } else { Ok(addr) };
+            return if is_taken(self, addr) { Err(error(ErrorKind::AddrInUse)) } else { Ok(addr) };
         }
         for _ in FIRST_PORT..u16::MAX {
             let addr = SocketAddr::new(addr.ip(), self.take_port(host));
@@ -82,7 +117,7 @@ impl Network<'_> {
                 return Ok(addr);
             }
         }
-        Err(ErrorKind::AddrInUse.into())
+        Err(error(ErrorKind::AddrInUse))
     }
 
     /// The next port of those that a host gives by itself.

@@ -1,8 +1,11 @@
 //! [`Datagrams`]: UDP.
 
+use super::address::{self, Bound};
+use super::error::{error, no_destination, too_long, wrong_family};
 use super::stream::crashed;
-use super::{Network, Packet, address};
+use super::{Network, Packet};
 use crate::driver::reactor::{Entry, Ready};
+use crate::error_context::with_context;
 use crate::world::{Family, Host};
 use std::collections::VecDeque;
 use std::fmt;
@@ -32,7 +35,7 @@ impl Datagram {
 /// What has arrived at a socket.
 pub(super) struct Queue {
     pub(super) host: usize,
-    bound: SocketAddr,
+    bound: Bound,
     peer: Option<SocketAddr>,
     arrived: VecDeque<(SocketAddr, Arc<[u8]>)>,
     bytes: usize,
@@ -59,12 +62,12 @@ impl Datagrams {
     /// `AddrInUse`, `AddrNotAvailable`.
     pub(crate) fn bind(host: &Arc<Host>, addr: SocketAddr) -> io::Result<Datagrams> {
         let mut network = host.world.network();
-        let bound = network.choose_address(host.number, addr, |network, addr| {
+        let addr = network.choose_address(host.number, addr, |network, addr| {
             let mut others = network.datagrams.iter();
-            others.any(|of| {
-                of.host == host.number && !of.is_closed && address::collide(of.bound, addr)
-            })
+            let bound = Bound { addr, only_v6: false };
+            others.any(|of| of.host == host.number && !of.is_closed && of.bound.collides(bound))
         })?;
+        let bound = Bound { addr, only_v6: false };
         network.datagrams.push(Queue {
             host: host.number,
             bound,
@@ -88,16 +91,16 @@ impl Datagrams {
     }
 
     pub(crate) fn local_addr(&self) -> io::Result<SocketAddr> {
-        Ok(self.host.world.network().datagrams[self.socket].bound)
+        Ok(self.host.world.network().datagrams[self.socket].bound.addr)
     }
 
     pub(crate) fn peer_addr(&self) -> io::Result<SocketAddr> {
         let peer = self.host.world.network().datagrams[self.socket].peer;
-        peer.ok_or_else(|| ErrorKind::NotConnected.into())
+        peer.ok_or_else(|| error(ErrorKind::NotConnected))
     }
 
     pub(crate) fn take_error(&self) -> Option<io::Error> {
-        self.host.world.network().datagrams[self.socket].error.take().map(io::Error::from)
+        self.host.world.network().datagrams[self.socket].error.take().map(error)
     }
 
     pub(crate) fn connect(&self, peer: SocketAddr) -> io::Result<()> {
@@ -105,14 +108,17 @@ impl Datagrams {
         if network.host_of(self.host.number, peer.ip()).is_none() {
             return Err(network.no_host(peer.ip()));
         }
-        let own = address::source(self.host.number, peer.ip());
         let queue = &mut network.datagrams[self.socket];
-        if queue.bound.ip().is_unspecified() {
-            queue.bound.set_ip(own);
+        let bound = &mut queue.bound.addr;
+        if bound.is_ipv4() && peer.is_ipv6() {
+            return Err(wrong_family());
         }
+        let peer = address::shown(*bound, peer);
+        if bound.ip().is_unspecified() {
+            bound.set_ip(address::source(self.host.number, peer.ip()));
+        }
+        // What has come from others before stays.
         queue.peer = Some(peer);
-        queue.arrived.retain(|(from, _)| *from == peer);
-        queue.bytes = queue.arrived.iter().map(|(_, data)| data.len()).sum();
         Ok(())
     }
 
@@ -121,11 +127,17 @@ impl Datagrams {
         let mut network = self.host.world.network();
         let queue = &mut network.datagrams[self.socket];
         queue.check()?;
-        let (bound, to) = (queue.bound, to.or(queue.peer).ok_or(ErrorKind::NotConnected)?);
-        if datagram.len() > LONGEST {
-            let text = format!("{} bytes: a datagram has at most {LONGEST}", datagram.len());
-            return Err(io::Error::new(ErrorKind::InvalidInput, text));
+        let (bound, to) = (queue.bound.addr, to.or(queue.peer).ok_or_else(no_destination)?);
+        if bound.is_ipv4() && to.is_ipv6() {
+            return Err(wrong_family());
         }
+        if datagram.len() > LONGEST {
+            let error = too_long();
+            let len = datagram.len();
+            let text = format!("{len} bytes: a datagram has at most {LONGEST}: {error}");
+            return Err(with_context(text, error));
+        }
+        let (bound, to) = (address::canonical(bound), address::canonical(to));
         let own = self.host.number;
         let host = network.host_of(own, to.ip()).ok_or_else(|| network.no_host(to.ip()))?;
         let ip =
@@ -142,7 +154,7 @@ impl Datagrams {
         let mut network = self.host.world.network();
         let queue = &mut network.datagrams[self.socket];
         queue.check()?;
-        let (from, data) = queue.arrived.front().ok_or(ErrorKind::WouldBlock)?;
+        let (from, data) = queue.arrived.front().ok_or_else(|| error(ErrorKind::WouldBlock))?;
         let (from, len) = (*from, data.len().min(buf.len()));
         buf[..len].copy_from_slice(&data[..len]);
         if !peeks {
@@ -162,7 +174,7 @@ impl Drop for Datagrams {
 impl fmt::Debug for Datagrams {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let bound = self.host.world.network().datagrams[self.socket].bound;
-        f.debug_tuple("simulated").field(&bound).finish()
+        f.debug_tuple("simulated").field(&bound.addr).finish()
     }
 }
 
@@ -177,7 +189,7 @@ impl Queue {
     fn check(&mut self) -> io::Result<()> {
         match self.error.take() {
             _ if self.is_closed => Err(crashed()),
-            Some(error) => Err(error.into()),
+            Some(kind) => Err(error(kind)),
             None => Ok(()),
         }
     }
@@ -207,7 +219,8 @@ impl Network<'_> {
         }
         let takes = |queue: &&mut Queue| {
             let is_open = queue.host == host && !queue.is_closed;
-            is_open && address::takes(queue.bound, to) && queue.peer.is_none_or(|peer| peer == from)
+            let is_of_peer = |peer| address::canonical(peer) == from;
+            is_open && queue.bound.takes(to) && queue.peer.is_none_or(is_of_peer)
         };
         let Some(queue) = self.datagrams.iter_mut().find(takes) else {
             if !self.is_cut(host, sender) {
@@ -220,7 +233,7 @@ impl Network<'_> {
             return;
         }
         queue.bytes += data.len();
-        queue.arrived.push_back((from, data));
+        queue.arrived.push_back((address::shown(queue.bound.addr, from), data));
         let entry = queue.entry.clone();
         self.mark(entry.as_ref(), Ready::READABLE);
     }

@@ -93,6 +93,14 @@ pub(super) struct End {
     pub(super) times_held: u64,
     /// When the last segment to this end is due.
     pub(super) last_due: u64,
+    /// The other end has said that it writes no more.
+    pub(super) has_heard_end: bool,
+    /// This one has said so first.
+    pub(super) has_ended_first: bool,
+    /// Its socket, or its listener, permits others to reuse its address.
+    pub(super) reuses: bool,
+    /// Until when its address is kept after it was closed before the other end: TIME_WAIT.
+    pub(super) lingers_until: u64,
 }
 
 /// How many bytes a direction of a stream holds.
@@ -121,6 +129,10 @@ impl End {
             held: VecDeque::new(),
             times_held: 0,
             last_due: 0,
+            has_heard_end: false,
+            has_ended_first: false,
+            reuses: false,
+            lingers_until: 0,
         }
     }
 
@@ -132,7 +144,7 @@ impl End {
     /// Data has arrived.
     pub(super) fn take_in(&mut self, data: Vec<u8>) {
         self.on_the_way -= data.len();
-        if !self.has_ended_reading && self.phase == Phase::Open {
+        if self.phase == Phase::Open {
             self.available += data.len();
             self.arrived.push_back(data);
         }
@@ -164,13 +176,17 @@ impl End {
         }
     }
 
-    /// The connection is broken. Returns nothing if it is known already.
+    /// The connection is broken.
     pub(super) fn reset(&mut self) {
-        self.error = Some(match (self.phase, self.is_at_end) {
-            (Phase::Connecting, _) => ErrorKind::ConnectionRefused,
-            (_, true) => ErrorKind::BrokenPipe,
-            (_, false) => ErrorKind::ConnectionReset,
-        });
+        let is_over = self.is_over();
+        self.error = match self.phase {
+            Phase::Connecting => Some(ErrorKind::ConnectionRefused),
+            // Of one that is over already, Linux has forgotten the address.
+            _ if is_over && !self.is_unix() => self.error,
+            _ if self.has_heard_end && !self.is_unix() => Some(ErrorKind::BrokenPipe),
+            _ => Some(ErrorKind::ConnectionReset),
+        };
+        self.has_ended_first = false;
         self.fail();
     }
 
@@ -181,6 +197,21 @@ impl End {
         if self.phase == Phase::Connecting {
             self.phase = Phase::Open;
         }
+    }
+
+    /// Whether both directions have ended.
+    pub(super) fn is_over(&self) -> bool {
+        self.phase == Phase::Open && self.is_at_end && self.has_ended_writing
+    }
+
+    /// Whether both directions have been shut down here, or the connection is broken: of TCP.
+    pub(super) fn refuses_data(&self) -> bool {
+        let is_shut_down = self.has_ended_reading && self.has_ended_writing;
+        !self.is_unix() && (is_shut_down || self.is_over())
+    }
+
+    pub(super) fn is_unix(&self) -> bool {
+        !matches!(self.names, Names::Inet { .. })
     }
 
     /// The socket is dropped.

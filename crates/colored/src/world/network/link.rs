@@ -92,8 +92,11 @@ impl Network<'_> {
         latency
     }
 
-    /// Sends a segment to an end, behind all others.
+    /// Sends a segment to an end, behind all others. Over a Unix socket it is there at once.
     pub(super) fn send(&mut self, to: usize, segment: Segment) {
+        if self.ends[to].is_unix() {
+            return self.deliver_segment(to, segment);
+        }
         let (host, from) = (self.ends[to].host, self.ends[self.ends[to].peer].host);
         let due = self.world.now() + self.latency(from, host);
         let due = due.max(self.ends[to].last_due);
@@ -122,6 +125,8 @@ impl Network<'_> {
             };
             if is_answered {
                 self.send(peer, Segment::Reset);
+            } else if let Segment::Reset = segment {
+                self.ends[to].lingers_until = 0;
             }
             return;
         }
@@ -139,11 +144,21 @@ impl Network<'_> {
                 ready = Ready::WRITABLE;
             }
             Segment::Taken => {}
+            Segment::Data(data) if end.refuses_data() => {
+                // The socket takes nothing any more, and its system says so.
+                end.on_the_way -= data.len();
+                if !end.is_over() {
+                    let peer = end.peer;
+                    end.reset();
+                    self.send(peer, Segment::Reset);
+                }
+            }
             Segment::Data(data) => end.take_in(data),
-            Segment::End => end.is_at_end = true,
+            Segment::End => (end.is_at_end, end.has_heard_end) = (true, true),
             Segment::Reset => end.reset(),
             Segment::Room => ready = Ready::WRITABLE,
         }
+        let end = &self.ends[to];
         let (entry, ready) = (end.entry.clone(), end.ready() | ready);
         self.mark(entry.as_ref(), ready);
     }

@@ -1,8 +1,16 @@
 //! [`Listener`]: listening and connecting.
 
+mod taken;
+#[cfg(unix)]
+mod unix;
+
+pub(crate) use self::taken::Sharing;
+
+use super::address::{self, Bound};
 use super::end::{End, Names, Phase, Segment};
+use super::error::error;
 use super::stream::crashed;
-use super::{Network, Packet, Stream, address};
+use super::{Network, Packet, Stream};
 use crate::driver::reactor::{Entry, Ready};
 use crate::world::{Family, Host};
 use std::collections::VecDeque;
@@ -14,9 +22,10 @@ use std::sync::Arc;
 /// Where a listener listens.
 #[derive(Clone, Debug)]
 pub(super) enum Place {
-    Inet(SocketAddr),
+    Inet(Bound),
+    /// The name, and the file, unless the name is abstract.
     #[cfg(unix)]
-    Unix(std::os::unix::net::SocketAddr),
+    Unix(std::os::unix::net::SocketAddr, Option<u64>),
 }
 
 /// The connections that wait at a listener.
@@ -27,13 +36,14 @@ pub(super) struct Queue {
     /// Ends of them.
     waiting: VecDeque<usize>,
     backlog: usize,
-    /// Others may listen at the same place.
-    shares: bool,
+    sharing: Sharing,
+    /// Otherwise the address is only reserved.
+    listens: bool,
     entry: Option<Arc<Entry>>,
     is_closed: bool,
 }
 
-/// A simulated listener. Dropping it closes it.
+/// A simulated listener, or a socket that is bound only. Dropping it closes it.
 pub(crate) struct Listener {
     host: Arc<Host>,
     queue: usize,
@@ -43,7 +53,7 @@ pub(crate) struct Listener {
 const AGAIN_AFTER: u64 = 1_000_000_000;
 
 impl Listener {
-    /// Listens on an address of this host. At most `backlog` connections wait.
+    /// Binds a socket to an address of this host. It does not listen.
     ///
     /// # Errors
     ///
@@ -51,26 +61,49 @@ impl Listener {
     pub(crate) fn bind(
         host: &Arc<Host>,
         addr: SocketAddr,
-        backlog: usize,
-        shares: bool,
+        only_v6: bool,
+        sharing: Sharing,
     ) -> io::Result<Listener> {
         let mut network = host.world.network();
         let number = host.number;
         let addr = network.choose_address(number, addr, |network, addr| {
-            network.listeners.iter().any(|queue| {
-                let Some(bound) = queue.inet(number) else { return false };
-                address::collide(bound, addr) && !(shares && queue.shares)
-            })
+            network.is_taken(number, Bound { addr, only_v6 }, sharing)
         })?;
-        let queue = network.add_listener(number, Place::Inet(addr), backlog, shares);
+        let place = Place::Inet(Bound { addr, only_v6 });
+        let queue = network.add_listener(number, place, 0, sharing);
         Ok(Listener { host: Arc::clone(host), queue })
+    }
+
+    /// Listens from now on. At most `backlog` connections wait.
+    ///
+    /// # Errors
+    ///
+    /// `AddrInUse` if another one does.
+    pub(crate) fn listen(&self, backlog: usize) -> io::Result<()> {
+        let mut network = self.host.world.network();
+        let own = match network.listeners[self.queue].place {
+            Place::Inet(own) => own,
+            #[cfg(unix)]
+            Place::Unix(..) => return Ok(()),
+        };
+        let shares = network.listeners[self.queue].sharing.shares;
+        let is_taken = network.listeners.iter().any(|of| {
+            let bound = of.inet(self.host.number).filter(|_| of.listens);
+            bound.is_some_and(|bound| bound.collides(own)) && !(shares && of.sharing.shares)
+        });
+        if is_taken {
+            return Err(error(ErrorKind::AddrInUse));
+        }
+        let queue = &mut network.listeners[self.queue];
+        (queue.listens, queue.backlog) = (true, backlog.max(1));
+        Ok(())
     }
 
     pub(crate) fn local_addr(&self) -> io::Result<SocketAddr> {
         match self.host.world.network().listeners[self.queue].place {
-            Place::Inet(addr) => Ok(addr),
+            Place::Inet(bound) => Ok(bound.addr),
             #[cfg(unix)]
-            Place::Unix(_) => Err(ErrorKind::InvalidInput.into()),
+            Place::Unix(..) => Err(error(ErrorKind::InvalidInput)),
         }
     }
 
@@ -92,8 +125,8 @@ impl Listener {
             return Err(crashed());
         }
         match queue.waiting.pop_front() {
-            Some(end) => Ok(Stream { host: Arc::clone(&self.host), end }),
-            None => Err(ErrorKind::WouldBlock.into()),
+            Some(end) => Ok(Stream { host: Arc::clone(&self.host), end, bound: None }),
+            None => Err(error(ErrorKind::WouldBlock)),
         }
     }
 }
@@ -125,58 +158,82 @@ impl Queue {
         self.waiting.clear();
     }
 
-    /// Its internet address, if it listens at one on this host.
-    fn inet(&self, host: usize) -> Option<SocketAddr> {
+    /// Its internet address, if it has one on this host.
+    fn inet(&self, host: usize) -> Option<Bound> {
         match self.place {
-            Place::Inet(addr) if !self.is_closed && self.host == host => Some(addr),
+            Place::Inet(bound) if !self.is_closed && self.host == host => Some(bound),
             _ => None,
         }
     }
 }
 
 impl Stream {
-    /// Begins to connect.
+    /// Begins to connect, from the address of a socket that is bound, or from any.
     ///
     /// # Errors
     ///
     /// `HostUnreachable` for an address of no host, and the errors of an address of this side.
     pub(crate) fn connect(
         host: &Arc<Host>,
-        local: Option<SocketAddr>,
+        bound: Option<Listener>,
         remote: SocketAddr,
     ) -> io::Result<Stream> {
+        let own = match &bound {
+            Some(bound) => Some(bound.local_addr()?),
+            None => None,
+        };
         let mut network = host.world.network();
         let from = host.number;
         let to = network.host_of(from, remote.ip());
         let to = to.ok_or_else(|| network.no_host(remote.ip()))?;
-        let own = SocketAddr::new(address::source(from, remote.ip()), 0);
-        let local = network.choose_address(from, local.unwrap_or(own), |_, _| false)?;
-        let ip = if local.ip().is_unspecified() { own.ip() } else { local.ip() };
-        let local = SocketAddr::new(ip, local.port());
-        let remote = if remote.ip().is_unspecified() {
-            SocketAddr::new(own.ip(), remote.port())
-        } else {
-            remote
+        // A connection to all addresses is one to the own host.
+        let source = address::source(from, remote.ip());
+        let remote = match remote.ip().to_canonical().is_unspecified() {
+            true => SocketAddr::new(source, remote.port()),
+            false => remote,
         };
+        let local = match own {
+            Some(own) if own.ip().is_unspecified() => SocketAddr::new(source, own.port()),
+            Some(own) => own,
+            None => {
+                let any = SocketAddr::new(source, 0);
+                // Two connections may have one port, if they go to different places.
+                network.choose_address(from, any, |network, addr| {
+                    let bound = Bound { addr, only_v6: false };
+                    network.is_taken_by_socket(from, bound, Sharing::default())
+                })?
+            }
+        };
+        let (server, client) = (address::canonical(remote), address::canonical(local));
         let asks = network.add_ends(
             (from, Names::Inet { local, remote }),
-            (to, Names::Inet { local: remote, remote: local }),
+            (to, Names::Inet { local: server, remote: client }),
         );
+        network.ends[asks].reuses =
+            bound.as_ref().is_some_and(|of| network.listeners[of.queue].sharing.reuses);
         network.send(asks + 1, Segment::Ask);
-        Ok(Stream { host: Arc::clone(host), end: asks })
+        drop(network);
+        Ok(Stream { host: Arc::clone(host), end: asks, bound })
     }
 }
 
 impl Network<'_> {
-    fn add_listener(&mut self, host: usize, place: Place, backlog: usize, shares: bool) -> usize {
+    fn add_listener(
+        &mut self,
+        host: usize,
+        place: Place,
+        backlog: usize,
+        sharing: Sharing,
+    ) -> usize {
         let boots = self.machines[host].boots;
         self.listeners.push(Queue {
             host,
             boots,
             place,
             waiting: VecDeque::new(),
-            backlog: backlog.max(1),
-            shares,
+            backlog,
+            sharing,
+            listens: backlog > 0,
             entry: None,
             is_closed: false,
         });
@@ -199,7 +256,9 @@ impl Network<'_> {
         let (host, peer) = (self.ends[end].host, self.ends[end].peer);
         #[cfg_attr(not(unix), expect(irrefutable_let_patterns, reason = "there is no other kind"))]
         let Names::Inet { local, .. } = self.ends[end].names else { return };
-        let listens = |queue: &Queue| queue.inet(host).is_some_and(|at| address::takes(at, local));
+        let listens = |queue: &Queue| {
+            queue.listens && queue.inet(host).is_some_and(|bound| bound.takes(local))
+        };
         let found = (0..self.listeners.len()).filter(|of| listens(&self.listeners[*of]));
         // Of several the one with the shortest queue.
         let Some(found) = found.min_by_key(|of| self.listeners[*of].waiting.len()) else {
@@ -213,90 +272,19 @@ impl Network<'_> {
             return self.post(host, due, Packet::Segment(end, Segment::Ask));
         }
         queue.waiting.push_back(end);
-        let (entry, boots) = (queue.entry.clone(), queue.boots);
+        let (entry, boots, reuses) = (queue.entry.clone(), queue.boots, queue.sharing.reuses);
+        let bound = queue.inet(host).map_or(local, |bound| bound.addr);
+        match &mut self.ends[end].names {
+            Names::Inet { local, remote } => {
+                (*local, *remote) = (address::shown(bound, *local), address::shown(bound, *remote));
+            }
+            #[cfg(unix)]
+            Names::Unix { .. } => {}
+        }
         self.ends[end].boots = boots;
+        self.ends[end].reuses = reuses;
         self.ends[end].phase = Phase::Open;
         self.mark(entry.as_ref(), Ready::READABLE);
         self.send(peer, Segment::Taken);
-    }
-}
-
-#[cfg(unix)]
-mod unix {
-    use super::{Arc, ErrorKind, Host, Listener, Names, Network, Phase, Place, Ready, Stream, io};
-    use std::os::unix::net::SocketAddr;
-
-    impl Listener {
-        /// Listens on a name of this host.
-        ///
-        /// # Errors
-        ///
-        /// `AddrInUse`.
-        pub(crate) fn bind_unix(host: &Arc<Host>, name: &SocketAddr) -> io::Result<Listener> {
-            let mut network = host.world.network();
-            if network.listener_at(host.number, name).is_some() {
-                return Err(ErrorKind::AddrInUse.into());
-            }
-            let queue = network.add_listener(host.number, Place::Unix(name.clone()), 1024, false);
-            Ok(Listener { host: Arc::clone(host), queue })
-        }
-
-        pub(crate) fn unix_addr(&self) -> Option<SocketAddr> {
-            match &self.host.world.network().listeners[self.queue].place {
-                Place::Unix(name) => Some(name.clone()),
-                Place::Inet(_) => None,
-            }
-        }
-    }
-
-    impl Stream {
-        /// Connects within this host.
-        ///
-        /// # Errors
-        ///
-        /// `NotFound` if nobody listens, `WouldBlock` if too many wait.
-        pub(crate) fn connect_unix(host: &Arc<Host>, name: &SocketAddr) -> io::Result<Stream> {
-            let mut network = host.world.network();
-            let found = network.listener_at(host.number, name).ok_or(ErrorKind::NotFound)?;
-            let queue = &network.listeners[found];
-            if queue.waiting.len() >= queue.backlog {
-                return Err(ErrorKind::WouldBlock.into());
-            }
-            let end = network.add_pair(host.number, Some(name.clone()));
-            let queue = &mut network.listeners[found];
-            queue.waiting.push_back(end + 1);
-            let entry = queue.entry.clone();
-            network.mark(entry.as_ref(), Ready::READABLE);
-            Ok(Stream { host: Arc::clone(host), end })
-        }
-
-        pub(crate) fn unix_pair(host: &Arc<Host>) -> (Stream, Stream) {
-            let end = host.world.network().add_pair(host.number, None);
-            let of = |end| Stream { host: Arc::clone(host), end };
-            (of(end), of(end + 1))
-        }
-    }
-
-    impl Network<'_> {
-        fn listener_at(&self, host: usize, name: &SocketAddr) -> Option<usize> {
-            // They can only be compared as texts.
-            let name = format!("{name:?}");
-            self.listeners.iter().position(|queue| match &queue.place {
-                Place::Unix(at) => {
-                    queue.host == host && !queue.is_closed && format!("{at:?}") == name
-                }
-                Place::Inet(_) => false,
-            })
-        }
-
-        /// Adds the ends of a connection inside a host; the second one is `server`'s.
-        fn add_pair(&mut self, host: usize, server: Option<SocketAddr>) -> usize {
-            let one = Names::Unix { local: None, remote: server.clone() };
-            let other = Names::Unix { local: server, remote: None };
-            let end = self.add_ends((host, one), (host, other));
-            self.ends[end].phase = Phase::Open;
-            self.ends[end + 1].phase = Phase::Open;
-            end
-        }
     }
 }

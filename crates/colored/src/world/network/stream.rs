@@ -1,7 +1,8 @@
 //! [`Stream`]: the socket of one end.
 
-use super::Network;
 use super::end::{End, Names, Phase, Segment};
+use super::error::error;
+use super::{Listener, Network};
 use crate::driver::reactor::{Entry, Ready};
 use crate::world::{Family, Host};
 use std::fmt;
@@ -13,7 +14,13 @@ use std::sync::Arc;
 pub(crate) struct Stream {
     pub(super) host: Arc<Host>,
     pub(super) end: usize,
+    /// Keeps the address that was bound before the connection.
+    #[expect(dead_code, reason = "it is dropped with this")]
+    pub(super) bound: Option<Listener>,
 }
+
+/// How long the address of a connection is kept by the side that has closed first.
+const LINGERS: u64 = 60_000_000_000;
 
 /// The result of one transfer: the bytes, and whether there are no more, or there is no more room, if they are fewer than
 /// asked for.
@@ -44,14 +51,14 @@ impl Stream {
     }
 
     pub(crate) fn take_error(&self) -> Option<io::Error> {
-        self.host.world.network().ends[self.end].error.take().map(io::Error::from)
+        self.host.world.network().ends[self.end].error.take().map(error)
     }
 
     pub(crate) fn local_addr(&self) -> io::Result<SocketAddr> {
         match self.host.world.network().ends[self.end].names {
             Names::Inet { local, .. } => Ok(local),
             #[cfg(unix)]
-            Names::Unix { .. } => Err(ErrorKind::InvalidInput.into()),
+            Names::Unix { .. } => Err(error(ErrorKind::InvalidInput)),
         }
     }
 
@@ -59,8 +66,17 @@ impl Stream {
         let network = self.host.world.network();
         let end = &network.ends[self.end];
         match end.names {
-            Names::Inet { remote, .. } if end.phase == Phase::Open => Ok(remote),
-            _ => Err(ErrorKind::NotConnected.into()),
+            Names::Inet { remote, .. } if end.phase == Phase::Open && !end.is_over() => Ok(remote),
+            _ => Err(error(ErrorKind::NotConnected)),
+        }
+    }
+
+    /// Who has connected, also if the connection is over already.
+    pub(crate) fn connected_addr(&self) -> io::Result<SocketAddr> {
+        match self.host.world.network().ends[self.end].names {
+            Names::Inet { remote, .. } => Ok(remote),
+            #[cfg(unix)]
+            Names::Unix { .. } => Err(error(ErrorKind::InvalidInput)),
         }
     }
 }
@@ -125,12 +141,17 @@ impl Network<'_> {
         put: &mut dyn FnMut(&[u8]),
     ) -> io::Result<Moved> {
         let of = self.check(end)?;
-        if of.available == 0 || of.has_ended_reading {
+        // What has arrived can be read, also when the socket has said that it reads no more.
+        if of.available == 0 {
             let is_at_end = of.is_at_end || of.has_ended_reading;
+            if of.has_heard_end && !of.is_unix() {
+                // The error of a later reset is the writer's.
+                return Ok((0, false));
+            }
             return match self.ends[end].error.take() {
-                Some(error) => Err(error.into()),
+                Some(kind) => Err(error(kind)),
                 None if is_at_end => Ok((0, false)),
-                None => Err(ErrorKind::WouldBlock.into()),
+                None => Err(error(ErrorKind::WouldBlock)),
             };
         }
         let (all, peer) = (of.available.min(room), of.peer);
@@ -154,23 +175,29 @@ impl Network<'_> {
 
     fn write(&mut self, end: usize, bufs: &[IoSlice<'_>]) -> io::Result<Moved> {
         self.check(end)?;
+        let peer = &self.ends[self.ends[end].peer];
+        let hears_nobody = peer.phase == Phase::Closed || peer.has_ended_reading;
         let of = &mut self.ends[end];
-        if let Some(error) = of.error.take() {
-            return Err(error.into());
-        }
-        if of.has_ended_writing {
-            return Err(ErrorKind::BrokenPipe.into());
+        if of.is_unix() {
+            // It knows its peer, and the error of a reset is the reader's.
+            if of.has_ended_writing || hears_nobody {
+                return Err(error(ErrorKind::BrokenPipe));
+            }
+        } else if let Some(kind) = of.error.take() {
+            return Err(error(kind));
+        } else if of.has_ended_writing {
+            return Err(error(ErrorKind::BrokenPipe));
         }
         let (is_open, host, peer) = (of.phase == Phase::Open, of.host, of.peer);
         let len: usize = bufs.iter().map(|buf| buf.len()).sum();
         let all = self.ends[peer].room().min(len);
         if !is_open || (all == 0 && len > 0) {
-            return Err(ErrorKind::WouldBlock.into());
+            return Err(error(ErrorKind::WouldBlock));
         }
         if host != self.ends[peer].host && self.world.fault(Family::Reset, host) {
             self.send(peer, Segment::Reset);
             self.ends[end].fail();
-            return Err(ErrorKind::ConnectionReset.into());
+            return Err(error(ErrorKind::ConnectionReset));
         }
         let part = self.piece_of(all, host);
         let mut data = Vec::with_capacity(part);
@@ -193,8 +220,8 @@ impl Network<'_> {
 
     fn shut_down(&mut self, end: usize, how: Shutdown) -> io::Result<()> {
         let of = self.check(end)?;
-        if of.phase != Phase::Open || (of.is_at_end && of.has_ended_writing) {
-            return Err(ErrorKind::NotConnected.into());
+        if !of.is_unix() && (of.phase != Phase::Open || of.is_over()) {
+            return Err(error(ErrorKind::NotConnected));
         }
         if how != Shutdown::Write {
             self.ends[end].has_ended_reading = true;
@@ -211,18 +238,28 @@ impl Network<'_> {
     }
 
     fn end_writing(&mut self, end: usize) {
-        if !std::mem::replace(&mut self.ends[end].has_ended_writing, true) {
+        let of = &mut self.ends[end];
+        if !std::mem::replace(&mut of.has_ended_writing, true) {
+            of.has_ended_first = !of.has_heard_end;
             self.send(self.ends[end].peer, Segment::End);
         }
     }
 
     /// The socket is dropped. As Linux does, it resets the connection if something has not been read.
     fn close(&mut self, end: usize) {
-        match self.ends[end].available {
-            0 => self.end_writing(end),
-            _ => self.send(self.ends[end].peer, Segment::Reset),
-        }
+        let is_read = self.ends[end].available == 0;
+        let until = self.world.now() + LINGERS;
+        // First, for the peer hears of it at once over a Unix socket.
+        let has_ended_writing = self.ends[end].has_ended_writing;
         self.ends[end].close();
+        self.ends[end].has_ended_writing = has_ended_writing;
+        match is_read {
+            true => self.end_writing(end),
+            false => self.send(self.ends[end].peer, Segment::Reset),
+        }
+        let of = &mut self.ends[end];
+        of.has_ended_writing = true;
+        of.lingers_until = if is_read && of.has_ended_first { until } else { 0 };
     }
 
     /// Resets the connection and closes the socket.

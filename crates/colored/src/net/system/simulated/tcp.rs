@@ -1,9 +1,9 @@
 //! TCP.
 
 use std::io;
-use std::net::{self, Shutdown, SocketAddr};
+use std::net::{self, IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr};
 use std::ops::Deref;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use socket2::{Domain, Protocol, Socket, Type};
 
@@ -11,7 +11,8 @@ use super::either::{Either, Unbound};
 use crate::net::system::plain;
 use crate::services::current;
 use crate::world::Host;
-use crate::world::network::{Listener, Stream};
+use crate::world::network::error::{error, wrong_family};
+use crate::world::network::{Listener, Sharing, Stream};
 
 pub(in crate::net) type TcpStream = Either<mio::net::TcpStream, Stream>;
 pub(in crate::net) type TcpListener = Either<mio::net::TcpListener, Listener>;
@@ -93,7 +94,7 @@ impl TcpListener {
             }
             Either::Simulated { socket, .. } => {
                 let stream = socket.accept()?;
-                let peer = stream.peer_addr()?;
+                let peer = stream.connected_addr()?;
                 Ok((Either::simulated(stream), peer))
             }
         }
@@ -128,12 +129,13 @@ pub(in crate::net) struct Unconnected {
 
 struct Simulated {
     host: Arc<Host>,
-    bound: Mutex<Option<SocketAddr>>,
+    domain: Domain,
+    bound: Mutex<Option<Listener>>,
 }
 
 impl Simulated {
-    fn bound(&self) -> Option<SocketAddr> {
-        *self.bound.lock().unwrap_or_else(PoisonError::into_inner)
+    fn bound(&self) -> MutexGuard<'_, Option<Listener>> {
+        self.bound.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -164,24 +166,43 @@ impl std::fmt::Debug for Unconnected {
 }
 
 pub(in crate::net) fn unconnected(domain: Domain) -> io::Result<Unconnected> {
-    let simulated = |host| Simulated { host, bound: Mutex::default() };
+    let simulated = |host| Simulated { host, domain, bound: Mutex::default() };
     let simulated = current::host().map(simulated);
     Ok(Unconnected { socket: plain::unconnected(domain)?, simulated })
 }
 
 pub(in crate::net) fn bind(socket: &Unconnected, addr: SocketAddr) -> io::Result<()> {
     let Some(simulated) = &socket.simulated else { return plain::bind(&socket.socket, addr) };
-    let shares = shares(&socket.socket);
-    // Another listener shows now, and not when this one listens.
-    let bound = Listener::bind(&simulated.host, addr, 1, shares)?.local_addr()?;
-    *simulated.bound.lock().unwrap_or_else(PoisonError::into_inner) = Some(bound);
+    let mut bound = simulated.bound();
+    if bound.is_some() {
+        return Err(error(io::ErrorKind::InvalidInput));
+    }
+    check_family(simulated.domain, addr)?;
+    *bound = Some(reserve(socket, &simulated.host, addr)?);
     Ok(())
 }
 
+/// The errors of Linux, to which an address of IPv4 is too short for IPv6.
+fn check_family(domain: Domain, addr: SocketAddr) -> io::Result<()> {
+    match domain == Domain::IPV6 {
+        _ if domain == Domain::for_address(addr) => Ok(()),
+        true => Err(error(io::ErrorKind::InvalidInput)),
+        false => Err(wrong_family()),
+    }
+}
+
+fn reserve(socket: &Socket, host: &Arc<Host>, addr: SocketAddr) -> io::Result<Listener> {
+    let only_v6 = addr.is_ipv6() && socket.only_v6()?;
+    // On Windows the option means something else.
+    let reuses = cfg!(unix) && socket.reuse_address()?;
+    Listener::bind(host, addr, only_v6, Sharing { reuses, shares: shares(socket) })
+}
+
 pub(in crate::net) fn local_addr(socket: &Unconnected) -> io::Result<SocketAddr> {
-    match &socket.simulated {
+    let Some(simulated) = &socket.simulated else { return plain::local_addr(&socket.socket) };
+    match &*simulated.bound() {
+        Some(bound) => bound.local_addr(),
         None => plain::local_addr(&socket.socket),
-        Some(simulated) => simulated.bound().map_or_else(|| plain::local_addr(&socket.socket), Ok),
     }
 }
 
@@ -189,10 +210,12 @@ pub(in crate::net) fn begin_connect(
     socket: Unconnected,
     addr: SocketAddr,
 ) -> io::Result<TcpStream> {
-    let Some(simulated) = &socket.simulated else {
+    let Some(simulated) = socket.simulated else {
         return plain::begin_connect(socket.socket, addr).map(Either::System);
     };
-    let stream = Stream::connect(&simulated.host, simulated.bound(), addr)?;
+    check_family(simulated.domain, addr)?;
+    let bound = simulated.bound().take();
+    let stream = Stream::connect(&simulated.host, bound, addr)?;
     let options = mio::net::TcpStream::from_std(socket.socket.into());
     Ok(Either::Simulated { socket: stream, options: options.into() })
 }
@@ -201,9 +224,16 @@ pub(in crate::net) fn listen(socket: Unconnected, backlog: u32) -> io::Result<Tc
     let Some(simulated) = &socket.simulated else {
         return plain::listen(socket.socket, backlog).map(Either::System);
     };
-    let backlog = backlog.try_into().unwrap_or(usize::MAX);
-    let bound = simulated.bound().ok_or(io::ErrorKind::InvalidInput)?;
-    let listener = Listener::bind(&simulated.host, bound, backlog, shares(&socket.socket))?;
+    let any: IpAddr = match simulated.domain {
+        Domain::IPV6 => Ipv6Addr::UNSPECIFIED.into(),
+        _ => Ipv4Addr::UNSPECIFIED.into(),
+    };
+    let bound = simulated.bound().take();
+    let listener = match bound {
+        Some(bound) => bound,
+        None => reserve(&socket, &simulated.host, SocketAddr::new(any, 0))?,
+    };
+    listener.listen(backlog.try_into().unwrap_or(usize::MAX))?;
     let options = mio::net::TcpListener::from_std(socket.socket.into());
     Ok(Either::Simulated { socket: listener, options: options.into() })
 }
