@@ -186,7 +186,7 @@ fn range(client: &Client, of: &TopicPartition) -> Result<Extent, Error> {
         .fetch_watermarks(&of.topic, number, ANSWER)
         .map_err(|error| failed("the ends of a log", error))?;
     let (start, end) = (u64::try_from(start).unwrap_or(0), u64::try_from(end).unwrap_or(0));
-    Ok(Extent { floor: start, start, end, limit: end, identity: None })
+    Ok(Extent { doubt: start, floor: start, start, end, limit: end, identity: None })
 }
 
 /// Commits and releases for a [`Member`](crate::Member).
