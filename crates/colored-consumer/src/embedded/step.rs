@@ -135,6 +135,8 @@ pub(crate) async fn read(readable: Readable, room: Room) -> Result<Done, Error> 
         Ok(records) if records.is_empty() => Ok(Done::Woken),
         Ok(records) => Ok(Done::Read(owned, cursor, records, log.end())),
         Err(Unread::OutOfRange(start, end)) => Ok(Done::OutOfRange(owned, start, end)),
+        // The topic is deleted, and the group is about to say so.
+        Err(Unread::Closed) => Ok(Done::Woken),
         Err(Unread::Failed(error)) => Err(Error::new(error.to_string())),
     }
 }
