@@ -118,6 +118,8 @@ pub(crate) struct State {
     pub(crate) closing: Vec<oneshot::Sender<()>>,
     /// The end behind which a mark was written last.
     pub(crate) marked: Option<u64>,
+    /// Whether nobody knows what the device has.
+    pub(crate) is_in_doubt: bool,
     pub(crate) failure: Option<String>,
     /// Offsets of records that are lost, by the first of each row.
     lost: BTreeMap<u64, u64>,
@@ -188,6 +190,7 @@ impl Partition {
             is_writing: false,
             closing: Vec::new(),
             marked: Some(opened.end),
+            is_in_doubt: false,
             failure: None,
             lost: opened.lost.into_iter().map(|lost| (lost.start, lost.end)).collect(),
             subscribers: Vec::new(),
@@ -341,6 +344,7 @@ impl State {
                     let _ = sender.send(Err(text.clone()));
                 }
                 if is_unknown {
+                    self.is_in_doubt = true;
                     self.fail(text);
                 }
             }

@@ -110,6 +110,7 @@ impl Segment {
         let size = file.metadata().await?.len();
         let segment = Segment::new(base, Arc::clone(&handle), size);
         let head = handle.head(&file).await?.filter(|head| head.base == base);
+        let head = head.filter(|_| size >= SEGMENT_HEAD);
         let Some(head) = head else {
             let fate = Fate::Damaged(base.saturating_add(size / LEAST_BYTES + 1));
             let fate = if size <= SEGMENT_HEAD { Fate::Unmade } else { fate };

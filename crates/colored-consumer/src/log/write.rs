@@ -69,7 +69,7 @@ fn next_turn(state: &mut State, marks: bool) -> Turn {
         return Turn::Row(std::mem::take(&mut state.pending), target);
     }
     let is_marked = state.marked.replace(state.end) == Some(state.end);
-    if marks && !is_marked && state.failure.is_none() && target.len > SEGMENT_HEAD {
+    if marks && !is_marked && !state.is_in_doubt && target.len > SEGMENT_HEAD {
         return Turn::Mark(target);
     }
     state.is_writing = false;
@@ -182,6 +182,6 @@ fn encode(records: &mut [New], first: u64, sync: bool, spot: Spot, newest: &mut 
 
 /// The time of day, in milliseconds since 1970; a simulation has its own.
 pub(crate) fn now_in_millis() -> i64 {
-    let since = std::time::SystemTime::now().duration_since(UNIX_EPOCH);
+    let since = colored::time::system_time().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
