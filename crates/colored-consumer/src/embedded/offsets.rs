@@ -130,6 +130,19 @@ impl Offsets {
         self.state.call(move |state| state.committed(&key)).await
     }
 
+    /// Whether a group has a commit in another partition of the topic.
+    pub(crate) async fn has_others(&self, group: &str, of: &TopicPartition) -> bool {
+        let (group, of) = (group.to_owned(), of.clone());
+        let found = self.state.call(move |state| {
+            let is_other = |key: &Key| {
+                let other = key.1.as_ref().filter(|other| key.0 == group && **other != of);
+                other.is_some_and(|other| other.topic == of.topic)
+            };
+            state.known.keys().any(is_other)
+        });
+        found.await
+    }
+
     /// Makes this generation the owner of a partition, unless a later one is.
     pub(crate) async fn begin(&self, group: &str, of: &TopicPartition, generation: u64) -> Begun {
         let key: Key = (group.to_owned(), Some(of.clone()));
@@ -208,7 +221,7 @@ impl Offsets {
         if keys.is_empty() {
             return Ok(());
         }
-        let nothing = |key: &Key| New { value: Bytes::new(), ..encode(key, &Stored::default()) };
+        let nothing = |key: &Key| New { value: None, ..encode(key, &Stored::default()) };
         let appended = self.log.append(keys.iter().map(nothing).collect()).await;
         let is_forgotten = appended.is_ok();
         let forgotten = self.state.call(move |state| {
@@ -354,11 +367,12 @@ fn encode((group, partition): &Key, value: &Stored) -> New {
     }
     let Stored { committed, end } = value;
     let mut bytes = [committed.offset.to_be_bytes(), end.to_be_bytes()].concat();
+    bytes.extend_from_slice(&committed.log.unwrap_or(0).to_be_bytes());
     bytes.extend_from_slice(&committed.metadata);
     New {
         timestamp: now_in_millis(),
         key: Some(key.into()),
-        value: bytes.into(),
+        value: Some(bytes.into()),
         headers: Vec::new(),
     }
 }
@@ -377,12 +391,16 @@ fn decode(entry: &Entry) -> Option<(Key, Option<Stored>)> {
             partition: u32::from_be_bytes(*partition),
         }),
     };
-    if entry.value.is_empty() {
+    let value = entry.value.as_deref().unwrap_or_default();
+    if value.is_empty() {
         return Some(((group, partition), None));
     }
-    let (offset, rest) = entry.value.split_first_chunk()?;
-    let (end, metadata) = rest.split_first_chunk()?;
-    let committed = Committed { offset: u64::from_be_bytes(*offset), metadata: metadata.to_vec() };
+    let (offset, rest) = value.split_first_chunk()?;
+    let (end, rest) = rest.split_first_chunk()?;
+    let (log, metadata) = rest.split_first_chunk()?;
+    let log = Some(u128::from_be_bytes(*log)).filter(|log| *log != 0);
+    let offset = u64::from_be_bytes(*offset);
+    let committed = Committed { offset, metadata: metadata.to_vec(), log };
     let stored = Stored { committed, end: u64::from_be_bytes(*end) };
     Some(((group, partition), Some(stored)))
 }

@@ -56,7 +56,7 @@ async fn write_commits(directory: &Path) -> PathBuf {
     }
     for (group, partition, offset) in [("g", 0, 3), ("g", 1, 4), ("h", 0, 5), ("g", 0, 6)] {
         let of = TopicPartition { topic: "t".into(), partition };
-        let committed = Committed { offset, metadata: vec![7; 20] };
+        let committed = Committed { offset, metadata: vec![7; 20], log: None };
         offsets.set(group, of, Stored { committed, end: 9 }).await.unwrap();
     }
     offsets.log.close("the end").await;

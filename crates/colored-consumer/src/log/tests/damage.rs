@@ -57,7 +57,8 @@ async fn look(directory: &Path, skips: bool, known: u64) -> Found {
             Ok(entries) if entries.is_empty() => break,
             Ok(entries) => {
                 for entry in entries {
-                    assert_eq!(entry.value, format!("value {}", entry.offset));
+                    let value = entry.value.as_deref().unwrap();
+                    assert_eq!(value, format!("value {}", entry.offset).as_bytes());
                     found.read.push(entry.offset);
                 }
             }
