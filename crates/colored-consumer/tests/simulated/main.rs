@@ -3,7 +3,13 @@
 //! `COLORED_SIM_SEEDS=100000 cargo test -p colored-rt-consumer --test simulated` runs more seeds.
 
 mod again;
+mod altered;
 mod engine;
+#[path = "../consumer/files.rs"]
+mod files;
+#[path = "../consumer/memory.rs"]
+#[allow(dead_code, reason = "tests/consumer uses the rest")]
+mod memory;
 mod outside;
 mod scripted;
 mod watched;
