@@ -18,7 +18,7 @@
 //!     book(&record).await?;
 //!     Ok(())
 //! })?;
-//! # while consumer.metrics().await.done < 1 { colored::yield_now().await }
+//! consumer.caught_up().await; // all is done that the log has now
 //! consumer.stop().await?; // finishes, commits, leaves the group
 //! # drop(engine);
 //! # std::fs::remove_dir_all(&directory)?;

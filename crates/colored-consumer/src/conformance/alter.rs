@@ -19,7 +19,7 @@
 //! | One bit of what is stored is another one | the engine refuses to open, or the consumer says which partition it cannot read: then nothing of it is handled from there on |
 
 use super::{Fixture, LONG};
-use crate::{Consumer, ConsumerError, Reset};
+use crate::consumer::{Consumer, ConsumerError, Reset};
 use colored::time::{Duration, Instant, sleep, timeout};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};

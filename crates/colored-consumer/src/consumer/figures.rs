@@ -147,7 +147,7 @@ pub struct PartitionMetrics {
     pub dead_letters: u64,
     /// Whether the partition is paused, because a bound is reached.
     pub is_paused: bool,
-    /// Why the partition cannot be read, if it could not at the last attempt. It is tried again after 100 ms, 200 ms, and so on up
+    /// Why the partition cannot be read, if it could not at the last attempt, as far as that has shown. It is tried again after 100 ms, 200 ms, and so on up
     /// to 30 s; the others go on.
     pub error: Option<String>,
     /// How often it could not be read, in a row.
@@ -211,6 +211,7 @@ impl Claimed {
     }
 
     pub(crate) fn metrics(&self) -> PartitionMetrics {
+        let trouble = self.trouble.current();
         PartitionMetrics {
             partition: self.owned.partition.clone(),
             generation: self.owned.generation,
@@ -221,8 +222,8 @@ impl Claimed {
             retries: self.retries,
             dead_letters: self.dead_letters,
             is_paused: self.is_paused,
-            error: self.trouble.error.clone(),
-            errors: self.trouble.errors,
+            error: trouble.map(|(error, _)| error.to_owned()),
+            errors: trouble.map_or(0, |(_, errors)| errors),
             first: self.first_unfinished(),
         }
     }

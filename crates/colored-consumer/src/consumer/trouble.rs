@@ -14,14 +14,19 @@ use colored::time::{Duration, Instant};
 const FIRST: Duration = Duration::from_millis(100);
 const LONGEST: Duration = Duration::from_secs(30);
 
+/// An attempt that has not failed for so long has succeeded, though there may be no records. A guess.
+const GRACE: Duration = Duration::from_secs(5);
+
 /// What is wrong with a partition.
 #[derive(Debug, Default)]
 pub(crate) struct Trouble {
     /// The last error, and the errors in a row. None since records have come.
-    pub(crate) error: Option<String>,
-    pub(crate) errors: u32,
+    error: Option<String>,
+    errors: u32,
     /// When it is to be read again.
     until: Option<Instant>,
+    /// When it was read again.
+    since: Option<Instant>,
     line: Line,
 }
 
@@ -31,6 +36,13 @@ impl Trouble {
         if self.error.is_some() {
             (self.error, self.errors, self.until) = (None, 0, None);
         }
+    }
+
+    /// The last error, and the errors in a row, unless an attempt has succeeded since.
+    pub(crate) fn current(&self) -> Option<(&str, u32)> {
+        let waits = |since: Instant| Instant::now().saturating_duration_since(since) < GRACE;
+        let is_current = self.until.is_some() || self.since.is_some_and(waits);
+        Some((self.error.as_deref().filter(|_| is_current)?, self.errors))
     }
 }
 
@@ -56,6 +68,7 @@ impl State {
         }
         for (id, claimed) in &mut self.claims {
             if claimed.trouble.until.take_if(|until| *until <= now).is_some() {
+                claimed.trouble.since = Some(now);
                 let (owned, offset) = (claimed.owned.clone(), claimed.tracker.end());
                 begins.push(Begin { id: *id, owned, offset });
             }
@@ -73,7 +86,7 @@ impl State {
     /// A consumer that stops says which of its partitions it could not read.
     pub(crate) fn report_trouble(&mut self) {
         let unread = self.claims.values().find_map(|claimed| {
-            let error = claimed.trouble.error.as_ref()?;
+            let (error, _) = claimed.trouble.current()?;
             Some(Error::new(format!("{} cannot be read: {error}", claimed.owned.partition)))
         });
         if let Some(error) = unread {

@@ -68,7 +68,8 @@ pub(crate) async fn open(
         segments.push(Segment::open_complete(files, directory, base).await?);
     }
     let ends = [&filled, &empty].into_iter().flatten();
-    let identity = ends.filter_map(|opened| opened.identity).last().unwrap_or_else(new_identity);
+    let identity =
+        ends.filter_map(|opened| opened.identity).next_back().unwrap_or_else(new_identity);
     let (mut after, mut damaged) = (unmade, None);
     // Where a new segment begins, if there is to be one.
     let mut begins = segments.is_empty().then_some(unmade);

@@ -80,6 +80,17 @@ impl Files {
         values.filter(|(offset, _)| !is_gone(*offset)).map(|(_, value)| value).collect()
     }
 
+    /// Whether both partitions take records, if a bit has flipped: a damaged one may refuse them.
+    async fn takes_records(&self, alteration: Alteration) -> bool {
+        if !matches!(alteration, Alteration::FlipBit(_)) {
+            return true;
+        }
+        let engine = self.engine().await;
+        let record = || NewRecord { value: Some("probe".into()), ..NewRecord::default() };
+        engine.send_to("t", 1, record()).await.is_ok()
+            && engine.send_to("t", 0, record()).await.is_ok()
+    }
+
     async fn flip(&self, number: u32) {
         let mut files = Vec::new();
         let mut folders = vec![self.directory.clone()];
@@ -168,7 +179,7 @@ impl AlterLog for Files {
             }
             _ => self.values.lock().await.clone(),
         };
-        let is_open = self.open().await;
+        let is_open = self.open().await && self.takes_records(alteration).await;
         match alteration {
             _ if !is_open => Altered::Refused,
             // Its offsets have no holes but those of damage.
