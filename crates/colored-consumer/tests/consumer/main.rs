@@ -4,10 +4,13 @@ mod bounds;
 mod broken;
 mod commits;
 mod conformance;
+mod damage;
 #[cfg(feature = "diagnose")]
 mod diagnosed;
 mod engine;
 mod failures;
+#[path = "../files.rs"]
+mod files;
 mod frozen;
 mod group;
 mod killed;

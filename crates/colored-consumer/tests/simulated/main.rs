@@ -3,9 +3,13 @@
 //! `COLORED_SIM_SEEDS=100000 cargo test -p colored-rt-consumer --test simulated` runs more seeds.
 
 mod again;
+mod damage;
 mod engine;
+#[path = "../files.rs"]
+mod files;
 mod outside;
 mod scripted;
+mod time;
 mod watched;
 
 /// The first so many seeds, of which `.ci/run` makes more. `COLORED_SIM_SEEDS` says how many instead.
