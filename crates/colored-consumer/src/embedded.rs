@@ -44,7 +44,7 @@
 //! ([`Extent::identity`](crate::Extent::identity)), and begins where the commits say that it had ended.
 //!
 //! The generation of a group never falls, also if commits are damaged, deleted, or those of an older copy: at each opening it is
-//! at least the time in milliseconds since 1970.
+//! at least the time in microseconds since 1970.
 //!
 //! What cannot be told:
 //!

@@ -8,12 +8,12 @@
 //!   partition changes anything: one that is under way is waited for, a later one is refused. An earlier owner that begins
 //!   after a later one is refused too.
 //! * The generation of a group does not fall, whatever is lost of this log: at each opening it is at least the time in
-//!   milliseconds since 1970, of which far fewer generations pass.
+//!   microseconds since 1970, of which fewer generations pass.
 //! * The log is replaced by one record for each key when it is opened, and when it has become four times as long.
 
-use self::stored::{decode, encode};
+use self::stored::{Key, decode, encode};
 use super::topics::Known;
-use crate::log::{Begin, Commons, Cursor, Entry, Keep, New, Partition, Unread, now_in_millis};
+use crate::log::{Begin, Commons, Cursor, Entry, Keep, New, Partition, Unread, since_1970};
 use crate::source::{Commit, Committed, Owned, TopicPartition};
 use colored::time::{Duration, sleep};
 use colored::{Color, ColorCell};
@@ -93,7 +93,9 @@ impl Offsets {
         }
         state.applied = cursor.offset;
         let is_suspect = log.cut > 0 || !log.lost().await.is_empty() || (skips && !is_new);
-        let floor = state.floor(is_suspect);
+        // No generation was given before in a directory that is made.
+        let is_made = is_new && log.range().await == (0, 0);
+        let floor = if is_made { 0 } else { state.floor(is_suspect) };
         let offsets = Offsets { log, state: ColorCell::new(Color::unique(), state), floor };
         offsets.replace().await.map_err(io::Error::other)?;
         // What was replaced is gone when this returns.
@@ -271,7 +273,7 @@ impl State {
         let generations = self.known.iter().filter(|((_, of), _)| of.is_none());
         let highest = generations.map(|(_, (_, stored))| stored.committed.offset).max();
         let highest = highest.filter(|_| is_suspect).map_or(0, |highest| highest + LEAP);
-        u64::try_from(now_in_millis()).unwrap_or(0).max(highest)
+        u64::try_from(since_1970().as_micros()).unwrap_or(0).max(highest)
     }
 
     /// `None` while a commit of an earlier owner is under way.

@@ -9,7 +9,7 @@ mod damage;
 mod diagnosed;
 mod engine;
 mod failures;
-#[path = "../files.rs"]
+#[path = "../altered/files.rs"]
 mod files;
 mod frozen;
 mod group;

@@ -5,7 +5,7 @@
 mod again;
 mod damage;
 mod engine;
-#[path = "../files.rs"]
+#[path = "../altered/files.rs"]
 mod files;
 mod outside;
 mod scripted;

@@ -62,7 +62,7 @@ fn records_have_the_time_of_the_run() {
         });
         report.assert_passed();
         // The system's clock goes on.
-        std::thread::sleep(std::time::Duration::from_millis(20));
+        std::thread::sleep(Duration::from_millis(20));
     }
     let seen = seen.lock().unwrap();
     assert!(seen.len() >= 2 && seen.iter().all(|found| *found == seen[0]), "{seen:?}");

@@ -54,10 +54,3 @@ pub(crate) async fn cut(path: &Path, length: usize) -> io::Result<()> {
     bytes.truncate(length);
     colored::fs::write(path, bytes).await
 }
-
-/// The place of some bytes in a file.
-pub(crate) async fn find(path: &Path, wanted: &[u8]) -> io::Result<usize> {
-    let bytes = colored::fs::read(path).await?;
-    let found = bytes.windows(wanted.len()).position(|window| window == wanted);
-    found.ok_or_else(|| io::Error::other("the file has not these bytes"))
-}
