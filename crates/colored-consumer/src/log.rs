@@ -34,4 +34,4 @@ pub(crate) use self::files::{FILES, Files};
 pub(crate) use self::names::{create_directories, sync_directory};
 pub(crate) use self::opening::Begin;
 pub(crate) use self::partition::{Commons, Cursor, Keep, Lock, New, Partition, Unread};
-pub(crate) use self::write::now_in_millis;
+pub(crate) use self::write::{now_in_millis, since_1970};

@@ -190,13 +190,12 @@ impl Member {
                 self.changes.pop_front();
                 self.apply_change(prepared);
             }
-            Done::Read(owned, cursor, records, end) => {
+            Done::Read { owned, from, cursor, records, end } => {
                 self.next = Next::Hear;
                 let reader = self.reader(&owned).filter(|reader| !reader.is_paused);
                 // The consumer may have sent the reader elsewhere, or paused it: then it reads again.
-                let first = records.first().map(|record| record.offset);
                 if let Some(reader) = reader
-                    && reader.cursor.map(|cursor| cursor.offset) == first
+                    && reader.cursor.is_some_and(|cursor| cursor.offset == from)
                 {
                     reader.cursor = Some(cursor);
                     let next = cursor.offset;

@@ -8,13 +8,13 @@
 //!   partition changes anything: one that is under way is waited for, a later one is refused. An earlier owner that begins
 //!   after a later one is refused too.
 //! * The generation of a group does not fall, whatever is lost of this log: at each opening it is at least the time in
-//!   milliseconds since 1970, of which far fewer generations pass.
+//!   microseconds since 1970, of which fewer generations pass.
 //! * The log is replaced by one record for each key when it is opened, and when it has become four times as long.
 
+use self::stored::{Key, decode, encode};
 use super::topics::Known;
-use crate::log::{Begin, Commons, Cursor, Entry, Keep, New, Partition, Unread, now_in_millis};
+use crate::log::{Begin, Commons, Cursor, Entry, Keep, New, Partition, Unread, since_1970};
 use crate::source::{Commit, Committed, Owned, TopicPartition};
-use bytes::{BufMut, Bytes};
 use colored::time::{Duration, sleep};
 use colored::{Color, ColorCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,11 +22,12 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+mod stored;
+
+pub(crate) use self::stored::Stored;
+
 /// The log is not replaced below this many records. A guess.
 const FEW: u64 = 10_000;
-
-/// A group, and a partition of it; `None` for the group's generation.
-type Key = (String, Option<TopicPartition>);
 
 /// How far the generations go on where some may be lost. Nobody gives so many while a clock is wrong.
 const LEAP: u64 = 1 << 32;
@@ -38,15 +39,6 @@ pub(crate) struct Offsets {
     state: ColorCell<State>,
     /// No group has had a higher generation before.
     floor: u64,
-}
-
-/// What is stored for a key.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Stored {
-    /// Of a group without a partition, the generation is the offset.
-    pub(crate) committed: Committed,
-    /// The end of the partition's log.
-    pub(crate) end: u64,
 }
 
 /// How an owner of a partition begins.
@@ -101,7 +93,9 @@ impl Offsets {
         }
         state.applied = cursor.offset;
         let is_suspect = log.cut > 0 || !log.lost().await.is_empty() || (skips && !is_new);
-        let floor = state.floor(is_suspect);
+        // No generation was given before in a directory that is made.
+        let is_made = is_new && log.range().await == (0, 0);
+        let floor = if is_made { 0 } else { state.floor(is_suspect) };
         let offsets = Offsets { log, state: ColorCell::new(Color::unique(), state), floor };
         offsets.replace().await.map_err(io::Error::other)?;
         // What was replaced is gone when this returns.
@@ -279,7 +273,7 @@ impl State {
         let generations = self.known.iter().filter(|((_, of), _)| of.is_none());
         let highest = generations.map(|(_, (_, stored))| stored.committed.offset).max();
         let highest = highest.filter(|_| is_suspect).map_or(0, |highest| highest + LEAP);
-        u64::try_from(now_in_millis()).unwrap_or(0).max(highest)
+        u64::try_from(since_1970().as_micros()).unwrap_or(0).max(highest)
     }
 
     /// `None` while a commit of an earlier owner is under way.
@@ -355,54 +349,6 @@ fn failed(error: Unread) -> io::Error {
         Unread::OutOfRange(start, end) => io::Error::other(format!("offsets {start} to {end}")),
         Unread::Closed => io::Error::other("the directory is closed"),
     }
-}
-
-fn encode((group, partition): &Key, value: &Stored) -> New {
-    let mut key = Vec::new();
-    key.put_u32(group.len() as u32);
-    key.put_slice(group.as_bytes());
-    if let Some(TopicPartition { topic, partition }) = partition {
-        key.put_u32(*partition);
-        key.put_slice(topic.as_bytes());
-    }
-    let Stored { committed, end } = value;
-    let mut bytes = [committed.offset.to_be_bytes(), end.to_be_bytes()].concat();
-    bytes.extend_from_slice(&committed.log.unwrap_or(0).to_be_bytes());
-    bytes.extend_from_slice(&committed.metadata);
-    New {
-        timestamp: now_in_millis(),
-        key: Some(key.into()),
-        value: Some(bytes.into()),
-        headers: Vec::new(),
-    }
-}
-
-/// A key, with what is committed; with nothing if it was forgotten.
-fn decode(entry: &Entry) -> Option<(Key, Option<Stored>)> {
-    let key: &Bytes = entry.key.as_ref()?;
-    let (length, rest) = key.split_first_chunk()?;
-    let (group, rest) = rest.split_at_checked(u32::from_be_bytes(*length) as usize)?;
-    let group = String::from_utf8(group.to_vec()).ok()?;
-    let partition = match rest.split_first_chunk() {
-        None if rest.is_empty() => None,
-        None => return None,
-        Some((partition, topic)) => Some(TopicPartition {
-            topic: std::str::from_utf8(topic).ok()?.into(),
-            partition: u32::from_be_bytes(*partition),
-        }),
-    };
-    let value = entry.value.as_deref().unwrap_or_default();
-    if value.is_empty() {
-        return Some(((group, partition), None));
-    }
-    let (offset, rest) = value.split_first_chunk()?;
-    let (end, rest) = rest.split_first_chunk()?;
-    let (log, metadata) = rest.split_first_chunk()?;
-    let log = Some(u128::from_be_bytes(*log)).filter(|log| *log != 0);
-    let offset = u64::from_be_bytes(*offset);
-    let committed = Committed { offset, metadata: metadata.to_vec(), log };
-    let stored = Stored { committed, end: u64::from_be_bytes(*end) };
-    Some(((group, partition), Some(stored)))
 }
 
 #[cfg(test)]

@@ -23,8 +23,17 @@ pub(crate) enum Done {
     Replaced,
     /// A change is ready to be told.
     Prepared(Prepared),
-    /// Records of a partition, and where its reader is after them.
-    Read(Owned, Cursor, Vec<Record>, u64),
+    /// Records of a partition.
+    Read {
+        owned: Owned,
+        /// Where its reader was before.
+        from: u64,
+        /// Where it is after them.
+        cursor: Cursor,
+        /// None if it has passed over lost ones, and no other follows yet.
+        records: Vec<Record>,
+        end: u64,
+    },
     /// The log has not the wanted record.
     OutOfRange(Owned, Extent),
     /// The partition cannot be read.
@@ -140,10 +149,10 @@ pub(crate) async fn read(readable: Readable, room: Room) -> Result<Done, Error> 
     // Each read has a name of its own: the workers would slow each other down if they counted the references of one.
     let topic: Arc<str> = Arc::from(&*owned.partition.topic);
     let partition = owned.partition.partition;
-    let make = |entry| record(&topic, partition, entry);
+    let (from, make) = (cursor.offset, |entry| record(&topic, partition, entry));
     match log.read(&mut cursor, (room.records, room.bytes), make).await {
-        Ok(records) if records.is_empty() => Ok(Done::Woken),
-        Ok(records) => Ok(Done::Read(owned, cursor, records, log.end())),
+        Ok(records) if records.is_empty() && cursor.offset == from => Ok(Done::Woken),
+        Ok(records) => Ok(Done::Read { owned, from, cursor, records, end: log.end() }),
         Err(Unread::OutOfRange(_, _)) => Ok(Done::OutOfRange(owned, extent(&log).await)),
         // The topic is deleted, and the group is about to say so.
         Err(Unread::Closed) => Ok(Done::Woken),

@@ -13,6 +13,7 @@
 //! * A closed partition touches no file of its directory, which may be another one's by then.
 
 use super::files::{FILES, Files, Handle};
+use super::head::SEGMENT_HEAD;
 use super::names;
 use super::opening::{self, Begin};
 use super::segment::Segment;
@@ -398,7 +399,8 @@ impl State {
     /// that takes no more.
     pub(crate) fn remove_old(&mut self, keep: Keep, now: i64) {
         while self.segments.len() > 1 && self.failure.is_none() {
-            let all: u64 = self.segments.iter().map(|segment| segment.len).sum();
+            let bytes = |segment: &Segment| segment.len.saturating_sub(SEGMENT_HEAD);
+            let all: u64 = self.segments.iter().map(bytes).sum();
             let oldest = &self.segments[0];
             let is_much = keep.bytes.is_some_and(|most| all > most);
             let is_old = keep.millis.is_some_and(|most| now.saturating_sub(oldest.newest) > most);

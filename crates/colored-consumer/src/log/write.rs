@@ -6,6 +6,7 @@ use super::frame::{self, END, ROW, SYNCED, Spot};
 use super::head::{SEGMENT_HEAD, SegmentHead};
 use super::partition::{Keep, New, Partition, Pending, State};
 use super::segment::{self, Segment};
+use colored::time::Duration;
 use std::io;
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
@@ -180,8 +181,12 @@ fn encode(records: &mut [New], first: u64, sync: bool, spot: Spot, newest: &mut 
     bytes
 }
 
-/// The time of day, in milliseconds since 1970; a simulation has its own.
+/// The time of day since 1970; a simulation has its own.
+pub(crate) fn since_1970() -> Duration {
+    colored::time::system_time().duration_since(UNIX_EPOCH).unwrap_or_default()
+}
+
+/// The time of day, in milliseconds since 1970.
 pub(crate) fn now_in_millis() -> i64 {
-    let since = colored::time::system_time().duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+    i64::try_from(since_1970().as_millis()).unwrap_or(i64::MAX)
 }

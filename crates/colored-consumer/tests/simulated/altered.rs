@@ -1,7 +1,7 @@
 //! Logs that are not what they were, under any schedule: the embedded engine, on simulated files, and the engine in memory;
 //! and engines that lie about their logs, which the suite has to find.
 
-use crate::files::Files;
+use crate::directory::Directory;
 use crate::memory::{Lie, Memory};
 use colored::sim::{Builder, random};
 use colored_consumer::conformance::alter::{Case, check_case};
@@ -22,7 +22,7 @@ fn any_case() -> Case {
 fn the_embedded_engine_keeps_its_records_on_a_log_that_is_not_what_it_was() {
     let run = || async {
         let case = any_case();
-        check_case(&Files::new(Path::new("/log"), case.alteration).await, case).await;
+        check_case(&Directory::new(Path::new("/log"), case.alteration).await, case).await;
     };
     Builder::new().seeds(crate::seeds(200, 2_000)).run(run).assert_passed();
 }

@@ -4,14 +4,18 @@
 
 mod again;
 mod altered;
+mod damage;
+#[path = "../altered/directory.rs"]
+mod directory;
 mod engine;
-#[path = "../consumer/files.rs"]
+#[path = "../altered/files.rs"]
 mod files;
-#[path = "../consumer/memory.rs"]
+#[path = "../altered/memory.rs"]
 #[allow(dead_code, reason = "tests/consumer uses the rest")]
 mod memory;
 mod outside;
 mod scripted;
+mod time;
 mod watched;
 
 /// The first so many seeds, of which `.ci/run` makes more. `COLORED_SIM_SEEDS` says how many instead.

@@ -127,7 +127,7 @@ async fn a_generation_does_not_fall_when_commits_are_cut_off() {
     let scratch = Scratch::new();
     let file = write_commits(scratch.path()).await;
     let bytes = std::fs::read(&file).unwrap();
-    let before = u64::try_from(now_in_millis()).unwrap();
+    let before = u64::try_from(since_1970().as_micros()).unwrap();
     for end in 0..bytes.len() {
         begin_again(scratch.path(), &file, &bytes[..end]);
         let (_, generation) = look(scratch.path(), false).await.unwrap();

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// An engine with a topic `t` of two partitions. Each record begins a segment, so that files are records.
-pub(crate) struct Files {
-    directory: PathBuf,
+pub(crate) struct Directory {
+    path: PathBuf,
     engine: Mutex<Option<Engine>>,
     /// What partition 0 has had, by offset.
     values: Mutex<Vec<String>>,
@@ -20,24 +20,24 @@ pub(crate) struct Files {
     sync: bool,
 }
 
-impl Files {
+impl Directory {
     /// An engine for this alteration.
-    pub(crate) async fn new(directory: &Path, alteration: Alteration) -> Files {
-        let files = Files {
-            directory: directory.to_owned(),
+    pub(crate) async fn new(directory: &Path, alteration: Alteration) -> Directory {
+        let made = Directory {
+            path: directory.to_owned(),
             engine: Mutex::default(),
             values: Mutex::default(),
             copies: Mutex::default(),
             sync: !matches!(alteration, Alteration::Shorten(_)),
         };
-        assert!(files.open().await);
-        files.engine().await.create_topic("t", 2).await.unwrap();
-        files
+        assert!(made.open().await);
+        made.engine().await.create_topic("t", 2).await.unwrap();
+        made
     }
 
     /// Opens the engine; returns whether it can be opened.
     async fn open(&self) -> bool {
-        let opened = Options::new().segment_bytes(1).sync(self.sync).open(&self.directory).await;
+        let opened = Options::new().segment_bytes(1).sync(self.sync).open(&self.path).await;
         let engine = &mut *self.engine.lock().await;
         *engine = opened.ok();
         engine.is_some()
@@ -57,7 +57,7 @@ impl Files {
 
     /// The segments of partition 0, with the offsets of their first records.
     async fn segments(&self) -> Vec<(usize, PathBuf)> {
-        let topics = list(&self.directory.join("topics")).await;
+        let topics = list(&self.path.join("topics")).await;
         let mut segments = Vec::new();
         for topic in topics {
             for path in list(&topic.join("0")).await {
@@ -93,7 +93,7 @@ impl Files {
 
     async fn flip(&self, number: u32) {
         let mut files = Vec::new();
-        let mut folders = vec![self.directory.clone()];
+        let mut folders = vec![self.path.clone()];
         while let Some(folder) = folders.pop() {
             for path in list(&folder).await {
                 match fs::metadata(&path).await.unwrap() {
@@ -128,7 +128,7 @@ async fn list(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-impl Fixture for Files {
+impl Fixture for Directory {
     type Source = Member;
 
     async fn join(&self, group: &str) -> Member {
@@ -148,7 +148,7 @@ impl Fixture for Files {
     }
 }
 
-impl AlterLog for Files {
+impl AlterLog for Directory {
     async fn alter(&self, alteration: Alteration, is_running: bool) -> Altered {
         if alteration == Alteration::MakeAgain {
             let engine = self.engine().await;
