@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 
 /// Every write begins a segment, and some delete one.
 async fn open() -> Engine {
-    Options::new().segment_bytes(1).retain_bytes(200).open("/log").await.unwrap()
+    Options::new().segment_bytes(1).retain_bytes(600).open("/log").await.unwrap()
 }
 
 /// Where the topic begins, and the values that it has.
