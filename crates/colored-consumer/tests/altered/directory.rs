@@ -8,6 +8,9 @@ use colored_consumer::embedded::{Engine, Member, NewRecord, Options};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+/// Files with what they contain.
+type Copy = Vec<(PathBuf, Vec<u8>)>;
+
 /// An engine with a topic `t` of two partitions. Each record begins a segment, so that files are records.
 pub(crate) struct Directory {
     path: PathBuf,
@@ -15,7 +18,7 @@ pub(crate) struct Directory {
     /// What partition 0 has had, by offset.
     values: Mutex<Vec<String>>,
     /// The files of partition 0 when it had so many records.
-    copies: Mutex<BTreeMap<u32, Vec<(PathBuf, Vec<u8>)>>>,
+    copies: Mutex<BTreeMap<u32, Copy>>,
     /// Whether appends wait for the device: then the end of a log cannot get lost.
     sync: bool,
 }
@@ -43,7 +46,7 @@ impl Directory {
         engine.is_some()
     }
 
-    async fn copy(&self) -> Vec<(PathBuf, Vec<u8>)> {
+    async fn copy(&self) -> Copy {
         let mut copy = Vec::new();
         for (_, path) in self.segments().await {
             copy.push((path.clone(), fs::read(path).await.unwrap()));
