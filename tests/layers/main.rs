@@ -86,7 +86,8 @@ const CRATES: [Crate; 14] = [
         layers: &[
             &["progress", "scratch", "source"],
             &["log"],
-            &["conformance", "consumer", "embedded"],
+            &["consumer", "embedded"],
+            &["conformance"],
         ],
     },
     Crate {

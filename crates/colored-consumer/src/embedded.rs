@@ -21,19 +21,54 @@
 //!
 //! # What is on the device
 //!
-//! A folder for each partition, `topics/NAME/NUMBER`, with segments of 64 MiB; and `groups`, a log of the commits. Every
-//! record has a checksum. A record is confirmed when `fdatasync` has returned; all appends of a partition that wait
-//! share the next call. After a crash, what was not confirmed at the end of a segment is cut off.
+//! A folder for each partition, `topics/NAME/NUMBER`, with segments of 64 MiB; and `groups`, a log of the commits. The name of
+//! a topic's folder is its own in lower case, and an encoding of it otherwise, so that no two topics share one on a file system
+//! that ignores case. Every record has a checksum. A record is confirmed when `fdatasync` has returned; all appends of a
+//! partition that wait share the next call. At most 64 segments are open at a time ([`Options::open_files`]).
+//!
+//! A directory that was written before format 2 is refused by an error that says so.
+//!
+//! # What is cut off, and what is damage
+//!
+//! A write that a crash has interrupted was never confirmed, and is cut off at the next opening
+//! ([`Engine::cut_bytes`]). Each write says that all before it was confirmed, and with `sync` a mark says the same behind the
+//! last one. So whatever cannot be read, with something behind it that says that it was confirmed, is damage: a bad bit, a
+//! hole, a missing segment. Nothing is changed then, and an error names file, place and offset, and what else can be read:
+//! the engine does not open if the damage is in `groups` or in the segment of a partition that is written to; elsewhere the
+//! partition is not read beyond that place, and the others go on. [`Damage::Skip`] opens and reads what is left.
+//!
+//! A log that is shorter than a commit says it was has lost its end: with `sync(false)` by a power failure, or by a copy of the
+//! topics that is older than the commits. It goes on at the offset that it had reached. So no new record has the offset of a lost
+//! one, a group that was there skips and repeats nothing, and one that was behind goes on behind the gap. A line on the
+//! standard error and [`Engine::lost`] name the offsets. A topic whose files were all deleted is another log
+//! ([`Extent::identity`](crate::Extent::identity)), and begins where the commits say that it had ended.
+//!
+//! The generation of a group never falls, also if commits are damaged, deleted, or those of an older copy: at each opening it is
+//! at least the time in microseconds since 1970.
+//!
+//! What cannot be told:
+//!
+//! * A bad bit in the last write of a partition, if there is no mark behind it: with `sync(false)`; or if the process was killed
+//!   before it wrote the mark, which is when nothing waits to be written, or if a power failure came before the system wrote
+//!   it. A commit made after that write tells, too.
+//! * Whole writes that are missing at the end of a log, of which no commit says that they were there. Their offsets are given
+//!   again.
+//! * The last commits of `groups`, missing likewise: their records come again.
+//! * A first segment that somebody has deleted: it looks like retention.
+//! * Generations, if the commits are lost and the clock was set back.
 //!
 //! One process has the directory at a time, by a lock of the system.
 
 mod engine;
+mod folder;
 mod group;
 mod lock;
 mod member;
 mod offsets;
+mod options;
 mod step;
 mod topics;
 
-pub use self::engine::{Engine, NewRecord, Options};
+pub use self::engine::{Engine, NewRecord};
 pub use self::member::{EmbeddedControl, Member, MemberOptions};
+pub use self::options::{Damage, Options};

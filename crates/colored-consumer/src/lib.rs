@@ -18,7 +18,7 @@
 //!     book(&record).await?;
 //!     Ok(())
 //! })?;
-//! # while consumer.metrics().await.done < 1 { colored::yield_now().await }
+//! consumer.caught_up().await; // all is done that the log has now
 //! consumer.stop().await?; // finishes, commits, leaves the group
 //! # drop(engine);
 //! # std::fs::remove_dir_all(&directory)?;
@@ -82,6 +82,6 @@ pub use self::consumer::{
     Metrics, Order, PartitionMetrics, Reset, color_of,
 };
 pub use self::source::{
-    Assignment, Commit, CommitError, Committed, Control, Error, Event, Owned, Record, Room, Source,
-    TopicPartition,
+    Assignment, Commit, CommitError, Committed, Control, Error, Event, Extent, Owned, Record, Room,
+    Source, TopicPartition,
 };

@@ -10,7 +10,7 @@ use crate::context::{Change, Client, Context, add, list, lock, log_error};
 use crate::sys;
 use colored::sync::Mutex;
 use colored_consumer::{
-    Assignment, Commit, CommitError, Committed, Control, Error, Owned, TopicPartition,
+    Assignment, Commit, CommitError, Committed, Control, Error, Extent, Owned, TopicPartition,
 };
 use rdkafka::consumer::Consumer;
 use rdkafka::types::RDKafkaErrorCode;
@@ -83,11 +83,11 @@ impl Calls {
     }
 
     /// Looks up what the logs of these partitions have.
-    pub(crate) async fn ranges(&self, all: Vec<Owned>) -> Option<Vec<(Owned, u64, u64)>> {
+    pub(crate) async fn ranges(&self, all: Vec<Owned>) -> Option<Vec<(Owned, Extent)>> {
         let look_up = |client: &Client| {
             let range = |owned: Owned| {
-                let (start, end) = range(client, &owned.partition).ok()?;
-                Some((owned, start, end))
+                let log = range(client, &owned.partition).ok()?;
+                Some((owned, log))
             };
             all.into_iter().filter_map(range).collect()
         };
@@ -173,19 +173,20 @@ fn prepare(client: &Client, all: Vec<Owned>) -> Result<Vec<Assignment>, Error> {
             Offset::Offset(offset) => u64::try_from(offset).ok(),
             _ => None,
         };
-        let committed = committed.map(|offset| Committed { offset, metadata });
-        let (start, end) = range(client, &owned.partition)?;
-        assignments.push(Assignment { owned, committed, start, end });
+        let committed = committed.map(|offset| Committed { offset, metadata, log: None });
+        let log = range(client, &owned.partition)?;
+        assignments.push(Assignment { owned, committed, log, has_other_commits: false });
     }
     Ok(assignments)
 }
 
-fn range(client: &Client, of: &TopicPartition) -> Result<(u64, u64), Error> {
+fn range(client: &Client, of: &TopicPartition) -> Result<Extent, Error> {
     let number = i32::try_from(of.partition).unwrap_or(i32::MAX);
     let (start, end) = client
         .fetch_watermarks(&of.topic, number, ANSWER)
         .map_err(|error| failed("the ends of a log", error))?;
-    Ok((u64::try_from(start).unwrap_or(0), u64::try_from(end).unwrap_or(0)))
+    let (start, end) = (u64::try_from(start).unwrap_or(0), u64::try_from(end).unwrap_or(0));
+    Ok(Extent { doubt: start, floor: start, start, end, limit: end, identity: None })
 }
 
 /// Commits and releases for a [`Member`](crate::Member).
@@ -209,6 +210,19 @@ impl Control for KafkaControl {
             self.calls.finish().await;
         }
         Ok(())
+    }
+
+    async fn extents(&self, owned: Vec<Owned>) -> Result<Vec<Option<Extent>>, Error> {
+        let context = Arc::clone(&self.calls.context);
+        let look_up = move |client: &Client| {
+            let extent = |owned: Owned| {
+                let is_owned = lock(&context.ownership).is_owned(&owned);
+                is_owned.then(|| range(client, &owned.partition)).transpose()
+            };
+            owned.into_iter().map(extent).collect()
+        };
+        let left = || Err(Error::new("the member has left its group"));
+        self.calls.run(look_up).await.unwrap_or_else(left)
     }
 }
 

@@ -6,7 +6,7 @@
 use crate::ownership::Ownership;
 use crate::sys;
 use colored::sync::Notify;
-use colored_consumer::{Assignment, Owned, TopicPartition};
+use colored_consumer::{Assignment, Extent, Owned, TopicPartition};
 use rdkafka::consumer::{BaseConsumer, Consumer, ConsumerContext};
 use rdkafka::error::KafkaError;
 use rdkafka::types::RDKafkaRespErr;
@@ -29,7 +29,7 @@ pub(crate) enum Change {
     /// The group wants partitions back, or they are lost.
     Revoked(Vec<TopicPartition>, bool),
     /// What the logs of these partitions have.
-    Ranges(Vec<(Owned, u64, u64)>),
+    Ranges(Vec<(Owned, Extent)>),
 }
 
 /// What the client and a member share.

@@ -6,7 +6,7 @@ use crate::reader::Reader;
 use crate::sys;
 use bytes::Bytes;
 use colored::time::{Duration, sleep, timeout};
-use colored_consumer::{Error, Event, Owned, Record, Room, Source, TopicPartition};
+use colored_consumer::{Error, Event, Extent, Owned, Record, Room, Source, TopicPartition};
 use rdkafka::consumer::Consumer;
 use rdkafka::error::KafkaError;
 use rdkafka::message::{BorrowedMessage, Headers, Message};
@@ -124,13 +124,13 @@ impl Member {
     }
 
     /// The log of a partition has these records.
-    fn check(&mut self, (owned, start, end): (Owned, u64, u64)) {
+    fn check(&mut self, (owned, log): (Owned, Extent)) {
         let Some(reader) = self.readers.iter_mut().find(|reader| reader.owned == owned) else {
             return;
         };
-        if reader.next.is_some_and(|next| !(start..=end).contains(&next)) {
+        if reader.next.is_some_and(|next| !log.has_place(next)) {
             reader.next = None;
-            self.events.push_back(Event::OutOfRange { owned, start, end });
+            self.events.push_back(Event::OutOfRange { owned, log });
         }
     }
 
@@ -145,7 +145,7 @@ impl Member {
                 self.first = (self.first + at + 1) % count;
                 let end =
                     sys::known_end(client, &owned.partition).map_or(after, |end| end.max(after));
-                return Some(Event::Records { owned, records, end });
+                return Some(Event::Records { owned, records, next: after, end });
             }
         }
         None
@@ -323,7 +323,7 @@ fn record(of: &TopicPartition, message: &BorrowedMessage<'_>) -> Record {
     let copy = |bytes: &[u8]| Bytes::copy_from_slice(bytes);
     let headers = message.headers().map_or_else(Vec::new, |headers| {
         let header = |header: rdkafka::message::Header<'_, &[u8]>| {
-            (header.key.to_owned(), header.value.map(copy).unwrap_or_default())
+            (header.key.to_owned(), header.value.map(copy))
         };
         headers.iter().map(header).collect()
     });
@@ -333,7 +333,7 @@ fn record(of: &TopicPartition, message: &BorrowedMessage<'_>) -> Record {
         offset: u64::try_from(message.offset()).unwrap_or(0),
         timestamp: message.timestamp().to_millis().unwrap_or(0),
         key: message.key().map(copy),
-        value: message.payload().map(copy).unwrap_or_default(),
+        value: message.payload().map(copy),
         headers,
     }
 }

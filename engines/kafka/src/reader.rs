@@ -74,7 +74,7 @@ mod tests {
     use colored_consumer::TopicPartition;
 
     fn record(offset: u64) -> Record {
-        let (topic, value) = ("t".into(), vec![0; 100].into());
+        let (topic, value) = ("t".into(), Some(vec![0; 100].into()));
         Record { topic, partition: 0, offset, timestamp: 0, key: None, value, headers: Vec::new() }
     }
 

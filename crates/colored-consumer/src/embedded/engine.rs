@@ -3,16 +3,18 @@
 use super::group::Group;
 use super::lock;
 use super::member::MemberOptions;
-use super::offsets::Offsets;
-use super::topics::{self, MOST_PARTITIONS, Topic, Topics, failed};
-use crate::log::{Keep, Lock, New, Partition, create_directories, now_in_millis};
+use super::offsets::{Offsets, Stored};
+use super::options::Options;
+use super::topics::{self, Folder, MOST_PARTITIONS, Topic, Topics, failed};
+use crate::log::{Commons, Files, Keep, New, create_directories, now_in_millis};
 use crate::source::{Committed, Error, TopicPartition};
 use bytes::Bytes;
 use colored::sync::{Mutex, Notify};
 use colored::time::{Duration, Instant};
 use colored::{Color, ColorCell};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::ops::Range;
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 
@@ -25,92 +27,6 @@ const MOST_HEADERS: usize = 1_000;
 /// No name of a header is longer.
 const MOST_BYTES_OF_A_NAME: usize = 1_000;
 
-/// How an engine keeps its records.
-#[derive(Clone, Debug)]
-pub struct Options {
-    keep: Keep,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl Options {
-    /// Segments of 64 MiB, all of which stay, and appends that wait for the device.
-    #[must_use]
-    pub fn new() -> Options {
-        let keep = Keep { segment_bytes: 64 << 20, bytes: None, millis: None, sync: true };
-        Options { keep }
-    }
-
-    /// A segment with so many bytes is complete, and the next one begins. Retention deletes whole segments.
-    #[must_use]
-    pub fn segment_bytes(mut self, bytes: u64) -> Self {
-        self.keep.segment_bytes = bytes;
-        self
-    }
-
-    /// The oldest segments of a partition are deleted while it has more than so many bytes.
-    #[must_use]
-    pub fn retain_bytes(mut self, bytes: u64) -> Self {
-        self.keep.bytes = Some(bytes);
-        self
-    }
-
-    /// Segments are deleted whose newest record is older.
-    #[must_use]
-    pub fn retain_for(mut self, time: Duration) -> Self {
-        self.keep.millis = Some(time.as_millis().try_into().unwrap_or(i64::MAX));
-        self
-    }
-
-    /// Whether appends and commits wait for the device. Without, a crash of the machine may lose what was confirmed; a
-    /// crash of the process does not. Default: yes.
-    #[must_use]
-    pub fn sync(mut self, sync: bool) -> Self {
-        self.keep.sync = sync;
-        self
-    }
-
-    /// Opens the engine in a directory, which it makes if needed. Not cancel safe: a dropped call may leave an empty
-    /// directory.
-    ///
-    /// # Errors
-    ///
-    /// If another engine has the directory, or the system refuses something.
-    ///
-    /// # Panics
-    ///
-    /// Outside a runtime.
-    pub async fn open(self, directory: impl AsRef<Path>) -> Result<Engine, Error> {
-        let directory = directory.as_ref();
-        let folder = directory.join("topics");
-        let made = create_directories(&folder, self.keep.sync).await;
-        made.map_err(|error| failed(&folder, error))?;
-        let lock = lock::take(directory).await.map_err(|error| failed(directory, error))?;
-        let groups = directory.join("groups");
-        let opened = async {
-            create_directories(&groups, self.keep.sync).await?;
-            Offsets::open(&groups, self.keep.sync, lock.clone()).await
-        };
-        let offsets = opened.await.map_err(|error| failed(directory, error))?;
-        let topics = topics::open_all(&folder, self.keep, &lock).await?;
-        Ok(Engine(Arc::new(Shared {
-            folder,
-            keep: self.keep,
-            changing: Mutex::new(()),
-            topics: ColorCell::new(Color::unique(), topics),
-            offsets,
-            groups: ColorCell::new(Color::unique(), BTreeMap::new()),
-            start: Instant::now(),
-            unkeyed: AtomicUsize::new(0),
-            lock,
-        })))
-    }
-}
-
 /// A partitioned log in a directory, with its groups. Clones are the same engine; the last one gives the directory
 /// free, when what was being written is written.
 #[derive(Clone, Debug)]
@@ -119,8 +35,7 @@ pub struct Engine(pub(crate) Arc<Shared>);
 /// What the clones of an engine share.
 #[derive(Debug)]
 pub(crate) struct Shared {
-    folder: PathBuf,
-    keep: Keep,
+    folder: Folder,
     /// Held while a topic is made, grows or is deleted.
     changing: Mutex<()>,
     pub(crate) topics: ColorCell<Topics>,
@@ -129,8 +44,6 @@ pub(crate) struct Shared {
     start: Instant,
     /// Counts the records without a key.
     unkeyed: AtomicUsize,
-    /// The partitions have it too.
-    lock: Lock,
 }
 
 /// A group, and how to wake its members.
@@ -193,16 +106,21 @@ pub(crate) fn unknown(topic: &str) -> Error {
 pub struct NewRecord {
     /// Decides the partition. Records without a key go to all partitions in turn.
     pub key: Option<Bytes>,
-    /// The value.
-    pub value: Bytes,
-    /// Names with values.
-    pub headers: Vec<(String, Bytes)>,
+    /// The value. Without one the record is a tombstone, which says that its key has no value any more.
+    pub value: Option<Bytes>,
+    /// Names with values. A header may have no value.
+    pub headers: Vec<(String, Option<Bytes>)>,
 }
 
 impl NewRecord {
     /// A record with a key, and no headers.
     pub fn new(key: impl Into<Bytes>, value: impl Into<Bytes>) -> NewRecord {
-        NewRecord { key: Some(key.into()), value: value.into(), headers: Vec::new() }
+        NewRecord { key: Some(key.into()), value: Some(value.into()), headers: Vec::new() }
+    }
+
+    /// A tombstone: a record with a key, without a value, and without headers.
+    pub fn tombstone(key: impl Into<Bytes>) -> NewRecord {
+        NewRecord { key: Some(key.into()), ..NewRecord::default() }
     }
 }
 
@@ -219,6 +137,35 @@ impl Engine {
     /// Outside a runtime.
     pub async fn open(directory: impl AsRef<Path>) -> Result<Engine, Error> {
         Options::new().open(directory).await
+    }
+
+    pub(crate) async fn open_with(
+        directory: &Path,
+        keep: Keep,
+        files: usize,
+    ) -> Result<Engine, Error> {
+        let folder = directory.join("topics");
+        let made = create_directories(&folder, keep.sync).await;
+        made.map_err(|error| failed(&folder, error))?;
+        let lock = lock::take(directory).await.map_err(|error| failed(directory, error))?;
+        let commons = Commons { _lock: lock, files: Files::new(files) };
+        let folder = Folder { path: folder, keep, commons };
+        let (groups, list) = (directory.join("groups"), folder.list().await?);
+        let opened = async {
+            create_directories(&groups, keep.sync).await?;
+            Offsets::open(&groups, keep, folder.commons.clone(), list.is_empty()).await
+        };
+        let offsets = opened.await.map_err(|error| failed(directory, error))?;
+        let topics = folder.open_all(list, &offsets.ends().await).await?;
+        Ok(Engine(Arc::new(Shared {
+            folder,
+            changing: Mutex::new(()),
+            topics: ColorCell::new(Color::unique(), topics),
+            offsets,
+            groups: ColorCell::new(Color::unique(), BTreeMap::new()),
+            start: Instant::now(),
+            unkeyed: AtomicUsize::new(0),
+        })))
     }
 
     /// Makes a topic, or gives it more partitions. Keys go to other partitions then. Nothing happens if it has as many.
@@ -247,23 +194,21 @@ impl Engine {
             }
             return self.grow_topic(topic, partitions).await;
         }
-        let topic =
-            topics::open(&self.0.folder, name, partitions, self.0.keep, &self.0.lock).await?;
+        let known = self.0.offsets.ends().await;
+        let topic = self.0.folder.open(name, 0..partitions, &known, true).await?;
         self.add_topic(topic).await
     }
 
     async fn grow_topic(&self, topic: Topic, partitions: u32) -> Result<(), Error> {
-        let mut all = topic.partitions.to_vec();
-        for number in all.len() as u32..partitions {
-            let path = self.0.folder.join(&*topic.name).join(number.to_string());
-            let partition = Partition::open(&path, self.0.keep, self.0.lock.clone()).await;
-            all.push(partition.map_err(|error| failed(&path, error))?);
-        }
+        let count = topic.partitions.len() as u32;
+        let known = self.0.offsets.ends().await;
+        let new = self.0.folder.open(&topic.name, count..partitions, &known, true).await?;
+        let all: Vec<_> = topic.partitions.iter().chain(&*new.partitions).cloned().collect();
         self.add_topic(Topic { partitions: all.into(), ..topic }).await
     }
 
     async fn add_topic(&self, topic: Topic) -> Result<(), Error> {
-        topics::write_count(&self.0.folder, &topic, self.0.keep).await?;
+        self.0.folder.write_count(&topic).await?;
         let add = move |topics: &mut Topics| drop(topics.insert(Arc::clone(&topic.name), topic));
         self.0.topics.call(add).await;
         self.0.tell_groups().await;
@@ -285,7 +230,7 @@ impl Engine {
             partition.close(&format!("topic {name:?} is deleted")).await;
         }
         self.0.offsets.forget(name).await.map_err(Error::new)?;
-        topics::delete(&self.0.folder, name).await
+        self.0.folder.delete(name).await
     }
 
     /// Appends a record, and waits until it is on the device; returns its partition and its offset. Cancel safe, but a
@@ -392,7 +337,10 @@ impl Engine {
         partition: TopicPartition,
         committed: Committed,
     ) -> Result<(), Error> {
-        self.0.offsets.set(group, partition, committed).await.map_err(Error::new)
+        let of = partition.clone();
+        let log = self.0.topics.call(move |topics| topics::find(topics, &of)).await;
+        let stored = Stored { committed, end: log.map_or(0, |log| log.end()) };
+        self.0.offsets.set(group, partition, stored).await.map_err(Error::new)
     }
 
     /// The first offset that a partition has, and the offset after the last. Cancel safe.
@@ -418,12 +366,26 @@ impl Engine {
         self.0.topics.call(sum).await
     }
 
+    /// Offsets of records that were confirmed and are lost, as far as the engine has met them: those of a log that was shorter at
+    /// its opening than a commit says, and those that [`Damage::Skip`] has passed over. Cancel safe.
+    pub async fn lost(&self) -> Vec<(TopicPartition, Range<u64>)> {
+        let all = self.0.topics.call(|topics| topics.values().cloned().collect::<Vec<_>>()).await;
+        let mut lost = Vec::new();
+        for topic in all {
+            for (number, log) in (0..).zip(&*topic.partitions) {
+                let of = TopicPartition { topic: Arc::clone(&topic.name), partition: number };
+                lost.extend(log.lost().await.into_iter().map(|range| (of.clone(), range)));
+            }
+        }
+        lost
+    }
+
     /// Deletes the segments that the options no longer retain. It also happens at each append. Cancel safe: a dropped
     /// call may leave files, which the next opening finds.
     pub async fn delete_old(&self) {
         let all = self.0.topics.call(|topics| topics.values().cloned().collect::<Vec<_>>()).await;
         for partition in all.iter().flat_map(|topic| topic.partitions.iter()) {
-            let (keep, now) = (self.0.keep, now_in_millis());
+            let (keep, now) = (partition.keep, now_in_millis());
             partition.state.call(move |state| state.remove_old(keep, now)).await;
             partition.delete_removed().await;
         }

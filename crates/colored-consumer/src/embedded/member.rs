@@ -6,7 +6,7 @@ use super::step::{self, Done, Prepared, Readable, Step};
 use super::topics;
 use crate::log::{Cursor, Partition};
 use crate::source::{
-    Commit, CommitError, Control, Error, Event, Owned, Room, Source, TopicPartition,
+    Commit, CommitError, Control, Error, Event, Extent, Owned, Room, Source, TopicPartition,
 };
 use colored::sync::Notify;
 use colored::time::Duration;
@@ -62,7 +62,7 @@ impl MemberOptions {
         if let Some(topic) = joining.topics.iter().find(|topic| !counts.contains_key(*topic)) {
             return Err(unknown(topic));
         }
-        let generation = shared.offsets.generation(&group).await;
+        let generation = shared.offsets.last_generation(&group).await;
         let (wake, now) = (Arc::new(Notify::new()), shared.now());
         let (name, joins, weak) = (group.clone(), joining.clone(), Arc::downgrade(&wake));
         let joined = shared.groups.call(move |groups| {
@@ -190,30 +190,38 @@ impl Member {
                 self.changes.pop_front();
                 self.apply_change(prepared);
             }
-            Done::Read(owned, cursor, records, end) => {
+            Done::Read { owned, from, cursor, records, end } => {
                 self.next = Next::Hear;
                 let reader = self.reader(&owned).filter(|reader| !reader.is_paused);
                 // The consumer may have sent the reader elsewhere, or paused it: then it reads again.
-                let first = records.first().map(|record| record.offset);
                 if let Some(reader) = reader
-                    && reader.cursor.map(|cursor| cursor.offset) == first
+                    && reader.cursor.is_some_and(|cursor| cursor.offset == from)
                 {
                     reader.cursor = Some(cursor);
-                    self.events.push_back(Event::Records { owned, records, end });
+                    let next = cursor.offset;
+                    self.events.push_back(Event::Records { owned, records, next, end });
                 }
             }
-            Done::OutOfRange(owned, start, end) => {
-                self.next = Next::Hear;
-                if let Some(reader) = self.reader(&owned) {
-                    reader.cursor = None;
-                    self.events.push_back(Event::OutOfRange { owned, start, end });
-                }
+            Done::OutOfRange(owned, log) => {
+                self.stop_reading(owned, |owned| Event::OutOfRange { owned, log });
+            }
+            Done::Unreadable(owned, error) => {
+                self.stop_reading(owned, |owned| Event::Failed { owned, error });
             }
             Done::Replaced => {
                 self.lose_all();
                 self.next = Next::Fail;
             }
             Done::Woken => self.next = Next::Hear,
+        }
+    }
+
+    /// Nothing is read from a partition until the consumer begins it again.
+    fn stop_reading(&mut self, owned: Owned, event: impl FnOnce(Owned) -> Event) {
+        self.next = Next::Hear;
+        if let Some(reader) = self.reader(&owned) {
+            reader.cursor = None;
+            self.events.push_back(event(owned));
         }
     }
 
@@ -349,6 +357,26 @@ impl Control for EmbeddedControl {
         released.await;
         Ok(())
     }
+
+    async fn extents(&self, owned: Vec<Owned>) -> Result<Vec<Option<Extent>>, Error> {
+        let mut extents = Vec::with_capacity(owned.len());
+        for Owned { partition, generation } in owned {
+            let (group, of) = (self.group.clone(), partition.clone());
+            let is_owned = self.shared.groups.call(move |groups| {
+                let members = groups.get(&group).expect("a group stays");
+                members.group.is_owned(&partition, generation)
+            });
+            let log = match is_owned.await {
+                true => self.shared.topics.call(move |topics| topics::find(topics, &of)).await,
+                false => None,
+            };
+            extents.push(match log {
+                Some(log) => Some(step::extent(&log).await),
+                None => None,
+            });
+        }
+        Ok(extents)
+    }
 }
 
 impl EmbeddedControl {
@@ -364,6 +392,15 @@ impl EmbeddedControl {
             commits.into_iter().partition::<Vec<_>, _>(is_owned)
         });
         let (commits, gone) = split.await;
+        // With the ends of their logs. The log of a partition that is gone is not needed.
+        let with_ends = self.shared.topics.call(move |topics| {
+            let end = |commit: &Commit| {
+                topics::find(topics, &commit.owned.partition).map_or(0, |log| log.end())
+            };
+            let pairs = commits.into_iter().map(|commit| (end(&commit), commit));
+            pairs.collect::<Vec<_>>()
+        });
+        let commits = with_ends.await;
         let mut fenced = self.shared.offsets.commit(&self.group, commits).await?;
         fenced.extend(gone.into_iter().map(|commit| commit.owned));
         Ok(fenced)

@@ -5,7 +5,7 @@ use super::group::{Change, Joining, MemberId};
 use super::offsets::Begun;
 use super::topics;
 use crate::log::{Cursor, Entry, Partition, Unread};
-use crate::source::{Assignment, Error, Owned, Record, Room};
+use crate::source::{Assignment, Error, Extent, Owned, Record, Room};
 use colored::sync::Notify;
 use colored::time::{Duration, timeout};
 use std::pin::Pin;
@@ -23,10 +23,21 @@ pub(crate) enum Done {
     Replaced,
     /// A change is ready to be told.
     Prepared(Prepared),
-    /// Records of a partition, and where its reader is after them.
-    Read(Owned, Cursor, Vec<Record>, u64),
+    /// Records of a partition.
+    Read {
+        owned: Owned,
+        /// Where its reader was before.
+        from: u64,
+        /// Where it is after them.
+        cursor: Cursor,
+        /// None if it has passed over lost ones, and no other follows yet.
+        records: Vec<Record>,
+        end: u64,
+    },
     /// The log has not the wanted record.
-    OutOfRange(Owned, u64, u64),
+    OutOfRange(Owned, Extent),
+    /// The partition cannot be read.
+    Unreadable(Owned, Error),
     /// Something may have happened.
     Woken,
 }
@@ -120,8 +131,16 @@ pub(crate) async fn prepare(
     if !find().await.is_some_and(|now| Arc::ptr_eq(&now, &log)) {
         return Ok(Done::Prepared(Prepared::Lost(owned)));
     }
-    let (start, end) = log.range().await;
-    Ok(Done::Prepared(Prepared::Assigned(Assignment { owned, committed, start, end }, log)))
+    let has_other_commits = shared.offsets.has_others(&group, &partition).await;
+    let extent = extent(&log).await;
+    let assignment = Assignment { owned, committed, log: extent, has_other_commits };
+    Ok(Done::Prepared(Prepared::Assigned(assignment, log)))
+}
+
+/// The ends of a log, which has nothing behind the last record.
+pub(crate) async fn extent(log: &Partition) -> Extent {
+    let ((start, end), identity) = (log.range().await, Some(log.identity));
+    Extent { doubt: start, floor: start, start, end, limit: end, identity }
 }
 
 /// Reads from a partition.
@@ -130,12 +149,14 @@ pub(crate) async fn read(readable: Readable, room: Room) -> Result<Done, Error> 
     // Each read has a name of its own: the workers would slow each other down if they counted the references of one.
     let topic: Arc<str> = Arc::from(&*owned.partition.topic);
     let partition = owned.partition.partition;
-    let make = |entry| record(&topic, partition, entry);
+    let (from, make) = (cursor.offset, |entry| record(&topic, partition, entry));
     match log.read(&mut cursor, (room.records, room.bytes), make).await {
-        Ok(records) if records.is_empty() => Ok(Done::Woken),
-        Ok(records) => Ok(Done::Read(owned, cursor, records, log.end())),
-        Err(Unread::OutOfRange(start, end)) => Ok(Done::OutOfRange(owned, start, end)),
-        Err(Unread::Failed(error)) => Err(Error::new(error.to_string())),
+        Ok(records) if records.is_empty() && cursor.offset == from => Ok(Done::Woken),
+        Ok(records) => Ok(Done::Read { owned, from, cursor, records, end: log.end() }),
+        Err(Unread::OutOfRange(_, _)) => Ok(Done::OutOfRange(owned, extent(&log).await)),
+        // The topic is deleted, and the group is about to say so.
+        Err(Unread::Closed) => Ok(Done::Woken),
+        Err(Unread::Failed(error)) => Ok(Done::Unreadable(owned, Error::new(error.to_string()))),
     }
 }
 

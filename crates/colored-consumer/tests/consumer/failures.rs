@@ -1,7 +1,7 @@
 //! Handlers that fail, panic or hang, and what becomes of their records.
 
 use crate::support::{Effects, Scratch, engine, key, millis, number, partition, send, until};
-use colored_consumer::{Consumer, ConsumerError, Failure};
+use colored_consumer::{Consumer, ConsumerError, DeadLetter, Failure};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -204,4 +204,183 @@ async fn settings_that_cannot_be_are_named() {
         assert!(engine.create_topic(name, 1).await.is_err(), "{name:?}");
     }
     assert!(engine.create_topic("many", 0).await.is_err());
+}
+
+/// What takes the dead letters fails by an error, by a panic of its call, and by a panic of its future: it is called again until
+/// it takes the record, the key goes on, and the metrics name it and not the handler. E7.
+#[colored::test]
+async fn dead_letters_that_panic_are_called_again() {
+    for kind in ["an error", "a panic of the call", "a panic of the future"] {
+        let scratch = Scratch::new();
+        let engine = engine(&scratch, 1).await;
+        send(&engine, 1, 0, 3).await;
+        let (effects, calls) = (Effects::default(), Arc::new(AtomicU32::new(0)));
+        let (seen, called) = (effects.clone(), Arc::clone(&calls));
+        let member = engine.member("g", ["t"]).join().await.unwrap();
+        let builder = Consumer::builder(member).strict(true).retry(millis(1), millis(2));
+        let builder = builder.attempts(2).dead_letters(move |letter| {
+            // Ordering: a count.
+            let is_broken = called.fetch_add(1, Ordering::Relaxed) < 3;
+            assert!(!is_broken || kind != "a panic of the call", "{kind}");
+            async move {
+                assert!(!is_broken || kind != "a panic of the future", "{kind}");
+                assert_eq!((letter.attempts, &letter.cause[..]), (2, "poison"));
+                if is_broken { Err(kind.into()) } else { Ok(()) }
+            }
+        });
+        let consumer = builder.start(move |record, context| {
+            let seen = seen.clone();
+            async move {
+                if number(&record) == 0 {
+                    return Err(Failure::retry("poison"));
+                }
+                seen.add(&record, context.generation());
+                Ok(())
+            }
+        });
+        let consumer = consumer.unwrap();
+        assert!(consumer.caught_up().await, "{kind}");
+        let metrics = consumer.metrics().await;
+        let counts = (metrics.retries, metrics.failed_dead_letters, metrics.dead_letters);
+        assert_eq!(counts, (1, 3, 1), "{kind}");
+        consumer.stop().await.unwrap();
+        assert_eq!((calls.load(Ordering::Relaxed), effects.count()), (4, 2), "{kind}");
+        assert_eq!(engine.committed("g", &partition(0)).await.unwrap().offset, 3);
+    }
+}
+
+/// While the dead letters do not take a record, the metrics say that it waits for them.
+#[colored::test]
+async fn the_metrics_name_dead_letters_that_are_stuck() {
+    let scratch = Scratch::new();
+    let engine = engine(&scratch, 1).await;
+    send(&engine, 1, 0, 1).await;
+    let member = engine.member("g", ["t"]).join().await.unwrap();
+    let builder = Consumer::builder(member).drain(millis(1)).retry(millis(1), millis(1));
+    let is_first = AtomicU32::new(0);
+    let builder = builder.dead_letters(move |_| {
+        // Ordering: a count.
+        let is_first = is_first.fetch_add(1, Ordering::Relaxed) == 0;
+        async move { if is_first { Err("no".into()) } else { std::future::pending().await } }
+    });
+    let consumer = builder.start(|_, _| async { Err(Failure::dead_letter("poison")) }).unwrap();
+    let waits_for = async || {
+        let metrics = consumer.metrics().await;
+        metrics.partitions.first()?.first.as_ref().map(|first| first.waits_for)
+    };
+    let end = colored::time::Instant::now() + millis(60_000);
+    while waits_for().await != Some("the dead letters") {
+        assert!(colored::time::Instant::now() < end, "{:?}", waits_for().await);
+        colored::time::sleep(millis(1)).await;
+    }
+    consumer.stop().await.unwrap();
+}
+
+/// Panics of the function of the key, of the text of an error, and of destructors are failures of their hooks, and no key
+/// stops. E7.
+#[colored::test]
+async fn a_panic_anywhere_in_the_users_code_stops_no_key() {
+    #[derive(Debug)]
+    struct Bad;
+    impl std::fmt::Display for Bad {
+        fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            panic!("the text of an error")
+        }
+    }
+    impl std::error::Error for Bad {}
+    struct Bomb(bool);
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            assert!(!self.0, "a destructor");
+        }
+    }
+    let scratch = Scratch::new();
+    let engine = engine(&scratch, 1).await;
+    send(&engine, 2, 0, 5).await;
+    let (effects, letters) = (Effects::default(), Arc::new(Mutex::new(Vec::new())));
+    let (seen, taken) = (effects.clone(), Arc::clone(&letters));
+    let member = engine.member("g", ["t"]).join().await.unwrap();
+    let builder = Consumer::builder(member).strict(true).retry(millis(1), millis(2)).attempts(2);
+    let builder = builder.key(|record| {
+        assert!(number(record) != 3, "the key of {}", number(record));
+        record.key.clone()
+    });
+    let builder = builder.dead_letters(move |letter| {
+        let DeadLetter { record, cause, attempts } = letter;
+        taken.lock().unwrap().push((key(&record), number(&record), attempts, cause));
+        std::future::ready(Ok(()))
+    });
+    let consumer = builder.start(move |record, context| {
+        let (seen, bomb) = (seen.clone(), Bomb(number(&record) == 2 && context.attempt() == 1));
+        let mut is_done = false;
+        std::future::poll_fn(move |_| {
+            let _ = &bomb;
+            assert!(!std::mem::replace(&mut is_done, true), "it was polled after its end");
+            std::task::Poll::Ready(match number(&record) {
+                1 => Err(Failure::Retry(Box::new(Bad))),
+                _ if bomb.0 => Ok(()),
+                _ => {
+                    seen.add(&record, context.generation());
+                    Ok(())
+                }
+            })
+        })
+    });
+    let consumer = consumer.unwrap();
+    assert!(consumer.caught_up().await);
+    consumer.stop().await.unwrap();
+    assert_eq!(engine.committed("g", &partition(0)).await.unwrap().offset, 10);
+    for (_, numbers) in effects.by_key() {
+        assert_eq!(numbers, [0, 2, 4]);
+    }
+    let mut letters = letters.lock().unwrap().clone();
+    letters.sort();
+    let of = |key: &str, number, attempts, cause: &str| {
+        (key.to_owned(), number, attempts, cause.to_owned())
+    };
+    let expected = ["k0", "k1"].map(|key| {
+        let cause = "the function of its key panicked: the key of 3";
+        [of(key, 1, 2, "panicked: the text of an error"), of(key, 3, 0, cause)]
+    });
+    assert_eq!(letters, expected.concat());
+}
+
+/// Every time that can be set may be as long as there are times.
+#[colored::test]
+async fn times_may_be_as_long_as_they_can_be() {
+    let max = std::time::Duration::MAX;
+    for kind in ["drain", "commit_every", "deadline", "slow", "retry", "batch", "session"] {
+        let scratch = Scratch::new();
+        let engine = engine(&scratch, 1).await;
+        send(&engine, 3, 0, 5).await;
+        let effects = Effects::default();
+        let seen = effects.clone();
+        let member = engine.member("g", ["t"]);
+        let member = if kind == "session" { member.session(max) } else { member };
+        let builder = Consumer::builder(member.join().await.unwrap()).strict(true);
+        let builder = match kind {
+            "drain" => builder.drain(max),
+            "commit_every" => builder.commit_every(max),
+            "deadline" => builder.deadline(max),
+            "slow" => builder.slow(max),
+            "retry" => builder.retry(millis(1), max),
+            _ => builder,
+        };
+        let longest = if kind == "batch" { max } else { millis(1) };
+        let consumer = builder.start_batches(5, longest, move |records, context| {
+            let seen = seen.clone();
+            async move {
+                if kind == "retry" && context.attempt() < 3 {
+                    return Err(Failure::retry("again"));
+                }
+                records.iter().for_each(|record| seen.add(record, context.generation()));
+                Ok(())
+            }
+        });
+        let consumer = consumer.unwrap();
+        assert!(consumer.caught_up().await, "{kind}");
+        consumer.stop().await.unwrap();
+        effects.assert_once_and_in_order(3, 5);
+        assert_eq!(engine.committed("g", &partition(0)).await.unwrap().offset, 15, "{kind}");
+    }
 }

@@ -128,6 +128,9 @@ async fn complete(outside: &Outside) {
         }
         sleep(millis(20)).await;
     }
+    if let Some(wrong) = outside.wrong() {
+        panic!("{wrong}");
+    }
 }
 
 /// Runs so many seeds, of which each must keep all promises.

@@ -3,9 +3,19 @@
 //! `COLORED_SIM_SEEDS=100000 cargo test -p colored-rt-consumer --test simulated` runs more seeds.
 
 mod again;
+mod altered;
+mod damage;
+#[path = "../altered/directory.rs"]
+mod directory;
 mod engine;
+#[path = "../altered/files.rs"]
+mod files;
+#[path = "../altered/memory.rs"]
+#[allow(dead_code, reason = "tests/consumer uses the rest")]
+mod memory;
 mod outside;
 mod scripted;
+mod time;
 mod watched;
 
 /// The first so many seeds, of which `.ci/run` makes more. `COLORED_SIM_SEEDS` says how many instead.

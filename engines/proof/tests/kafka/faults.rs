@@ -50,7 +50,9 @@ async fn an_offset_out_of_range_is_told() {
     member.begin(&owned, 0);
     let event = timeout(Duration::from_secs(30), member.poll(room)).await.expect("an event");
     match event {
-        Ok(Event::OutOfRange { owned: of, start: 5, end: 20 }) => assert_eq!(of, owned),
+        Ok(Event::OutOfRange { owned: of, log }) => {
+            assert_eq!((of, log.start, log.end), (owned.clone(), 5, 20));
+        }
         other => panic!("{other:?}"),
     }
     member.begin(&owned, 5);
