@@ -3,10 +3,10 @@
 //! `COLORED_SIM_SEEDS=100000 cargo test -p colored-rt-consumer --test simulated` runs more seeds.
 
 mod again;
+#[path = "../altered/copies.rs"]
+mod copies;
 mod damage;
 mod engine;
-#[path = "../altered/files.rs"]
-mod files;
 mod outside;
 mod scripted;
 mod time;
