@@ -268,12 +268,14 @@ impl Offsets {
 }
 
 impl State {
-    /// What no generation of a group was higher than. Where some may be lost, it is beyond all that are known.
+    /// What no generation of a group was higher than. Where some may be lost and the clock was set back, it is beyond all that
+    /// are known.
     fn floor(&self, is_suspect: bool) -> u64 {
+        let now = u64::try_from(since_1970().as_micros()).unwrap_or(0);
         let generations = self.known.iter().filter(|((_, of), _)| of.is_none());
         let highest = generations.map(|(_, (_, stored))| stored.committed.offset).max();
-        let highest = highest.filter(|_| is_suspect).map_or(0, |highest| highest + LEAP);
-        u64::try_from(since_1970().as_micros()).unwrap_or(0).max(highest)
+        let ahead = highest.filter(|highest| is_suspect && *highest >= now);
+        ahead.map_or(now, |highest| highest.saturating_add(LEAP))
     }
 
     /// `None` while a commit of an earlier owner is under way.

@@ -68,8 +68,8 @@ pub(crate) async fn open(
         segments.push(Segment::open_complete(files, directory, base).await?);
     }
     let ends = [&filled, &empty].into_iter().flatten();
-    let identity =
-        ends.filter_map(|opened| opened.identity).next_back().unwrap_or_else(new_identity);
+    let identity = ends.filter_map(|opened| opened.identity).next_back();
+    let identity = identity.unwrap_or_else(new_identity);
     let (mut after, mut damaged) = (unmade, None);
     // Where a new segment begins, if there is to be one.
     let mut begins = segments.is_empty().then_some(unmade);
@@ -114,15 +114,12 @@ async fn open_ends(
 ) -> io::Result<Ends> {
     // A segment begins where all before it was confirmed.
     let known = bases.last().map_or(known, |last| known.max(*last));
-    let (mut ends, mut empties) = (Ends::default(), Vec::new());
+    let (mut ends, mut empties, mut unmade) = (Ends::default(), Vec::new(), Vec::new());
     while let Some(base) = bases.pop() {
         let opened = Segment::open(files, directory, base, keep, known).await?;
         ends.cut += opened.cut;
         match opened.fate {
-            Fate::Unmade => {
-                names::delete(directory, base, keep.sync).await?;
-                ends.unmade = ends.unmade.max(base);
-            }
+            Fate::Unmade => unmade.push(base),
             Fate::Whole if opened.next == base => empties.push(opened),
             _ => {
                 ends.filled = Some(opened);
@@ -131,6 +128,12 @@ async fn open_ends(
         }
     }
     let next = ends.filled.as_ref().map_or(0, |filled| filled.next);
+    let is_missed = ends.filled.as_ref().is_some_and(|filled| filled.fate == Fate::Ended);
+    ends.unmade = unmade.first().copied().unwrap_or(0);
+    // One that had been made is damaged, and stays.
+    for base in unmade.into_iter().filter(|_| !is_missed || keep.skips) {
+        names::delete(directory, base, keep.sync).await?;
+    }
     for opened in empties {
         if opened.next >= next && ends.empty.is_none() {
             ends.empty = Some(opened);

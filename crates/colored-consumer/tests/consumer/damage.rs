@@ -1,6 +1,6 @@
 //! A directory that is not what it was: bad bits, files that are cut, older or gone, files of others.
 
-use crate::files;
+use crate::copies;
 use crate::support::{Scratch, partition};
 use colored::time::{Duration, timeout};
 use colored_consumer::embedded::{Damage, Engine, NewRecord, Options};
@@ -62,7 +62,7 @@ async fn a_bad_bit_is_no_torn_end() {
     drop(engine);
     let path = segment(scratch.path());
     let at = find(&path, b"old 10.");
-    files::flip(&path, 8 * at).await.unwrap();
+    copies::flip(&path, 8 * at).await.unwrap();
     let error = Engine::open(scratch.path()).await.unwrap_err().to_string();
     let offset = "10 records before it can be read, from offset 0 to 10, and 9 behind it";
     for part in [path.to_str().unwrap(), "damaged at byte", offset, "Damage::Skip"] {
@@ -91,7 +91,7 @@ async fn a_bad_bit_in_the_commits_is_an_error() {
     drop(engine);
     let path = scratch.path().join("groups/00000000000000000000.log");
     let at = find(&path, b"metadata");
-    files::flip(&path, 8 * at).await.unwrap();
+    copies::flip(&path, 8 * at).await.unwrap();
     let error = Engine::open(scratch.path()).await.unwrap_err().to_string();
     assert!(error.contains(path.to_str().unwrap()) && error.contains("damaged at byte"), "{error}");
     let engine = Options::new().damage(Damage::Skip).open(scratch.path()).await.unwrap();
@@ -120,7 +120,7 @@ async fn a_generation_is_never_given_again() {
     let scratch = Scratch::new();
     let groups = scratch.path().join("groups");
     let mut before = 0;
-    let mut old = files::Files::new();
+    let mut old = copies::Files::new();
     for round in 0..3 {
         let engine = Options::new().sync(false).open(scratch.path()).await.unwrap();
         engine.create_topic("t", 1).await.unwrap();
@@ -133,8 +133,8 @@ async fn a_generation_is_never_given_again() {
         // Another engine can open it, so nothing is written any more.
         drop(Engine::open(scratch.path()).await.unwrap());
         match round {
-            0 => old = files::list(&groups).await.unwrap(),
-            _ => files::restore(&groups, &old).await.unwrap(),
+            0 => old = copies::list(&groups).await.unwrap(),
+            _ => copies::restore(&groups, &old).await.unwrap(),
         }
     }
 }
@@ -151,16 +151,16 @@ async fn a_log_behind_its_commits_goes_on_at_the_place_of_the_commits() {
             engine.create_topic("t", 1).await.unwrap();
             send(&engine, "kept", 50).await;
             let topics = scratch.path().join("topics");
-            let old = files::list(&topics).await.unwrap();
+            let old = copies::list(&topics).await.unwrap();
             send(&engine, "lost", 50).await;
             handle(&engine, "g", Reset::Earliest, 100).await;
             drop(engine);
             if is_cut {
                 let path = segment(scratch.path());
                 let at = find(&path, b"lost 0.");
-                files::cut(&path, at + 2).await.unwrap();
+                copies::cut(&path, at + 2).await.unwrap();
             } else {
-                files::restore(&topics, &old).await.unwrap();
+                copies::restore(&topics, &old).await.unwrap();
             }
             let engine = open().await.unwrap();
             assert_eq!(engine.lost().await, [(partition(0), 50..100)]);
@@ -209,12 +209,12 @@ async fn a_bad_segment_is_an_error_of_its_partition() {
         }
         drop(engine);
         drop(options().open(scratch.path()).await.unwrap());
-        let all = files::list(&scratch.path().join("topics/t/0")).await.unwrap();
+        let all = copies::list(&scratch.path().join("topics/t/0")).await.unwrap();
         let middle = all.keys().nth(all.len() / 2).unwrap();
         if is_gone {
             std::fs::remove_file(middle).unwrap();
         } else {
-            files::flip(middle, 8 * 1_000).await.unwrap();
+            copies::flip(middle, 8 * 1_000).await.unwrap();
         }
         let engine = options().open(scratch.path()).await.unwrap();
         let mut member = engine.member("g", ["t"]).join().await.unwrap();

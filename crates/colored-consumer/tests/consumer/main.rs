@@ -5,13 +5,13 @@ mod bounds;
 mod broken;
 mod commits;
 mod conformance;
+#[path = "../altered/copies.rs"]
+mod copies;
 mod damage;
 #[cfg(feature = "diagnose")]
 mod diagnosed;
 mod engine;
 mod failures;
-#[path = "../altered/files.rs"]
-mod files;
 mod frozen;
 mod group;
 mod killed;

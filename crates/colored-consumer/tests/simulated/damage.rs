@@ -2,7 +2,7 @@
 //! gone. What was confirmed and can be read is read; what is sent afterwards is handled; no offset and no generation is given
 //! twice.
 
-use crate::files::{self, Files};
+use crate::copies::{self, Files};
 use colored::sim::{Builder, random};
 use colored::time::{Duration, sleep, timeout};
 use colored_consumer::embedded::{Damage, Engine, NewRecord, Options};
@@ -99,15 +99,15 @@ async fn check(engine: &Engine, known: &Known) -> Vec<u64> {
 /// Changes a file, or all; returns how many records can be lost by that.
 async fn damage(old: &Files) -> std::io::Result<()> {
     let topics = Path::new(DIRECTORY).join("topics");
-    let all = files::list(Path::new(DIRECTORY)).await?;
+    let all = copies::list(Path::new(DIRECTORY)).await?;
     let logs: Vec<&PathBuf> = all.keys().filter(|path| path.extension().is_some()).collect();
     let path = logs[random() as usize % logs.len()];
     let length = all[path].len();
     match random() % 4 {
-        0 => files::flip(path, random() as usize % (8 * length)).await,
-        1 => files::cut(path, random() as usize % length).await,
+        0 => copies::flip(path, random() as usize % (8 * length)).await,
+        1 => copies::cut(path, random() as usize % length).await,
         2 if path.starts_with(&topics) => colored::fs::remove_file(path).await,
-        2 => files::restore(&topics, old).await,
+        2 => copies::restore(&topics, old).await,
         _ => Ok(()),
     }
 }
@@ -137,7 +137,7 @@ async fn lives() {
         }
         sleep(Duration::from_secs(5)).await;
         if life == 1 {
-            old = files::list(&Path::new(DIRECTORY).join("topics")).await.unwrap();
+            old = copies::list(&Path::new(DIRECTORY).join("topics")).await.unwrap();
         }
         if life > 0 {
             damage(&old).await.unwrap();

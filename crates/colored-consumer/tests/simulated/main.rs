@@ -4,12 +4,12 @@
 
 mod again;
 mod altered;
+#[path = "../altered/copies.rs"]
+mod copies;
 mod damage;
 #[path = "../altered/directory.rs"]
 mod directory;
 mod engine;
-#[path = "../altered/files.rs"]
-mod files;
 #[path = "../altered/memory.rs"]
 #[allow(dead_code, reason = "tests/consumer uses the rest")]
 mod memory;
