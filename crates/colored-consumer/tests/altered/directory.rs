@@ -114,7 +114,7 @@ impl Directory {
             if at < bytes * 8 {
                 let mut content = fs::read(&path).await.unwrap();
                 content[(at / 8) as usize] ^= 1 << (at % 8);
-                return fs::write_in_place(&path, content).await.unwrap();
+                return fs::write(&path, content).await.unwrap();
             }
             at -= bytes * 8;
         }
@@ -172,7 +172,7 @@ impl AlterLog for Directory {
             Alteration::Restore(records) => {
                 self.remove(|_| true).await;
                 for (path, content) in &self.copies.lock().await[&records] {
-                    fs::write_in_place(path, content).await.unwrap();
+                    fs::write(path, content).await.unwrap();
                 }
                 self.values.lock().await[..records as usize].to_vec()
             }
