@@ -7,14 +7,14 @@
 //! * No list of the client outlives its call: the client waits for such lists when it ends.
 
 use crate::context::{Change, Client, Context, add, list, lock, log_error};
+use crate::lookups::extents;
 use crate::sys;
 use colored::sync::Mutex;
-use colored_consumer::{
-    Assignment, Commit, CommitError, Committed, Control, Error, Owned, TopicPartition,
-};
+use colored_consumer::{Commit, CommitError, Control, Error, Extent, Owned, TopicPartition};
 use rdkafka::consumer::Consumer;
 use rdkafka::types::RDKafkaErrorCode;
 use rdkafka::{Offset, TopicPartitionList};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -72,26 +72,6 @@ impl Calls {
             result
         });
         called.await.ok()
-    }
-
-    /// Looks up what was committed, and what the logs have.
-    pub(crate) async fn prepare(
-        &self,
-        owned: Vec<Owned>,
-    ) -> Option<Result<Vec<Assignment>, Error>> {
-        self.run(move |client| prepare(client, owned)).await
-    }
-
-    /// Looks up what the logs of these partitions have.
-    pub(crate) async fn ranges(&self, all: Vec<Owned>) -> Option<Vec<(Owned, u64, u64)>> {
-        let look_up = |client: &Client| {
-            let range = |owned: Owned| {
-                let (start, end) = range(client, &owned.partition).ok()?;
-                Some((owned, start, end))
-            };
-            all.into_iter().filter_map(range).collect()
-        };
-        self.run(look_up).await
     }
 
     /// Ends the hand-over that is complete, if there is one.
@@ -161,33 +141,6 @@ fn finish(client: &Client, context: &Context) {
     }
 }
 
-fn prepare(client: &Client, all: Vec<Owned>) -> Result<Vec<Assignment>, Error> {
-    let names: Vec<_> = all.iter().map(|owned| owned.partition.clone()).collect();
-    let committed = client.committed_offsets(list(&names), ANSWER);
-    let committed = committed.map_err(|error| failed("the committed offsets", error))?;
-    let (elements, metadata) = (committed.elements(), sys::metadata(&committed));
-    let mut assignments = Vec::new();
-    for ((owned, element), metadata) in all.into_iter().zip(&elements).zip(metadata) {
-        element.error().map_err(|error| failed("a committed offset", error))?;
-        let committed = match element.offset() {
-            Offset::Offset(offset) => u64::try_from(offset).ok(),
-            _ => None,
-        };
-        let committed = committed.map(|offset| Committed { offset, metadata });
-        let (start, end) = range(client, &owned.partition)?;
-        assignments.push(Assignment { owned, committed, start, end });
-    }
-    Ok(assignments)
-}
-
-fn range(client: &Client, of: &TopicPartition) -> Result<(u64, u64), Error> {
-    let number = i32::try_from(of.partition).unwrap_or(i32::MAX);
-    let (start, end) = client
-        .fetch_watermarks(&of.topic, number, ANSWER)
-        .map_err(|error| failed("the ends of a log", error))?;
-    Ok((u64::try_from(start).unwrap_or(0), u64::try_from(end).unwrap_or(0)))
-}
-
 /// Commits and releases for a [`Member`](crate::Member).
 #[derive(Clone, Debug)]
 pub struct KafkaControl {
@@ -203,6 +156,19 @@ impl Control for KafkaControl {
         committed.unwrap_or(Err(CommitError::Fenced(all)))
     }
 
+    async fn extents(&self, owned: Vec<Owned>) -> Result<Vec<Option<Extent>>, Error> {
+        let (context, count) = (Arc::clone(&self.calls.context), owned.len());
+        let look_up = move |client: &Client| {
+            let is_owned = |owned: &Owned| lock(&context.ownership).is_owned(owned);
+            let (asked, _): (Vec<_>, Vec<_>) = owned.iter().cloned().partition(is_owned);
+            let found: Result<Vec<_>, _> = extents(client, &context, &asked)?.into_iter().collect();
+            let found: BTreeMap<_, _> = asked.into_iter().zip(found?).collect();
+            Ok(owned.iter().map(|owned| found.get(owned).cloned()).collect())
+        };
+        // A member that has left owns nothing.
+        self.calls.run(look_up).await.unwrap_or_else(|| Ok(vec![None; count]))
+    }
+
     async fn release(&self, owned: Vec<Owned>) -> Result<(), Error> {
         let is_complete = lock(&self.calls.context.ownership).release(&owned);
         if is_complete {
@@ -213,7 +179,11 @@ impl Control for KafkaControl {
 }
 
 fn commit(client: &Client, context: &Context, commits: Vec<Commit>) -> Result<(), CommitError> {
-    let is_owned = |commit: &Commit| lock(&context.ownership).is_owned(&commit.owned);
+    let is_owned = |commit: &Commit| {
+        let mut ownership = lock(&context.ownership);
+        let is_place = ownership.is_log(&commit.owned, commit.committed.log);
+        is_place && ownership.is_owned(&commit.owned)
+    };
     let (commits, gone): (Vec<_>, Vec<_>) = commits.into_iter().partition(is_owned);
     let mut fenced: Vec<_> = gone.into_iter().map(|commit| commit.owned).collect();
     if !commits.is_empty() {

@@ -37,7 +37,7 @@ impl Effects {
     pub fn add(&self, record: &Record, generation: u64) {
         let key = String::from_utf8(record.key.clone().unwrap_or_default().to_vec())
             .expect("it is as it was sent");
-        let number = std::str::from_utf8(&record.value)
+        let number = std::str::from_utf8(record.value.as_deref().unwrap_or_default())
             .expect("it is as it was sent")
             .parse()
             .expect("it is as it was sent");

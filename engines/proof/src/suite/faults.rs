@@ -10,7 +10,8 @@ use std::future::pending;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 fn number(record: &Record) -> u64 {
-    let text = std::str::from_utf8(&record.value).expect("it is as it was sent");
+    let value = record.value.as_deref().unwrap_or_default();
+    let text = std::str::from_utf8(value).expect("it is as it was sent");
     text.parse().expect("it is as it was sent")
 }
 
@@ -250,8 +251,9 @@ pub async fn foreign_and_forged_metadata_lose_nothing<T: TestTopic>(topic: &T) {
     let run_of_two_billion = "ZQAAAAB/////";
     let metadata = ["somebody's", run_of_two_billion, "bgA="];
     commit_as_another(topic, 3, |of| Committed {
-        offset: of.start,
+        offset: of.log.start,
         metadata: metadata[of.owned.partition.partition as usize].into(),
+        log: None,
     })
     .await;
     let effects = Effects::default();
@@ -288,8 +290,8 @@ pub async fn foreign_and_forged_metadata_lose_nothing<T: TestTopic>(topic: &T) {
 /// If not.
 pub async fn a_group_ahead_of_the_log_begins_where_it_was_told<T: TestTopic>(topic: &T) {
     topic.send(2, 10).await;
-    let ahead = |end| Committed { offset: end + 1_000, metadata: Vec::new() };
-    commit_as_another(topic, 1, |of| ahead(of.end)).await;
+    let ahead = |end| Committed { offset: end + 1_000, ..Committed::default() };
+    commit_as_another(topic, 1, |of| ahead(of.log.limit)).await;
     let effects = Effects::default();
     let member = topic.join(SESSION, None).await;
     let consumer = run(Consumer::builder(member), &effects, Duration::ZERO);

@@ -155,7 +155,7 @@ pub async fn a_member_may_be_dropped_at_any_time<T: TestTopic>(topic: &T) {
     for _ in 0..10 {
         let commit = all.iter().map(|of| Commit {
             owned: of.owned.clone(),
-            committed: Committed { offset: of.start, metadata: Vec::new() },
+            committed: Committed { offset: of.log.start, ..Committed::default() },
         });
         let (control, commit) = (control.clone(), commit.collect());
         commits.push(colored::spawn_unique(async move { control.commit(commit).await }));

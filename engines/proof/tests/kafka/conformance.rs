@@ -22,9 +22,9 @@ impl Fixture for Group {
         member.session(millis(30_000)).heartbeat(millis(150)).join().await.unwrap()
     }
 
-    async fn send(&self, partition: u32, value: &str) {
-        let record = (None, value.to_owned(), Some(partition as i32));
-        colored::block_in_place(|| self.topic.kafka.send(&self.topic.name, &[record]));
+    async fn send(&self, partition: u32, value: Option<&str>) {
+        let place = (&*self.topic.name, partition as i32);
+        colored::block_in_place(|| self.topic.kafka.send_record(place, None, value, &[]));
     }
 }
 
