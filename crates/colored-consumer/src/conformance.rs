@@ -6,6 +6,7 @@
 use crate::source::{
     Assignment, Commit, CommitError, Committed, Control, Event, Owned, Record, Room, Source,
 };
+use bytes::Bytes;
 use colored::time::{Duration, timeout};
 use std::collections::BTreeMap;
 
@@ -25,8 +26,8 @@ pub trait Fixture: Send + Sync {
     /// A new member of the group, which reads the topic. Cancel safe: it is never dropped before its end.
     fn join(&self, group: &str) -> impl Future<Output = Self::Source> + Send;
 
-    /// Appends a record with this value to a partition. Cancel safe: it is never dropped before its end.
-    fn send(&self, partition: u32, value: &str) -> impl Future<Output = ()> + Send;
+    /// Appends a record with this value to a partition, without one a tombstone. Cancel safe: it is never dropped before its end.
+    fn send(&self, partition: u32, value: Option<&str>) -> impl Future<Output = ()> + Send;
 }
 
 /// All checks, one after the other, each with a group of its own. Not cancel safe: members stay.
@@ -37,13 +38,15 @@ pub trait Fixture: Send + Sync {
 pub async fn check_all<F: Fixture>(fixture: &F) {
     for partition in 0..2 {
         for number in 0..10 {
-            fixture.send(partition, &number.to_string()).await;
+            fixture.send(partition, Some(&number.to_string())).await;
         }
     }
     check_records(fixture).await;
     check_pauses(fixture).await;
     check_commits(fixture).await;
     check_hand_over(fixture).await;
+    check_values(fixture).await;
+    check_ends(fixture).await;
 }
 
 /// A member with what it has been told.
@@ -53,13 +56,15 @@ struct Told<S> {
     revoked: Vec<Owned>,
     lost: Vec<Owned>,
     records: Vec<Record>,
+    /// Where each partition goes on.
+    next: BTreeMap<u32, u64>,
 }
 
 impl<S: Source> Told<S> {
     async fn join<F: Fixture<Source = S>>(fixture: &F, group: &str) -> Told<S> {
         let source = fixture.join(group).await;
-        let (assigned, revoked, lost, records) = Default::default();
-        Told { source, assigned, revoked, lost, records }
+        let (assigned, revoked, lost, records, next) = Default::default();
+        Told { source, assigned, revoked, lost, records, next }
     }
 
     /// Takes events until something holds.
@@ -90,13 +95,14 @@ impl<S: Source> Told<S> {
                     self.assigned.insert(assignment.owned.partition.partition, assignment);
                 }
             }
-            Event::Records { owned, records, end } => {
+            Event::Records { owned, records, next, end } => {
                 assert!(records.len() <= room.records, "{} records for {room:?}", records.len());
                 let number = owned.partition.partition;
                 let assigned = self.assigned.get(&number).expect("only owned partitions are read");
                 assert_eq!(assigned.owned, owned, "records of another generation");
                 assert!(records.iter().all(|record| record.partition == number));
-                assert!(records.last().is_some_and(|last| last.offset < end));
+                assert!(records.last().is_none_or(|last| last.offset < end.min(next)));
+                self.next.insert(number, next);
                 self.records.extend(records);
             }
             Event::Revoked(revoked) => self.revoked.extend(revoked),
@@ -105,9 +111,8 @@ impl<S: Source> Told<S> {
                     .for_each(|owned| drop(self.assigned.remove(&owned.partition.partition)));
                 self.lost.extend(lost);
             }
-            Event::OutOfRange { owned, start, end } => {
-                panic!("{}: the log has {start} to {end}", owned.partition)
-            }
+            Event::OutOfRange { owned, log } => panic!("{}: {log}", owned.partition),
+            Event::Failed { owned, error } => panic!("{}: {error}", owned.partition),
         }
     }
 
@@ -115,19 +120,29 @@ impl<S: Source> Told<S> {
     async fn begin_all(&mut self) {
         self.until("both partitions", |told| told.assigned.len() == 2).await;
         for assignment in self.assigned.values() {
-            self.source.begin(&assignment.owned, assignment.start);
+            self.source.begin(&assignment.owned, assignment.log.start);
         }
     }
 
     fn values(&self, partition: u32) -> Vec<&[u8]> {
         let of = self.records.iter().filter(|record| record.partition == partition);
-        of.map(|record| &record.value[..]).collect()
+        of.map(|record| record.value.as_deref().unwrap_or_default()).collect()
     }
 
     fn commit(&self, partition: u32, offset: u64, metadata: &[u8]) -> Vec<Commit> {
-        let committed = Committed { offset, metadata: metadata.to_vec() };
-        vec![Commit { owned: self.assigned[&partition].owned.clone(), committed }]
+        let assigned = &self.assigned[&partition];
+        let log = assigned.log.identity;
+        let committed = Committed { offset, metadata: metadata.to_vec(), log };
+        vec![Commit { owned: assigned.owned.clone(), committed }]
     }
+}
+
+/// What was committed is told as it was. An engine that knows its logs apart may say in which it was.
+#[track_caller]
+fn assert_committed(told: &Assignment, offset: u64, metadata: &[u8]) {
+    let committed = told.committed.as_ref().expect("there was a commit");
+    assert_eq!((committed.offset, &committed.metadata[..]), (offset, metadata));
+    assert!(!told.log.is_other(committed.log), "it is the same log: {told:?}");
 }
 
 fn numbers(range: std::ops::Range<u32>) -> Vec<Vec<u8>> {
@@ -141,14 +156,14 @@ async fn check_records<F: Fixture>(fixture: &F) {
     told.listen(ALL).await;
     assert!(told.records.is_empty(), "records before the begin");
     let first = told.assigned[&0].clone();
-    assert_eq!((first.committed, first.end - first.start), (None, 10));
-    told.source.begin(&first.owned, first.start);
+    assert_eq!((first.committed, first.log.end - first.log.start), (None, 10));
+    told.source.begin(&first.owned, first.log.start);
     told.listen(Room { records: 0, bytes: 0 }).await;
     assert!(told.records.is_empty(), "records without room");
     told.until("ten records", |told| told.records.len() == 10).await;
     assert_eq!(told.values(0), numbers(0..10));
     told.records.clear();
-    told.source.begin(&first.owned, first.start + 7);
+    told.source.begin(&first.owned, first.log.start + 7);
     told.until("three records", |told| told.records.len() == 3).await;
     assert_eq!(told.values(0), numbers(7..10));
     assert!(told.records.windows(2).all(|pair| pair[0].offset < pair[1].offset));
@@ -162,8 +177,8 @@ async fn check_pauses<F: Fixture>(fixture: &F) {
     told.until("all records", |told| told.records.len() == 20).await;
     let partition = told.assigned[&0].owned.partition.clone();
     told.source.pause(&partition);
-    fixture.send(0, "10").await;
-    fixture.send(1, "10").await;
+    fixture.send(0, Some("10")).await;
+    fixture.send(1, Some("10")).await;
     told.until("the open partition", |told| told.values(1).len() == 11).await;
     told.listen(ALL).await;
     assert_eq!(told.values(0), numbers(0..10), "a paused partition returned records");
@@ -179,7 +194,7 @@ async fn check_commits<F: Fixture>(fixture: &F) {
     let mut told = Told::join(fixture, GROUP).await;
     told.begin_all().await;
     let control = told.source.control();
-    let place = told.assigned[&0].start + 4;
+    let place = told.assigned[&0].log.start + 4;
     let metadata = vec![b'a'; 4096];
     control.commit(told.commit(0, place - 1, b"")).await.expect("an owner commits");
     control.commit(told.commit(0, place, &metadata)).await.expect("an owner commits");
@@ -187,8 +202,9 @@ async fn check_commits<F: Fixture>(fixture: &F) {
     told.source.close().await.expect("the engine works");
     let mut next = Told::join(fixture, GROUP).await;
     next.begin_all().await;
-    assert_eq!(next.assigned[&0].committed, Some(Committed { offset: place, metadata }));
+    assert_committed(&next.assigned[&0], place, &metadata);
     assert_eq!(next.assigned[&1].committed, None);
+    assert!(!next.assigned[&0].has_other_commits && next.assigned[&1].has_other_commits);
     for (partition, assignment) in &next.assigned {
         assert!(assignment.owned.generation > before[partition].owned.generation);
     }
@@ -213,7 +229,7 @@ async fn check_hand_over<F: Fixture>(fixture: &F) {
     new.listen(ALL).await;
     assert!(new.assigned.is_empty(), "two owners at once");
     let control = old.source.control();
-    let place = old.assigned[&number].start + 2;
+    let place = old.assigned[&number].log.start + 2;
     control.commit(old.commit(number, place, b"last")).await.expect("it owns it still");
     control.release(vec![revoked.clone()]).await.expect("the engine works");
     for _ in 0..100 {
@@ -224,8 +240,7 @@ async fn check_hand_over<F: Fixture>(fixture: &F) {
         old.listen(ALL).await;
     }
     let assignment = new.assigned.get(&number).expect("the newcomer has what was released");
-    let expected = Committed { offset: place, metadata: b"last".to_vec() };
-    assert_eq!(assignment.committed, Some(expected.clone()));
+    assert_committed(assignment, place, b"last");
     assert!(assignment.owned.generation > revoked.generation);
     match control.commit(old.commit(number, place + 1, b"late")).await {
         Err(CommitError::Fenced(fenced)) => assert_eq!(fenced, [revoked]),
@@ -235,6 +250,46 @@ async fn check_hand_over<F: Fixture>(fixture: &F) {
     new.source.close().await.expect("the engine works");
     let mut last = Told::join(fixture, GROUP).await;
     last.begin_all().await;
-    assert_eq!(last.assigned[&number].committed, Some(expected), "a late commit changed nothing");
+    // A late commit changed nothing.
+    assert_committed(&last.assigned[&number], place, b"last");
     last.source.close().await.expect("the engine works");
+}
+
+/// A tombstone is another thing than an empty value.
+async fn check_values<F: Fixture>(fixture: &F) {
+    let mut told = Told::join(fixture, "conformance-values").await;
+    told.begin_all().await;
+    let end = told.assigned[&0].log.end;
+    fixture.send(0, Some("")).await;
+    fixture.send(0, None).await;
+    let is_new = |record: &&Record| record.partition == 0 && record.offset >= end;
+    told.until("both", |told| told.records.iter().filter(is_new).count() == 2).await;
+    let values: Vec<_> = told.records.iter().filter(is_new).map(|of| of.value.clone()).collect();
+    assert_eq!(values, [Some(Bytes::new()), None]);
+    told.source.close().await.expect("the engine works");
+}
+
+/// The ends of a log are told when they are asked for, and a reader that has read all gets to them; nobody is told those of a
+/// partition that it does not own.
+async fn check_ends<F: Fixture>(fixture: &F) {
+    let mut told = Told::join(fixture, "conformance-ends").await;
+    told.begin_all().await;
+    let control = told.source.control();
+    let owned: Vec<_> = told.assigned.values().map(|assigned| assigned.owned.clone()).collect();
+    for partition in [0, 1] {
+        fixture.send(partition, Some("the last")).await;
+    }
+    let extents = control.extents(owned.clone()).await.expect("the engine works");
+    for (partition, extent) in (0..).zip(extents) {
+        let extent = extent.expect("the member owns it");
+        assert!(extent.floor <= extent.start && extent.end <= extent.limit, "{extent:?}");
+        let is_there = move |told: &Told<F::Source>| {
+            told.values(partition).last().is_some_and(|last| *last == b"the last")
+                && told.next[&partition] == extent.end
+        };
+        told.until("the end of the log", is_there).await;
+    }
+    told.source.close().await.expect("the engine works");
+    let gone = control.extents(owned).await;
+    assert!(gone.is_err() || gone.is_ok_and(|gone| gone == [None, None]), "it owns nothing");
 }

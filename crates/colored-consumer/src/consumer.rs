@@ -1,8 +1,11 @@
 //! [`Consumer`], and the [`Builder`] that starts one.
 
 mod builder;
+mod caught_up;
 mod claimed;
+mod clock;
 mod commits;
+mod contain;
 mod context;
 #[cfg(feature = "diagnose")]
 mod diagnosed;
@@ -13,12 +16,15 @@ mod driver;
 mod failure;
 mod figures;
 mod lane;
+mod line;
 mod options;
 mod pauses;
+mod place;
 mod rebalance;
 mod run;
 mod shares;
 mod state;
+mod trouble;
 mod work;
 
 pub use self::builder::{Builder, Consumer};

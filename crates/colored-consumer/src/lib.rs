@@ -82,6 +82,6 @@ pub use self::consumer::{
     Metrics, Order, PartitionMetrics, Reset, color_of,
 };
 pub use self::source::{
-    Assignment, Commit, CommitError, Committed, Control, Error, Event, Owned, Record, Room, Source,
-    TopicPartition,
+    Assignment, Commit, CommitError, Committed, Control, Error, Event, Extent, Owned, Record, Room,
+    Source, TopicPartition,
 };

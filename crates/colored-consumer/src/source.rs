@@ -6,7 +6,9 @@
 //! What an engine promises, and [`conformance`](crate::conformance) checks:
 //!
 //! * The records of a partition come with ascending offsets, from the place on that [`Source::begin`] names, while the
-//!   partition is the member's own, and not while it is paused.
+//!   partition is the member's own, and not while it is paused. None is left out that the log has.
+//! * The ends of a log are facts of the engine, an [`Extent`]: they are told with an assignment, when a place is not in the log, and
+//!   when they are asked for. What to do about them is the consumer's to decide.
 //! * A partition has one owner. After [`Event::Revoked`] nobody else gets it before [`Control::release`], or before the
 //!   group takes the member for dead; then the member gets [`Event::Lost`].
 //! * The generation of a partition rises with each owner, also over restarts of the engine.
@@ -54,19 +56,19 @@ pub struct Record {
     pub timestamp: i64,
     /// The key, if there is one.
     pub key: Option<Bytes>,
-    /// The value.
-    pub value: Bytes,
-    /// Names with values, in the order of the producer.
-    pub headers: Vec<(String, Bytes)>,
+    /// The value. `None` is a tombstone: the record says that its key has no value any more. An empty value is another thing.
+    pub value: Option<Bytes>,
+    /// Names with values, in the order of the producer. A header may have no value.
+    pub headers: Vec<(String, Option<Bytes>)>,
 }
 
 impl Record {
     /// The bytes that count against a bound: key, value and headers, and 128 for the record itself.
     #[must_use]
     pub fn size(&self) -> usize {
-        let headers = self.headers.iter().map(|(name, value)| name.len() + value.len() + 64);
-        let key = self.key.as_ref().map_or(0, Bytes::len);
-        128 + key + self.value.len() + headers.sum::<usize>()
+        let length = |bytes: &Option<Bytes>| bytes.as_ref().map_or(0, Bytes::len);
+        let headers = self.headers.iter().map(|(name, value)| name.len() + length(value) + 64);
+        128 + length(&self.key) + length(&self.value) + headers.sum::<usize>()
     }
 }
 
@@ -77,6 +79,46 @@ pub struct Committed {
     pub offset: u64,
     /// What the committer wrote beside it. It may be anybody's.
     pub metadata: Vec<u8>,
+    /// The [`identity`](Extent::identity) of the log in which the offset is a place. `None` if it is not known.
+    pub log: Option<u128>,
+}
+
+/// The ends of a log, as its engine knows them now. All but the identity are offsets.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Extent {
+    /// The lowest place that a commit can rightly have: no record was deleted that had this offset or a higher one. It is `start`,
+    /// unless the engine knows that no record was between the two. At most `start`.
+    pub floor: u64,
+    /// Reading can begin here. No record has a lower offset.
+    pub start: u64,
+    /// The offset after the last record that this member can read.
+    pub end: u64,
+    /// The highest place that a commit can rightly have. At least `end`: a log may end higher for other readers, or may have had
+    /// records behind the last one.
+    pub limit: u64,
+    /// Two logs with different numbers are different logs: one was made again, or was replaced by a copy. `None` if the engine
+    /// cannot tell.
+    pub identity: Option<u128>,
+}
+
+impl Extent {
+    /// Whether an offset is a place in this log.
+    #[must_use]
+    pub fn has_place(&self, offset: u64) -> bool {
+        (self.floor..=self.limit).contains(&offset)
+    }
+
+    /// Whether an identity is that of another log. Not if one of the two is not known.
+    #[must_use]
+    pub fn is_other(&self, identity: Option<u128>) -> bool {
+        self.identity.zip(identity).is_some_and(|(own, other)| own != other)
+    }
+}
+
+impl fmt::Display for Extent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the log has the offsets from {} to {}", self.start, self.limit)
+    }
 }
 
 /// A partition that a member gets.
@@ -86,10 +128,11 @@ pub struct Assignment {
     pub owned: Owned,
     /// How far the group is, if it has ever committed.
     pub committed: Option<Committed>,
-    /// The first offset that the log has.
-    pub start: u64,
-    /// The offset after the last.
-    pub end: u64,
+    /// What the log has.
+    pub log: Extent,
+    /// Whether the group has a commit in another partition of the topic. If it has, and has none here, then the partition was
+    /// added to the topic while the group was in it.
+    pub has_other_commits: bool,
 }
 
 /// What a member is told.
@@ -101,23 +144,33 @@ pub enum Event {
     Records {
         /// The partition.
         owned: Owned,
-        /// Ascending by offset.
+        /// Ascending by offset. Empty if only the two places below have moved.
         records: Vec<Record>,
-        /// The offset after the last record of the log, as far as the engine knows.
+        /// Where the member goes on, above the last record. Between the two the log has no record that the member could read:
+        /// there are markers of transactions, deleted records, or records of others.
+        next: u64,
+        /// [`Extent::end`], as far as the engine knows.
         end: u64,
     },
     /// Others are to have these partitions: finish, commit, then [`Control::release`].
     Revoked(Vec<Owned>),
     /// These partitions are gone: commits fail.
     Lost(Vec<Owned>),
-    /// The log no longer has the next record of the partition, or does not have it yet. [`Source::begin`] goes on.
+    /// The next place of the partition is not in its log, or was not when the engine tried to read it, or the log is another one
+    /// now. Nothing is read from the partition until [`Source::begin`].
     OutOfRange {
         /// The partition.
         owned: Owned,
-        /// The first offset that the log has.
-        start: u64,
-        /// The offset after the last.
-        end: u64,
+        /// What the log has.
+        log: Extent,
+    },
+    /// The partition cannot be read now, and the others can. Nothing is read from it until [`Source::begin`], which the consumer
+    /// calls after a pause.
+    Failed {
+        /// The partition.
+        owned: Owned,
+        /// Why.
+        error: Error,
     },
 }
 
@@ -142,7 +195,8 @@ pub struct Commit {
 /// Why a commit failed. Nothing of it counts as done.
 #[derive(Debug)]
 pub enum CommitError {
-    /// The committer no longer owns these partitions; the other partitions were committed.
+    /// The committer no longer owns these partitions, or they have another log than the commit; the other partitions were
+    /// committed.
     Fenced(Vec<Owned>),
     /// Try again.
     Failed(Error),
@@ -197,10 +251,10 @@ pub trait Source: Send + 'static {
     ///
     /// # Errors
     ///
-    /// The engine's. The member may be polled again.
+    /// Of the whole member. It may be polled again. What concerns one partition is [`Event::Failed`].
     fn poll(&mut self, room: Room) -> impl Future<Output = Result<Event, Error>> + Send;
 
-    /// Reads an assigned partition from this offset on.
+    /// Reads an assigned partition from this offset on: from the first record that has it, or a higher one.
     fn begin(&mut self, owned: &Owned, offset: u64);
 
     /// Returns no records of the partition until it is resumed.
@@ -234,4 +288,14 @@ pub trait Control: Clone + Send + Sync + 'static {
     ///
     /// The engine's.
     fn release(&self, owned: Vec<Owned>) -> impl Future<Output = Result<(), Error>> + Send;
+
+    /// What the logs of these partitions have now, in this order; `None` for one that the member no longer owns. Cancel safe.
+    ///
+    /// # Errors
+    ///
+    /// The engine's.
+    fn extents(
+        &self,
+        owned: Vec<Owned>,
+    ) -> impl Future<Output = Result<Vec<Option<Extent>>, Error>> + Send;
 }

@@ -18,7 +18,7 @@ use crate::reader::{Request, read};
 use crate::table::Table;
 use async_nats::jetstream::Context;
 use async_nats::jetstream::kv::{Entry, Operation, Store, Watch};
-use colored_consumer::{Commit, CommitError, Error, Event, Owned, Record, TopicPartition};
+use colored_consumer::{Commit, CommitError, Error, Event, Extent, Owned, Record, TopicPartition};
 use futures_util::StreamExt;
 use futures_util::future::join_all;
 use std::collections::BTreeMap;
@@ -51,6 +51,7 @@ pub(crate) enum Command {
     Read(Owned, Request),
     Commit(Vec<Commit>, oneshot::Sender<Result<(), CommitError>>),
     Release(Vec<Owned>, oneshot::Sender<Result<(), Error>>),
+    Extents(Vec<Owned>, oneshot::Sender<Result<Vec<Option<Extent>>, Error>>),
     Close(oneshot::Sender<Result<(), Error>>),
 }
 
@@ -263,8 +264,24 @@ impl Agent {
                 // Nobody may wait.
                 let _ = reply.send(released);
             }
+            Command::Extents(owned, reply) => {
+                let extents = self.extents(owned).await;
+                // Nobody may wait.
+                let _ = reply.send(extents);
+            }
             Command::Close(_) => {}
         }
+    }
+
+    async fn extents(&self, owned: Vec<Owned>) -> Result<Vec<Option<Extent>>, Error> {
+        let mut extents = Vec::with_capacity(owned.len());
+        for owned in owned {
+            extents.push(match self.is_held(&owned) {
+                true => Some(range(&self.context, &owned.partition).await?),
+                false => None,
+            });
+        }
+        Ok(extents)
     }
 
     fn is_held(&self, owned: &Owned) -> bool {

@@ -296,7 +296,7 @@ impl Engine {
     /// If there is no such topic, or the server does not answer.
     pub async fn end(&self, of: &TopicPartition) -> Result<u64, Error> {
         let (context, of) = (self.context.clone(), of.clone());
-        self.thread.run(async move { Ok(agent::range(&context, &of).await?.1) }).await
+        self.thread.run(async move { Ok(agent::range(&context, &of).await?.end) }).await
     }
 
     /// A member of a group that reads these topics: set its options, and let it join.

@@ -30,7 +30,8 @@ impl Lease {
         let committed = match offset {
             "" => None,
             offset => {
-                Some(Committed { offset: offset.parse().ok()?, metadata: text[end + 1..].to_vec() })
+                let metadata = text[end + 1..].to_vec();
+                Some(Committed { offset: offset.parse().ok()?, metadata, log: None })
             }
         };
         let owner = (!owner.is_empty()).then(|| owner.to_owned());
@@ -91,7 +92,7 @@ mod tests {
     #[test]
     fn entries_come_back() {
         let metadata = b"any\n,bytes\xff".to_vec();
-        for committed in [None, Some(Committed { offset: 7, metadata })] {
+        for committed in [None, Some(Committed { offset: 7, metadata, log: None })] {
             for owner in [None, Some("m".to_owned())] {
                 let lease = Lease { owner, generation: 3, committed: committed.clone() };
                 assert_eq!(Lease::decode(&lease.encode()), Some(lease));

@@ -4,7 +4,7 @@ use crate::agent::{Command, Joined, Told};
 use crate::engine::Thread;
 use crate::reader::Request;
 use colored_consumer::{
-    Assignment, Commit, CommitError, Control, Error, Event, Owned, Record, Room, Source,
+    Assignment, Commit, CommitError, Control, Error, Event, Extent, Owned, Record, Room, Source,
     TopicPartition,
 };
 use std::collections::VecDeque;
@@ -51,7 +51,7 @@ impl Reader {
         Reader {
             owned: assignment.owned.clone(),
             buffer: VecDeque::new(),
-            end: assignment.end,
+            end: assignment.log.end,
             next: None,
             begin: 0,
             is_paused: false,
@@ -74,7 +74,8 @@ impl Reader {
             records.extend(self.buffer.pop_front());
         }
         let after = records.last()?.offset + 1;
-        Some(Event::Records { owned: self.owned.clone(), records, end: self.end.max(after) })
+        let (owned, end) = (self.owned.clone(), self.end.max(after));
+        Some(Event::Records { owned, records, next: after, end })
     }
 }
 
@@ -98,10 +99,12 @@ impl Member {
                     Event::Revoked(gone) | Event::Lost(gone) => {
                         self.readers.retain(|reader| !gone.contains(&reader.owned));
                     }
-                    Event::OutOfRange { owned, .. } => match self.reader(owned) {
-                        Some(reader) => reader.next = None,
-                        None => return Ok(None),
-                    },
+                    Event::OutOfRange { owned, .. } | Event::Failed { owned, .. } => {
+                        match self.reader(owned) {
+                            Some(reader) => reader.next = None,
+                            None => return Ok(None),
+                        }
+                    }
                     Event::Records { .. } => {}
                 }
                 Ok(Some(event))
@@ -233,5 +236,12 @@ impl Control for JetStreamControl {
         // A member that has left has released everything.
         let _ = self.commands.send(Command::Release(owned, reply));
         done.await.unwrap_or(Ok(()))
+    }
+
+    async fn extents(&self, owned: Vec<Owned>) -> Result<Vec<Option<Extent>>, Error> {
+        let (reply, done) = oneshot::channel();
+        let left = || Error::new("the member has left its group");
+        self.commands.send(Command::Extents(owned, reply)).map_err(|_| left())?;
+        done.await.unwrap_or_else(|_| Err(left()))
     }
 }

@@ -86,10 +86,10 @@ async fn fetch(
     told: &mpsc::UnboundedSender<Told>,
 ) -> Result<(), Option<String>> {
     if place.as_ref().is_none_or(|place| place.sequence != from) {
-        let (start, end) =
+        let log =
             range(context, &owned.partition).await.map_err(|error| Some(error.to_string()))?;
-        if from < start {
-            let event = Event::OutOfRange { owned: owned.clone(), start, end };
+        if from < log.start {
+            let event = Event::OutOfRange { owned: owned.clone(), log };
             let _ = told.send(Told::Event(event));
             return Ok(());
         }
@@ -157,8 +157,9 @@ fn record(owned: &Owned, message: &Message) -> Option<(Record, u64, u64)> {
     let key = message.subject.rsplit('.').next().and_then(key::decode);
     let headers = message.headers.iter().flat_map(|headers| headers.iter());
     let headers = headers.flat_map(|(name, values)| {
-        let value =
-            |value: &async_nats::HeaderValue| Bytes::copy_from_slice(value.as_str().as_bytes());
+        let value = |value: &async_nats::HeaderValue| {
+            Some(Bytes::copy_from_slice(value.as_str().as_bytes()))
+        };
         values.iter().map(move |one| (name.to_string(), value(one)))
     });
     let of = &owned.partition;
@@ -168,7 +169,7 @@ fn record(owned: &Owned, message: &Message) -> Option<(Record, u64, u64)> {
         offset: info.stream_sequence,
         timestamp: (info.published.unix_timestamp_nanos() / 1_000_000) as i64,
         key: key.map(Bytes::from),
-        value: message.payload.clone(),
+        value: Some(message.payload.clone()),
         headers: headers.collect(),
     };
     Some((record, info.consumer_sequence, info.pending))

@@ -156,8 +156,16 @@ impl Control for KafkaControl {
         committed.unwrap_or(Err(CommitError::Fenced(all)))
     }
 
+    async fn release(&self, owned: Vec<Owned>) -> Result<(), Error> {
+        let is_complete = lock(&self.calls.context.ownership).release(&owned);
+        if is_complete {
+            self.calls.finish().await;
+        }
+        Ok(())
+    }
+
     async fn extents(&self, owned: Vec<Owned>) -> Result<Vec<Option<Extent>>, Error> {
-        let (context, count) = (Arc::clone(&self.calls.context), owned.len());
+        let context = Arc::clone(&self.calls.context);
         let look_up = move |client: &Client| {
             let is_owned = |owned: &Owned| lock(&context.ownership).is_owned(owned);
             let (asked, _): (Vec<_>, Vec<_>) = owned.iter().cloned().partition(is_owned);
@@ -165,16 +173,8 @@ impl Control for KafkaControl {
             let found: BTreeMap<_, _> = asked.into_iter().zip(found?).collect();
             Ok(owned.iter().map(|owned| found.get(owned).cloned()).collect())
         };
-        // A member that has left owns nothing.
-        self.calls.run(look_up).await.unwrap_or_else(|| Ok(vec![None; count]))
-    }
-
-    async fn release(&self, owned: Vec<Owned>) -> Result<(), Error> {
-        let is_complete = lock(&self.calls.context.ownership).release(&owned);
-        if is_complete {
-            self.calls.finish().await;
-        }
-        Ok(())
+        let left = || Err(Error::new("the member has left its group"));
+        self.calls.run(look_up).await.unwrap_or_else(left)
     }
 }
 

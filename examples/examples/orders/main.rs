@@ -145,7 +145,7 @@ impl Handled {
             Consumer::builder(member).concurrency(self.at_a_time).start(move |record, _| {
                 let (store, stored) = (Arc::clone(&store), stored.clone());
                 async move {
-                    store.handle(&Order::decode(&record.value)).await;
+                    store.handle(&Order::decode(record.value.as_deref().unwrap_or_default())).await;
                     stored.send_replace(store.counts().stored);
                     Ok(())
                 }

@@ -65,7 +65,7 @@ impl Feed {
         match self.member.poll(Room { records, bytes: 64 << 20 }).await {
             Ok(Event::Assigned(all)) => {
                 for assignment in all {
-                    self.member.begin(&assignment.owned, assignment.start);
+                    self.member.begin(&assignment.owned, assignment.log.start);
                     self.owned.push(assignment.owned);
                 }
             }
@@ -86,7 +86,7 @@ impl Feed {
         *due += COMMIT_EVERY;
         let commits = self.owned.iter().map(|owned| {
             let offset = self.progress.low(owned.partition.partition);
-            Commit { owned: owned.clone(), committed: Committed { offset, metadata: Vec::new() } }
+            Commit { owned: owned.clone(), committed: Committed { offset, ..Committed::default() } }
         });
         self.member.control().commit(commits.collect()).await.expect("the engine works");
     }

@@ -106,7 +106,7 @@ fn poll_all(directory: &Directory, count: u64) -> Duration {
             let room = Room { records: 20_000, bytes: 1 << 20 };
             match member.poll(room).await.expect("the engine works") {
                 Event::Assigned(all) => {
-                    all.iter().for_each(|of| member.begin(&of.owned, of.start));
+                    all.iter().for_each(|of| member.begin(&of.owned, of.log.start));
                 }
                 Event::Records { records, .. } => polled += records.len() as u64,
                 _ => {}

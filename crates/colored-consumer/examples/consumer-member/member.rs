@@ -84,7 +84,10 @@ impl Plan {
         if self.poison.as_deref() == Some(&key) || (is_unlucky && context.attempt() == 1) {
             return Err(Failure::retry("it fails"));
         }
-        let (number, generation) = (String::from_utf8_lossy(&record.value), context.generation());
+        let (number, generation) = (
+            String::from_utf8_lossy(record.value.as_deref().unwrap_or_default()),
+            context.generation(),
+        );
         let (partition, offset, end) = (record.partition, record.offset, nanoseconds());
         let line =
             format!("{key} {number} {member} {generation} {start} {end} {partition} {offset}\n");

@@ -2,29 +2,40 @@
 
 use super::context::Context;
 use super::diagnosed::register;
-use super::driver::Driver;
+use super::driver::{Driver, PAUSE};
 use super::failure::{Cause, ConsumerError, Failure};
 use super::figures::Metrics;
 use super::options::{Broken, DeadLetter, Order, Reset, Settings};
 use super::run::{Common, Run, run};
 use super::state::{Launch, State};
 use super::work::{Batch, Each, Work};
-use crate::source::{Record, Source};
+use crate::source::{Control, Error, Extent, Owned, Record, Source};
 use bytes::Bytes;
 use colored::task::CancellationToken;
-use colored::time::Duration;
+use colored::time::{Duration, sleep};
 use colored::{Color, ColorCell, JoinHandle};
+use std::fmt;
+use std::pin::Pin;
 use std::sync::Arc;
+
+type Extents = Pin<Box<dyn Future<Output = Result<Vec<Option<Extent>>, Error>> + Send>>;
 
 /// A consumer that runs: a task that polls its source, and the tasks of its handlers.
 ///
 /// A consumer that is dropped stops in the background, as by [`stop`](Consumer::stop).
-#[derive(Debug)]
 #[must_use = "a consumer that is dropped stops"]
 pub struct Consumer {
     state: ColorCell<State>,
     stop: CancellationToken,
     driver: Option<JoinHandle<Result<(), ConsumerError>>>,
+    /// Asks the engine.
+    extents: Box<dyn Fn(Vec<Owned>) -> Extents + Send + Sync>,
+}
+
+impl fmt::Debug for Consumer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Consumer").field("state", &self.state).finish_non_exhaustive()
+    }
 }
 
 impl Consumer {
@@ -38,7 +49,7 @@ impl Consumer {
     ///
     /// # Errors
     ///
-    /// Why the consumer had ended before, or could not leave.
+    /// Why the consumer had ended before, or could not leave; or which partition could not be read at the last attempt.
     pub async fn stop(self) -> Result<(), ConsumerError> {
         self.stop.cancel();
         self.wait().await
@@ -67,6 +78,36 @@ impl Consumer {
     #[must_use]
     pub fn is_ended(&self) -> bool {
         self.driver.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
+    /// Waits until the consumer has caught up: until it has partitions, and every record is done that they had when the engine was
+    /// asked. It is asked when the call begins, when the consumer gets its first partition, and again for all when a partition has
+    /// gone meanwhile. Returns `false` if the consumer ended before. Costs a request of the engine for each partition. Cancel safe.
+    pub async fn caught_up(&self) -> bool {
+        loop {
+            let claims = self.state.call(|state| state.active_claims()).await;
+            let (ids, owned): (Vec<_>, Vec<_>) = claims.into_iter().unzip();
+            let Ok(extents) = (self.extents)(owned).await else {
+                if self.is_ended() {
+                    return false;
+                }
+                sleep(PAUSE).await;
+                continue;
+            };
+            let count = ids.len();
+            let targets = ids.into_iter().zip(extents);
+            let targets = targets.filter_map(|(id, extent)| Some((id, extent?.end)));
+            let targets: Vec<_> = targets.collect();
+            let has_all = count > 0 && targets.len() == count;
+            let waits = self.state.call(|state| state.wait_for(targets)).await;
+            match waits.await {
+                Ok(is_whole) if is_whole && has_all => return true,
+                // The engine is about to say that a partition has gone.
+                Ok(_) if count > 0 => sleep(PAUSE / 10).await,
+                Ok(_) => {}
+                Err(_) => return false,
+            }
+        }
     }
 
     /// What it has done, and what it does now. Costs a call of a cell, and time in proportion to the partitions and the
@@ -98,7 +139,8 @@ impl<S: Source> Builder<S> {
         self
     }
 
-    /// The key of a record, for [`Order::Key`]. Default: the record's own.
+    /// The key of a record, for [`Order::Key`]. Default: the record's own. A record for which this panics is given up at once, as by
+    /// [`Failure::DeadLetter`], before its handler is called.
     pub fn key(mut self, key: impl Fn(&Record) -> Option<Bytes> + Send + Sync + 'static) -> Self {
         self.settings.key_of = Some(Arc::new(key));
         self
@@ -184,7 +226,7 @@ impl<S: Source> Builder<S> {
     }
 
     /// Takes the records that are given up. It is called under the color of the record's key; the record is done when it
-    /// returns `Ok`. If it fails, it is called again after the delay of a retry.
+    /// returns `Ok`. If it fails or panics, it is called again after the delay of a retry, until it takes the record.
     pub fn dead_letters<F, Fut>(mut self, take: F) -> Self
     where
         F: Fn(DeadLetter) -> Fut + Send + Sync + 'static,
@@ -194,7 +236,7 @@ impl<S: Source> Builder<S> {
         self
     }
 
-    /// Where a partition begins if the group has no place in it that the log still has. Default: at the first record.
+    /// Where a partition begins if the group has no place that the log still has. Default: at the first record.
     pub fn reset(mut self, reset: Reset) -> Self {
         self.settings.reset = reset;
         self
@@ -221,7 +263,8 @@ impl<S: Source> Builder<S> {
 
     /// Starts the consumer, whose handler is called for each record. Records of a key are handled one after the other,
     /// under the color of the key; records of different keys are handled in parallel. The future of a handler is dropped, under its
-    /// color, where its partition has gone and the drain is over.
+    /// color, where its partition has gone and the drain is over. A panic of the handler, of its future, or of a destructor of
+    /// either is a failure that is tried again.
     ///
     /// # Errors
     ///
@@ -272,11 +315,16 @@ impl<S: Source> Builder<S> {
         let (cell, token) = (state.clone(), stop.clone());
         let registered = register(&state);
         let orphans = DropOrphans(state.clone());
+        let control = source.control();
         let driver = colored::spawn_colored(color, async move {
             let _guards = (registered, orphans);
             Driver::new(source, cell, token).run().await
         });
-        Ok(Consumer { state, stop, driver: Some(driver) })
+        let extents = Box::new(move |owned| -> Extents {
+            let control = control.clone();
+            Box::pin(async move { control.extents(owned).await })
+        });
+        Ok(Consumer { state, stop, driver: Some(driver), extents })
     }
 }
 

@@ -1,11 +1,14 @@
 //! A partition that the consumer owns: its lanes, and how far it is.
 
+use super::contain::contain;
 use super::context::{Claim, color_of_key};
 use super::lane::{Lane, LaneKey};
 use super::options::{Order, Settings};
+use super::run::Dead;
 use super::shares::{InFlight, Shares};
+use super::trouble::Trouble;
 use crate::progress::Tracker;
-use crate::source::{Owned, Record};
+use crate::source::{Extent, Owned, Record};
 use colored::time::Instant;
 use colored::{Color, JoinHandle};
 use hashbrown::HashTable;
@@ -55,8 +58,11 @@ pub(crate) struct Claimed {
     pub(crate) is_paused: bool,
     /// The bounds that it had reached at the last look.
     reached: Reached,
-    /// The end of the log, as last heard.
+    /// The log that the claim reads, and its end, as last heard.
+    pub(crate) identity: Option<u128>,
     pub(crate) log_end: u64,
+    /// Why it could not be read at last, if nothing has come since.
+    pub(crate) trouble: Trouble,
     /// Since when the low-water mark has stood where it is, with something in flight.
     pub(crate) low_since: Instant,
     pub(crate) retries: u64,
@@ -70,7 +76,7 @@ pub(crate) struct Claimed {
 }
 
 impl Claimed {
-    pub(crate) fn new(owned: Owned, tracker: Tracker, log_end: u64) -> Claimed {
+    pub(crate) fn new(owned: Owned, tracker: Tracker, log: &Extent) -> Claimed {
         let committed = (0, tracker.low());
         let claim = Arc::new(Claim::new(owned.clone()));
         Claimed {
@@ -86,7 +92,9 @@ impl Claimed {
             in_flight: InFlight::default(),
             is_paused: false,
             reached: Reached::default(),
-            log_end,
+            identity: log.identity,
+            log_end: log.end,
+            trouble: Trouble::default(),
             low_since: Instant::now(),
             retries: 0,
             dead_letters: 0,
@@ -96,21 +104,26 @@ impl Claimed {
         }
     }
 
-    /// The lane of a record, which is made if there is none.
+    /// The lane of a record, which is made if there is none. A record whose key cannot be told is given up, in a lane of its own.
     pub(crate) fn lane_of(&mut self, record: &Record, settings: &Settings, now: Instant) -> usize {
-        let made;
+        let (made, mut dead) = (&mut None, None);
         let key = match (settings.order, &settings.key_of) {
             (Order::None, _) => None,
             (Order::Partition, _) => Some(&[][..]),
             (Order::Key, None) => record.key.as_deref(),
             (Order::Key, Some(key_of)) => {
-                made = key_of(record);
-                made.as_deref()
+                let told = contain(|| key_of(record)).unwrap_or_else(|text| {
+                    let cause = format!("the function of its key {text}");
+                    dead = Some(Box::new(Dead { cause, count: 1, failures: 0 }));
+                    None
+                });
+                made.insert(told).as_deref()
             }
         };
         let Some(bytes) = key else {
             let key = LaneKey::Alone(record.offset);
-            return self.lanes.insert(Lane::new(key, Color::unique(), now));
+            let lane = Lane { dead, ..Lane::new(key, Color::unique(), now) };
+            return self.lanes.insert(lane);
         };
         let Claimed { lanes, keys, hasher, .. } = self;
         let hash = hasher.hash_one(bytes);

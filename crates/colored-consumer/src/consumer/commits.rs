@@ -47,7 +47,7 @@ impl State {
             if broken == Broken::CommitOnReceipt {
                 (offset, metadata) = (claimed.tracker.end(), Vec::new());
             }
-            let committed = Committed { offset, metadata };
+            let committed = Committed { offset, metadata, log: claimed.identity };
             commits.push(Commit { owned: claimed.owned.clone(), committed });
             under_way.push(UnderWay { id: *id, version: claimed.version, offset });
         }

@@ -3,7 +3,9 @@
 //! It never waits for a handler, so that the source is polled all the time, also during a drain. One commit or release is
 //! under way at a time, so that an older commit cannot come after a newer one.
 
+use super::clock::after;
 use super::failure::ConsumerError;
+use super::place::Begin;
 use super::rebalance::Ending;
 use super::state::State;
 use crate::source::{CommitError, Control, Error, Event, Owned, Source};
@@ -15,8 +17,8 @@ use std::future::pending;
 use std::pin::Pin;
 use std::sync::Arc;
 
-/// How long an engine is left alone after an error.
-const PAUSE: Duration = Duration::from_millis(100);
+/// How long an engine is left alone after an error of the whole member.
+pub(crate) const PAUSE: Duration = Duration::from_millis(100);
 
 /// So many errors in a row end the consumer.
 const MOST_ERRORS: u32 = 50;
@@ -41,7 +43,7 @@ pub(crate) struct Driver<S: Source> {
     commit_every: Duration,
     next_look: Instant,
     /// Partitions that come again, and begin when their last time has ended.
-    delayed: Vec<(Owned, u64)>,
+    delayed: Vec<Begin>,
     errors: u32,
     /// The engine is not polled before.
     quiet_until: Option<Instant>,
@@ -60,7 +62,7 @@ impl<S: Source> Driver<S> {
             attention,
             stop,
             operation: None,
-            next_commit: now + commit_every,
+            next_commit: after(now, commit_every),
             commit_every,
             next_look: now + LOOK,
             delayed: Vec::new(),
@@ -119,8 +121,12 @@ impl<S: Source> Driver<S> {
             }
             state.failure.is_some()
         });
+        let was_stopping = self.is_stopping;
         self.is_stopping |= must_stop || self.stop.is_cancelled();
         if self.is_stopping {
+            if !was_stopping {
+                self.cell.with(State::report_trouble);
+            }
             self.cell.with(|state| {
                 let has_active = state.claims.values().any(|claimed| !claimed.claim.is_revoked());
                 if has_active {
@@ -132,12 +138,15 @@ impl<S: Source> Driver<S> {
 
     fn begin_delayed(&mut self) {
         let Driver { delayed, cell, source, .. } = self;
-        delayed.retain(|(owned, offset)| {
-            let waits = cell.with(|state| state.has_earlier(owned));
-            if !waits {
-                source.begin(owned, *offset);
+        delayed.extend(cell.with(|state| state.take_retried(Instant::now())));
+        delayed.retain(|begin| {
+            let (is_active, waits) = cell.with(|state| {
+                (state.active(&begin.owned) == Some(begin.id), state.has_earlier(begin))
+            });
+            if is_active && !waits {
+                source.begin(&begin.owned, begin.offset);
             }
-            waits
+            is_active && waits
         });
     }
 
@@ -172,7 +181,7 @@ impl<S: Source> Driver<S> {
             (is_many || now >= self.next_commit) && state.has_news
         });
         if is_due {
-            self.next_commit = now + self.commit_every;
+            self.next_commit = after(now, self.commit_every);
             let (cell, control) = (self.cell.clone(), self.control.clone());
             self.operation = Some(Box::pin(async move {
                 if !commit(&cell, &control, |_| true).await {
@@ -189,11 +198,13 @@ impl<S: Source> Driver<S> {
             self.next_look = now + LOOK;
             self.cell.with(|state| state.report_slow(now));
         }
-        let (has_news, drain, has_records) = self.cell.with(|state| {
-            (state.has_news, state.next_drain(), state.shares.in_flight().records > 0)
+        let (has_news, drain, retry, has_records) = self.cell.with(|state| {
+            let has_records = state.shares.in_flight().records > 0;
+            (state.has_news, state.next_drain(), state.next_retry(), has_records)
         });
         let is_free = self.operation.is_none();
         let mut due = now + Duration::from_secs(3600);
+        due = retry.map_or(due, |retry| due.min(retry));
         if has_records {
             due = due.min(self.next_look);
         }
@@ -219,35 +230,38 @@ impl<S: Source> Driver<S> {
                     self.cell.with(|state| state.revoke(|_| true, Instant::now()));
                 }
             }
-            Event::Records { owned, records, end } => {
-                self.cell.with(|state| state.accept(&self.cell, &owned, records, end));
+            Event::Records { owned, records, next, end } => {
+                self.cell.with(|state| state.accept(&self.cell, &owned, records, (next, end)));
             }
             Event::Revoked(revoked) => self.revoke(&revoked),
             Event::Lost(lost) => {
-                self.delayed.retain(|(owned, _)| !lost.contains(owned));
                 self.cell.with(|state| state.lose(|owned| lost.contains(owned)));
             }
-            Event::OutOfRange { owned, start, end } => {
-                if let Some(offset) = self.cell.with(|state| state.go_on(&owned, start, end)) {
-                    self.source.begin(&owned, offset);
-                }
+            Event::OutOfRange { owned, log } => {
+                self.delayed.extend(self.cell.with(|state| state.go_on(&owned, &log)));
+            }
+            Event::Failed { owned, error } => {
+                self.cell.with(|state| state.note_trouble(&owned, &error));
             }
         }
     }
 
     fn revoke(&mut self, revoked: &[Owned]) {
-        self.delayed.retain(|(owned, _)| !revoked.contains(owned));
         self.cell.with(|state| state.revoke(|owned| revoked.contains(owned), Instant::now()));
     }
 
     fn take_error(&mut self, error: Error) {
         self.errors += 1;
         self.quiet_until = Some(Instant::now() + PAUSE);
-        if self.errors >= MOST_ERRORS {
-            self.cell.with(|state| state.fail(ConsumerError::Source(error)));
-        } else if self.errors == 1 {
-            eprintln!("colored-consumer: the engine fails, and is tried again: {error}");
-        }
+        self.cell.with(|state| {
+            state.figures.engine_errors += 1;
+            if self.errors >= MOST_ERRORS {
+                state.fail(ConsumerError::Source(error));
+            } else {
+                let text = format!("the engine fails, and is tried again: {error}");
+                state.figures.engine_lines.say(&text);
+            }
+        });
     }
 }
 
@@ -297,8 +311,12 @@ async fn commit(
         Ok(()) => Vec::new(),
         Err(CommitError::Fenced(fenced)) => fenced,
         Err(CommitError::Failed(error)) => {
-            eprintln!("colored-consumer: a commit failed, and is tried again: {error}");
-            cell.call(|state| state.figures.failed_commits += 1).await;
+            let count = move |state: &mut State| {
+                state.figures.failed_commits += 1;
+                let text = format!("a commit failed, and is tried again: {error}");
+                state.figures.commit_lines.say(&text);
+            };
+            cell.call(count).await;
             return false;
         }
     };

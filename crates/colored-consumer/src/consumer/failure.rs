@@ -54,7 +54,7 @@ pub enum ConsumerError {
     Fatal(String),
     /// A group has no place in a partition that the log still has, and [`Reset::Fail`](crate::Reset) was chosen.
     OutOfRange(String),
-    /// The engine failed again and again.
+    /// The engine failed again and again; or the consumer was stopped while a partition could not be read.
     Source(Error),
     /// A sentinel saw a broken promise, and [`strict`](crate::Builder::strict) was chosen.
     Violation(String),

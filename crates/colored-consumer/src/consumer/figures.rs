@@ -2,6 +2,7 @@
 
 use super::claimed::Claimed;
 use super::lane::Phase;
+use super::line::Line;
 use super::state::State;
 use crate::source::{Owned, TopicPartition};
 use colored::time::{Duration, Instant};
@@ -23,6 +24,15 @@ pub(crate) struct Figures {
     pub(crate) failed_commits: u64,
     pub(crate) foreign_metadata: u64,
     pub(crate) aborted: u64,
+    pub(crate) resets: u64,
+    pub(crate) engine_errors: u64,
+    failed_dead_letters: u64,
+    pub(crate) reset_lines: Line,
+    pub(crate) engine_lines: Line,
+    pub(crate) commit_lines: Line,
+    pub(crate) slow_lines: Line,
+    letter_lines: Line,
+    violation_lines: Line,
     violations: u64,
     /// The text of the first violation.
     first_violation: Option<String>,
@@ -42,8 +52,14 @@ impl Figures {
         self.violations += 1;
         let place = of.map_or_else(|| "a partition".to_owned(), ToString::to_string);
         let text = format!("{place}: {what}");
-        eprintln!("colored-consumer: a promise is broken: {text}");
+        self.violation_lines.say(&format!("a promise is broken: {text}"));
         self.first_violation.get_or_insert(text);
+    }
+
+    /// What takes the dead letters has not taken one.
+    pub(crate) fn count_failed_letter(&mut self, text: &str) {
+        self.failed_dead_letters += 1;
+        self.letter_lines.say(text);
     }
 
     pub(crate) fn has_violation(&self) -> bool {
@@ -71,8 +87,10 @@ pub struct Metrics {
     pub held: u64,
     /// Calls of handlers that are to be repeated.
     pub retries: u64,
-    /// Records that were given up.
+    /// Records that were given up, and that the dead letters have taken.
     pub dead_letters: u64,
+    /// Calls of [`dead_letters`](crate::Builder::dead_letters) that failed, and are to be repeated.
+    pub failed_dead_letters: u64,
     /// Handlers that were dropped because their partition had gone.
     pub aborted: u64,
     /// Runs: tasks that handled some records of a key each.
@@ -87,12 +105,20 @@ pub struct Metrics {
     pub failed_commits: u64,
     /// Commits of others whose metadata was no map, and was ignored.
     pub foreign_metadata: u64,
+    /// How often [`Reset`](crate::Reset) decided where a partition goes on, because its log no longer had the place of the group,
+    /// or was another one. Alert if it rises: records were lost, or come again.
+    pub resets: u64,
+    /// Errors of the engine: of the whole member, and of its partitions.
+    pub engine_errors: u64,
     /// Promises that the sentinels saw broken. Alert if it is not 0.
     pub violations: u64,
     /// Records that were accepted and are not done.
     pub in_flight: usize,
     /// Their bytes.
     pub in_flight_bytes: usize,
+    /// Whether the consumer has partitions, and the lag of each is 0. [`Consumer::caught_up`](crate::Consumer::caught_up) waits for
+    /// it, and asks the engine.
+    pub is_caught_up: bool,
     /// The partitions of this consumer.
     pub partitions: Vec<PartitionMetrics>,
 }
@@ -105,7 +131,9 @@ pub struct PartitionMetrics {
     pub partition: TopicPartition,
     /// The generation in which it is owned.
     pub generation: u64,
-    /// Records between the first unfinished one and the end of the log, as last heard. Never negative.
+    /// The offsets between the first record that is not done and the end of what the consumer can read, as last heard. It is 0
+    /// exactly when all that can be read is done. Offsets without a record (of a compacted topic, of markers of transactions, of
+    /// other partitions of a stream) count until the consumer has read past them, so it may be more than the records that are left.
     pub lag: u64,
     /// The offset of the last commit.
     pub committed: u64,
@@ -119,6 +147,11 @@ pub struct PartitionMetrics {
     pub dead_letters: u64,
     /// Whether the partition is paused, because a bound is reached.
     pub is_paused: bool,
+    /// Why the partition cannot be read, if it could not at the last attempt. It is tried again after 100 ms, 200 ms, and so on up
+    /// to 30 s; the others go on.
+    pub error: Option<String>,
+    /// How often it could not be read, in a row.
+    pub errors: u32,
     /// What holds the commit back, if something does.
     pub first: Option<FirstUnfinished>,
 }
@@ -137,7 +170,7 @@ pub struct FirstUnfinished {
     pub time: Duration,
     /// How long the low-water mark has stood at this record, across attempts.
     pub stood: Duration,
-    /// How often its handler has failed.
+    /// How often its handler was called, and has failed.
     pub attempts: u32,
 }
 
@@ -152,6 +185,7 @@ impl State {
             held: of.held,
             retries: of.retries,
             dead_letters: of.dead_letters,
+            failed_dead_letters: of.failed_dead_letters,
             aborted: of.aborted,
             runs: of.runs,
             waited: of.waited,
@@ -159,9 +193,12 @@ impl State {
             commits: of.commits,
             failed_commits: of.failed_commits,
             foreign_metadata: of.foreign_metadata,
+            resets: of.resets,
+            engine_errors: of.engine_errors,
             violations: of.violations,
             in_flight: self.shares.in_flight().records,
             in_flight_bytes: self.shares.in_flight().bytes,
+            is_caught_up: self.is_caught_up(),
             partitions: self.claims.values().map(Claimed::metrics).collect(),
         }
     }
@@ -179,6 +216,8 @@ impl Claimed {
             retries: self.retries,
             dead_letters: self.dead_letters,
             is_paused: self.is_paused,
+            error: self.trouble.error.clone(),
+            errors: self.trouble.errors,
             first: self.first_unfinished(),
         }
     }
@@ -189,7 +228,9 @@ impl Claimed {
             Phase::New | Phase::Ready => "a turn",
             Phase::Filling => "a full batch",
             Phase::Held => "room in the map",
+            Phase::Running if lane.is_burying => "the dead letters",
             Phase::Running => "its handler",
+            Phase::BackingOff if lane.dead.is_some() => "the next attempt of the dead letters",
             Phase::BackingOff => "its next attempt",
         };
         let now = Instant::now();

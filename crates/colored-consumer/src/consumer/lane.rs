@@ -71,6 +71,8 @@ pub(crate) struct Lane {
     pub(crate) running: Option<u64>,
     pub(crate) attempts: u32,
     pub(crate) dead: Option<Box<Dead>>,
+    /// Whether the run gives a record to the dead letters.
+    pub(crate) is_burying: bool,
     /// The run, or the timer.
     pub(crate) task: Option<JoinHandle<()>>,
     /// When the run began, or the last one ended.
@@ -91,6 +93,7 @@ impl Lane {
             running: None,
             attempts: 0,
             dead: None,
+            is_burying: false,
             task: None,
             since: now,
             is_reported: false,
@@ -128,6 +131,11 @@ impl Lane {
             (LaneKey::Alone(offset), _) => format!("record {offset}"),
             (_, key) => format!("key {:?}", String::from_utf8_lossy(key.unwrap_or_default())),
         }
+    }
+
+    /// What the run calls, for messages.
+    pub(crate) fn hook(&self) -> &'static str {
+        if self.is_burying { "dead letters" } else { "handler" }
     }
 
     /// Ends the timer of a batch or of a retry, if that is what the task is.

@@ -20,13 +20,20 @@ pub enum Order {
     None,
 }
 
-/// Where a partition begins if the group has no place in it that the log still has.
+/// Where a partition begins if the group has no place that its log has: it has committed none; records behind its place were
+/// deleted; its place is beyond the end of the log, which has lost its end or is an older copy; or the log is another one, of a
+/// topic that was made again. The group may be at work, or may have just come.
+///
+/// The place that is chosen is committed. If it is not the first of the group in the partition, [`Metrics::resets`](crate::Metrics)
+/// counts it, and a line on the standard error says it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reset {
-    /// At the first record.
+    /// At the first record. Records may come again, and none is skipped that the log has.
     #[default]
     Earliest,
-    /// Behind the last record.
+    /// Behind the last record: what the log has is skipped. But at the first record, where all that the log has was written since
+    /// the group came: in a partition that was added to a topic in which the group has a commit, and in a log of which the engine
+    /// says that it was made again.
     Latest,
     /// Nowhere: the consumer ends with an error.
     Fail,

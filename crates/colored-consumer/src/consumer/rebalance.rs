@@ -5,16 +5,16 @@
 //! * A partition that was revoked is released only when none of its handlers runs any more: they have finished, or their
 //!   futures were dropped under their colors.
 //! * A partition that was lost commits nothing.
-//! * A partition that comes again begins when the handlers of its last time here have ended.
+//! * A partition that comes again begins when the handlers of its last time here have ended, and ends behind them.
 
 use super::claimed::{Claimed, Stage};
-use super::failure::ConsumerError;
-use super::options::{Broken, Reset};
+use super::clock::after;
+use super::options::Broken;
 use super::state::State;
-use crate::progress::{Tracker, metadata};
-use crate::source::{Assignment, Committed, Owned};
+use crate::source::{Owned, TopicPartition};
 use colored::JoinHandle;
 use colored::time::Instant;
+use std::collections::BTreeSet;
 
 /// Claims whose time is over.
 #[derive(Debug, Default)]
@@ -27,76 +27,35 @@ pub(crate) struct Ending {
 }
 
 impl State {
-    /// Takes a partition; returns where it is to be read from. `None` if the consumer has to stop because of it.
-    pub(crate) fn assign(&mut self, assignment: Assignment) -> Option<(Owned, u64)> {
-        let Assignment { owned, committed, start, end } = assignment;
-        let reset = match self.settings.reset {
-            Reset::Earliest => Some(start),
-            Reset::Latest => Some(end),
-            Reset::Fail => None,
-        };
-        let in_log = committed.filter(|committed| (start..=end).contains(&committed.offset));
-        let place = in_log.or_else(|| Some(Committed { offset: reset?, metadata: Vec::new() }));
-        let Some(Committed { offset, metadata }) = place else {
-            let text = format!(
-                "{}: the group has no place in the log, which has the offsets from {start} to {end}",
-                owned.partition
-            );
-            self.fail(ConsumerError::OutOfRange(text));
-            return None;
-        };
-        let map = metadata::decode(&metadata, end - offset).unwrap_or_else(|fault| {
-            self.figures.foreign_metadata += 1;
-            let of = &owned.partition;
-            eprintln!("colored-consumer: {of}: {fault}: records after {offset} may come again");
-            Vec::new()
-        });
-        self.insert(Claimed::new(owned.clone(), Tracker::new(offset, map), end));
-        Some((owned, offset))
-    }
-
-    /// Whether an earlier time of the partition here has not ended.
-    pub(crate) fn has_earlier(&self, owned: &Owned) -> bool {
-        let mut others = self.claims.values().filter(|claimed| claimed.owned != *owned);
-        others.any(|claimed| claimed.owned.partition == owned.partition)
-    }
-
-    /// The log has not the next record of a partition. Returns where to go on: what lies between counts as done.
-    pub(crate) fn go_on(&mut self, owned: &Owned, start: u64, end: u64) -> Option<u64> {
-        self.active(owned)?;
-        match self.settings.reset {
-            Reset::Earliest => Some(start),
-            Reset::Latest => Some(end),
-            Reset::Fail => {
-                let text = format!("{}: the log has {start} to {end} only", owned.partition);
-                self.fail(ConsumerError::OutOfRange(text));
-                None
-            }
-        }
-    }
-
     /// Others are to have these partitions: nothing starts any more.
     pub(crate) fn revoke(&mut self, wanted: impl Fn(&Owned) -> bool, now: Instant) {
-        let until = now + self.settings.drain;
-        self.end_claims(wanted, Stage::Draining(until), false);
+        let until = after(now, self.settings.drain);
+        self.end_claims(|_, owned| wanted(owned), Stage::Draining(until), false);
     }
 
     /// These partitions are gone.
     pub(crate) fn lose(&mut self, wanted: impl Fn(&Owned) -> bool) {
-        self.end_claims(wanted, Stage::Ending, true);
+        self.end_claims(|_, owned| wanted(owned), Stage::Ending, true);
+    }
+
+    /// The log of a claim is not what it was: nothing of it starts or is committed any more, and what runs may finish.
+    pub(crate) fn give_up(&mut self, id: u64, now: Instant) {
+        let until = after(now, self.settings.drain);
+        self.end_claims(|of, _| of == id, Stage::Draining(until), true);
     }
 
     /// The driver is gone. What runs is dropped, and nothing starts any more.
     pub(crate) fn abandon(&mut self) {
         self.lose(|_| true);
+        self.waits = None;
         for claimed in self.claims.values_mut() {
             // Nobody waits for the ends of these handlers.
             drop(claimed.abort_runs());
         }
     }
 
-    fn end_claims(&mut self, wanted: impl Fn(&Owned) -> bool, stage: Stage, is_lost: bool) {
-        for claimed in self.claims.values_mut().filter(|claimed| wanted(&claimed.owned)) {
+    fn end_claims(&mut self, wanted: impl Fn(u64, &Owned) -> bool, stage: Stage, is_lost: bool) {
+        for (_, claimed) in self.claims.iter_mut().filter(|(id, of)| wanted(**id, &of.owned)) {
             claimed.is_lost |= is_lost;
             if claimed.stage == Stage::Active || is_lost {
                 claimed.stage = stage;
@@ -106,6 +65,7 @@ impl State {
             }
         }
         self.look_at_all();
+        self.look_at_waits();
         self.attention.notify_one();
     }
 
@@ -117,13 +77,15 @@ impl State {
         }
         self.has_ending = self.claims.values().any(|claimed| claimed.stage != Stage::Active);
         let is_broken = self.settings.broken == Broken::NoDrain;
+        let mut draining = BTreeSet::<TopicPartition>::new();
         for (id, claimed) in &mut self.claims {
             let is_over = match claimed.stage {
-                Stage::Active => false,
+                Stage::Active => continue,
                 Stage::Draining(until) => claimed.runs == 0 || until <= now || is_broken,
                 Stage::Ending => true,
             };
-            if !is_over {
+            if !is_over || draining.contains(&claimed.owned.partition) {
+                draining.insert(claimed.owned.partition.clone());
                 continue;
             }
             claimed.stage = Stage::Ending;
@@ -160,10 +122,10 @@ impl State {
                 let Some(offset) = lane.running else { continue };
                 if time >= slow && !lane.is_reported {
                     lane.is_reported = true;
-                    let (of, name) = (&claimed.owned.partition, lane.name());
-                    eprintln!(
-                        "colored-consumer: {of}: the handler of {name}, offset {offset}, has not returned for {time:?}"
-                    );
+                    let (of, name, what) = (&claimed.owned.partition, lane.name(), lane.hook());
+                    self.figures.slow_lines.say(&format!(
+                        "{of}: the {what} of {name}, offset {offset}, has not returned for {time:?}"
+                    ));
                 }
             }
         }

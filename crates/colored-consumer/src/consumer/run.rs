@@ -1,10 +1,11 @@
 //! A run: a task under the color of a key, which handles records of the key one after the other.
 
+use super::contain::{Contained, contain, text_of};
 use super::context::{Claim, Context};
 use super::failure::Failure;
-use super::options::{DeadLetter, Settings};
+use super::options::{DeadLetter, DeadLetters, Settings};
 use super::state::State;
-use super::work::{Guarded, Work, call};
+use super::work::Work;
 use crate::source::Record;
 use colored::time::timeout;
 use colored::{Color, ColorCell};
@@ -31,6 +32,8 @@ pub(crate) struct Run {
 pub(crate) struct Dead {
     pub(crate) cause: String,
     pub(crate) count: usize,
+    /// How often the dead letters have failed to take the first.
+    pub(crate) failures: u32,
 }
 
 /// How a run ended.
@@ -38,7 +41,7 @@ pub(crate) struct Dead {
 pub(crate) enum End {
     /// All records are done, or the partition is to go and the rest is for others.
     Finished,
-    /// The first record that is not done is to be tried again, after so many attempts.
+    /// The first record that is not done is to be tried again, after so many attempts of its handler, or of the dead letters.
     Retry { attempts: u32, dead: Option<Box<Dead>> },
     /// The consumer is to stop.
     Fatal(String),
@@ -110,23 +113,25 @@ impl<W: Work> Runner<W> {
         }
     }
 
-    /// Calls the handler. A panic and a deadline are failures that are tried again.
+    /// Calls the handler. A panic and a deadline are failures that are to be tried again.
     async fn call(&mut self, count: usize) -> Result<(), Failure> {
         let Run { claim, color, records, attempts, .. } = &self.run;
         let (claim, attempt) = (Arc::clone(claim), attempts.saturating_add(1));
         let context = Context { claim, color: *color, attempt };
         let records = &records[self.done..self.done + count];
-        let future = pin!(call(&self.common.work, records, context)?);
+        let called = contain(|| self.common.work.call(records, context)).map_err(Failure::retry)?;
+        let future = pin!(Some(called));
         let deadline = self.common.settings.deadline;
-        let guarded = Guarded { future, on_wait: || self.report_done() };
-        match deadline {
-            None => guarded.await,
+        let contained = Contained { future, on_wait: || self.report_done() };
+        let returned = match deadline {
+            None => contained.await,
             // In a box, or every run would have room for the timer.
-            Some(deadline) => match Box::pin(timeout(deadline, guarded)).await {
-                Ok(result) => result,
-                Err(_) => Err(Failure::retry(format!("the handler took longer than {deadline:?}"))),
+            Some(deadline) => match Box::pin(timeout(deadline, contained)).await {
+                Ok(returned) => returned,
+                Err(_) => Err(format!("the handler took longer than {deadline:?}")),
             },
-        }
+        };
+        returned.unwrap_or_else(|text| Err(Failure::retry(text)))
     }
 
     /// A record that waits must not hide that those before it are done.
@@ -152,32 +157,37 @@ impl<W: Work> Runner<W> {
         self.run.attempts = self.run.attempts.saturating_add(1);
         let attempts = self.run.attempts;
         let (cause, is_last) = match failure {
-            Failure::Fatal(cause) => return Err(End::Fatal(self.name(&cause))),
+            Failure::Fatal(cause) => return Err(End::Fatal(self.name(&text_of(cause)))),
             Failure::DeadLetter(cause) => (cause, true),
             Failure::Retry(cause) => {
                 (cause, self.common.settings.attempts.is_some_and(|most| attempts >= most))
             }
         };
+        let cause = text_of(cause);
         if !is_last {
             return Err(End::Retry { attempts, dead: None });
         }
-        Ok(Box::new(Dead { cause: cause.to_string(), count }))
+        Ok(Box::new(Dead { cause, count, failures: 0 }))
     }
 
-    /// Gives the next records to the dead letters.
+    /// Gives the next records to the dead letters. A panic of these is a failure of theirs, and they are called again.
     async fn bury(&mut self, mut dead: Box<Dead>) -> Result<(), End> {
         let Some(hook) = self.common.settings.dead_letters.clone() else {
             let text = format!("{}, and there are no dead letters", self.name(&dead.cause));
             return Err(End::Fatal(text));
         };
+        self.report_burial();
         let attempts = self.run.attempts;
         while dead.count > 0 {
             let record = self.run.records[self.done].clone();
-            let cause = dead.cause.clone();
-            if hook(DeadLetter { record, cause, attempts }).await.is_err() {
+            let letter = DeadLetter { record, cause: dead.cause.clone(), attempts };
+            if let Err(text) = self.send_letter(&hook, letter).await {
+                self.report_failed_letter(&text);
                 // It stays given up, however often the hook fails.
+                dead.failures = dead.failures.saturating_add(1);
                 return Err(End::Retry { attempts, dead: Some(dead) });
             }
+            dead.failures = 0;
             self.done += 1;
             self.dead_letters += 1;
             dead.count -= 1;
@@ -186,9 +196,25 @@ impl<W: Work> Runner<W> {
         Ok(())
     }
 
+    async fn send_letter(&self, hook: &DeadLetters, letter: DeadLetter) -> Result<(), String> {
+        let future = pin!(Some(contain(|| hook(letter))?));
+        Contained { future, on_wait: || () }.await?.map_err(text_of)
+    }
+
+    /// The metrics are to say that the record waits for the dead letters, and not for its handler.
+    fn report_burial(&self) {
+        let (id, at) = (self.run.id, self.run.lane);
+        self.state.post(move |state| state.begin_burial(id, at));
+    }
+
+    fn report_failed_letter(&self, text: &str) {
+        let text = self.name(&format!("the dead letters do not take it: {text}"));
+        self.state.post(move |state| state.figures.count_failed_letter(&text));
+    }
+
     /// Names the next record, with what was said of it.
-    fn name(&self, cause: &(impl ToString + ?Sized)) -> String {
-        name(&self.run.records[self.done], &cause.to_string())
+    fn name(&self, cause: &str) -> String {
+        name(&self.run.records[self.done], cause)
     }
 }
 

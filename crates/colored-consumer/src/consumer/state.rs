@@ -9,6 +9,7 @@
 //! * Every report carries the number of its claim. A claim leaves only when all its runs have ended, so a report of
 //!   another owner's time finds nothing.
 
+use super::caught_up::Wait;
 use super::claimed::{Claimed, Stage};
 use super::failure::ConsumerError;
 use super::figures::Figures;
@@ -53,6 +54,10 @@ pub(crate) struct State {
     pub(crate) has_ending: bool,
     /// Whether a claim may have more to say than at its last commit.
     pub(crate) has_news: bool,
+    /// Whether a claim may wait until its partition is read again.
+    pub(crate) has_trouble: bool,
+    /// Who waits until the consumer has caught up. None if it has ended.
+    pub(crate) waits: Option<Vec<Wait>>,
     /// Records that are done since the last commit.
     pub(crate) done_since: usize,
     pub(crate) figures: Figures,
@@ -81,6 +86,8 @@ impl State {
             pauses: Vec::new(),
             has_ending: false,
             has_news: false,
+            has_trouble: false,
+            waits: Some(Vec::new()),
             done_since: 0,
             figures: Figures::default(),
             attention: Arc::new(Notify::new()),
@@ -88,11 +95,13 @@ impl State {
         }
     }
 
-    pub(crate) fn insert(&mut self, claimed: Claimed) {
+    pub(crate) fn insert(&mut self, claimed: Claimed) -> u64 {
         self.next_id += 1;
         self.ids.insert(claimed.owned.clone(), self.next_id);
         self.claims.insert(self.next_id, claimed);
         self.divide();
+        self.look_at_waits();
+        self.next_id
     }
 
     /// The active claim of a partition.
@@ -101,13 +110,13 @@ impl State {
         id.filter(|id| self.claims.get(id).is_some_and(|claimed| claimed.stage == Stage::Active))
     }
 
-    /// Takes records that were read.
+    /// Takes records that were read. The reader goes on at `next`, and the log ends at `end`.
     pub(crate) fn accept(
         &mut self,
         cell: &ColorCell<State>,
         owned: &Owned,
         records: Vec<Record>,
-        log_end: u64,
+        (next, end): (u64, u64),
     ) {
         let Some(id) = self.active(owned) else {
             self.figures.stale += records.len() as u64;
@@ -116,10 +125,27 @@ impl State {
         let now = Instant::now();
         self.figures.polled += records.len() as u64;
         let claimed = self.claims.get_mut(&id).expect("it is active");
-        claimed.log_end = claimed.log_end.max(log_end);
+        claimed.log_end = end;
+        claimed.trouble.end();
         if claimed.in_flight.records == 0 {
             claimed.low_since = now;
         }
+        let woken = self.take_records(id, records, now);
+        let claimed = self.claims.get_mut(&id).expect("it is active");
+        if claimed.tracker.pass(next) {
+            self.note_news(id);
+        }
+        self.look_at(id);
+        for at in woken {
+            self.schedule(cell, id, at);
+        }
+        self.pump(cell, now);
+        self.look_at_waits();
+    }
+
+    /// Puts records into their lanes. Returns the lanes that are to be put in line.
+    fn take_records(&mut self, id: u64, records: Vec<Record>, now: Instant) -> Vec<usize> {
+        let claimed = self.claims.get_mut(&id).expect("it is active");
         let (mut woken, mut accepted) = (Vec::new(), InFlight::default());
         for record in records {
             match claimed.tracker.accept(record.offset) {
@@ -152,11 +178,7 @@ impl State {
             }
         }
         self.shares.add(&mut claimed.in_flight, accepted);
-        self.look_at(id);
-        for at in woken {
-            self.schedule(cell, id, at);
-        }
-        self.pump(cell, now);
+        woken
     }
 
     /// Puts a lane in line, or begins the time of its batch.
@@ -246,7 +268,8 @@ impl State {
         let now = Instant::now();
         self.complete(id, done, now);
         if let Some(claimed) = self.claims.get_mut(&id) {
-            claimed.lanes[at].running = Some(next);
+            let lane = &mut claimed.lanes[at];
+            (lane.running, lane.is_burying) = (Some(next), false);
         }
         self.release_held(id);
         self.pump(cell, now);
@@ -258,7 +281,7 @@ impl State {
         let Report { mut records, done, end, dead_letters } = report;
         let rest = records.split_off(done);
         let dead_letters = u64::from(dead_letters);
-        let retries = u64::from(matches!(end, End::Retry { .. }));
+        let retries = u64::from(matches!(end, End::Retry { dead: None, .. }));
         self.figures.dead_letters += dead_letters;
         self.figures.retries += retries;
         let now = Instant::now();
@@ -272,7 +295,7 @@ impl State {
         let lane = &mut claimed.lanes[at];
         self.figures.handled += now.saturating_duration_since(lane.since);
         (lane.task, lane.since) = (None, now);
-        lane.running = None;
+        (lane.running, lane.is_burying) = (None, false);
         if is_active {
             if let Some(first) = rest.first() {
                 lane.next = first.offset;
@@ -287,8 +310,9 @@ impl State {
         }
         match end {
             End::Retry { attempts, dead } if is_active => {
+                let delay = dead.as_ref().map_or(attempts, |dead| dead.failures);
+                let delay = self.settings.delay(delay);
                 (lane.attempts, lane.dead) = (attempts, dead);
-                let delay = self.settings.delay(attempts);
                 lane.phase = Phase::BackingOff;
                 lane.task = Some(wake_later(cell, id, at, Phase::BackingOff, delay));
             }
@@ -302,6 +326,12 @@ impl State {
         self.release_held(id);
         self.pump(cell, now);
         self.call_driver(id);
+    }
+
+    /// A run gives its next record to the dead letters.
+    pub(crate) fn begin_burial(&mut self, id: u64, at: usize) {
+        let lane = self.claims.get_mut(&id).and_then(|claimed| claimed.lanes.get_mut(at));
+        lane.into_iter().for_each(|lane| lane.is_burying = true);
     }
 
     /// Records are done. They are dropped here, where most were made: an allocator does that faster than elsewhere.
@@ -326,6 +356,7 @@ impl State {
         self.done_since += count;
         self.figures.done += count as u64;
         self.shares.subtract(&mut claimed.in_flight, InFlight { records: count, bytes });
+        self.look_at_waits();
     }
 
     /// Whether the first record of a lane may start, which is in no queue.
@@ -378,6 +409,7 @@ impl State {
                 self.ids.remove(&claimed.owned);
             }
             self.divide();
+            self.look_at_waits();
             self.attention.notify_one();
         }
     }

@@ -193,16 +193,21 @@ pub(crate) fn unknown(topic: &str) -> Error {
 pub struct NewRecord {
     /// Decides the partition. Records without a key go to all partitions in turn.
     pub key: Option<Bytes>,
-    /// The value.
-    pub value: Bytes,
-    /// Names with values.
-    pub headers: Vec<(String, Bytes)>,
+    /// The value. Without one the record is a tombstone, which says that its key has no value any more.
+    pub value: Option<Bytes>,
+    /// Names with values. A header may have no value.
+    pub headers: Vec<(String, Option<Bytes>)>,
 }
 
 impl NewRecord {
     /// A record with a key, and no headers.
     pub fn new(key: impl Into<Bytes>, value: impl Into<Bytes>) -> NewRecord {
-        NewRecord { key: Some(key.into()), value: value.into(), headers: Vec::new() }
+        NewRecord { key: Some(key.into()), value: Some(value.into()), headers: Vec::new() }
+    }
+
+    /// A tombstone: a record with a key, without a value, and without headers.
+    pub fn tombstone(key: impl Into<Bytes>) -> NewRecord {
+        NewRecord { key: Some(key.into()), ..NewRecord::default() }
     }
 }
 

@@ -6,7 +6,7 @@ use super::step::{self, Done, Prepared, Readable, Step};
 use super::topics;
 use crate::log::{Cursor, Partition};
 use crate::source::{
-    Commit, CommitError, Control, Error, Event, Owned, Room, Source, TopicPartition,
+    Commit, CommitError, Control, Error, Event, Extent, Owned, Room, Source, TopicPartition,
 };
 use colored::sync::Notify;
 use colored::time::Duration;
@@ -199,21 +199,30 @@ impl Member {
                     && reader.cursor.map(|cursor| cursor.offset) == first
                 {
                     reader.cursor = Some(cursor);
-                    self.events.push_back(Event::Records { owned, records, end });
+                    let next = cursor.offset;
+                    self.events.push_back(Event::Records { owned, records, next, end });
                 }
             }
-            Done::OutOfRange(owned, start, end) => {
-                self.next = Next::Hear;
-                if let Some(reader) = self.reader(&owned) {
-                    reader.cursor = None;
-                    self.events.push_back(Event::OutOfRange { owned, start, end });
-                }
+            Done::OutOfRange(owned, log) => {
+                self.stop_reading(owned, |owned| Event::OutOfRange { owned, log });
+            }
+            Done::Unreadable(owned, error) => {
+                self.stop_reading(owned, |owned| Event::Failed { owned, error });
             }
             Done::Replaced => {
                 self.lose_all();
                 self.next = Next::Fail;
             }
             Done::Woken => self.next = Next::Hear,
+        }
+    }
+
+    /// Nothing is read from a partition until the consumer begins it again.
+    fn stop_reading(&mut self, owned: Owned, event: impl FnOnce(Owned) -> Event) {
+        self.next = Next::Hear;
+        if let Some(reader) = self.reader(&owned) {
+            reader.cursor = None;
+            self.events.push_back(event(owned));
         }
     }
 
@@ -348,6 +357,26 @@ impl Control for EmbeddedControl {
         });
         released.await;
         Ok(())
+    }
+
+    async fn extents(&self, owned: Vec<Owned>) -> Result<Vec<Option<Extent>>, Error> {
+        let mut extents = Vec::with_capacity(owned.len());
+        for Owned { partition, generation } in owned {
+            let (group, of) = (self.group.clone(), partition.clone());
+            let is_owned = self.shared.groups.call(move |groups| {
+                let members = groups.get(&group).expect("a group stays");
+                members.group.is_owned(&partition, generation)
+            });
+            let log = match is_owned.await {
+                true => self.shared.topics.call(move |topics| topics::find(topics, &of)).await,
+                false => None,
+            };
+            extents.push(match log {
+                Some(log) => Some(step::extent(log.range().await)),
+                None => None,
+            });
+        }
+        Ok(extents)
     }
 }
 

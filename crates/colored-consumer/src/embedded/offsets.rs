@@ -85,6 +85,19 @@ impl Offsets {
         self.state.call(move |state| state.committed(&key)).await
     }
 
+    /// Whether a group has a commit in another partition of the topic.
+    pub(crate) async fn has_others(&self, group: &str, of: &TopicPartition) -> bool {
+        let (group, of) = (group.to_owned(), of.clone());
+        let found = self.state.call(move |state| {
+            let is_other = |key: &Key| {
+                let other = key.1.as_ref().filter(|other| key.0 == group && **other != of);
+                other.is_some_and(|other| other.topic == of.topic)
+            };
+            state.known.keys().any(is_other)
+        });
+        found.await
+    }
+
     /// Makes this generation the owner of a partition, unless a later one is.
     pub(crate) async fn begin(&self, group: &str, of: &TopicPartition, generation: u64) -> Begun {
         let key: Key = (group.to_owned(), Some(of.clone()));
@@ -106,7 +119,7 @@ impl Offsets {
     }
 
     pub(crate) async fn store_generation(&self, group: &str, number: u64) -> Result<(), String> {
-        let value = Committed { offset: number, metadata: Vec::new() };
+        let value = Committed { offset: number, ..Committed::default() };
         self.store(vec![((group.to_owned(), None), value)]).await
     }
 
@@ -155,7 +168,7 @@ impl Offsets {
         if keys.is_empty() {
             return Ok(());
         }
-        let nothing = |key: &Key| New { value: Bytes::new(), ..encode(key, &Committed::default()) };
+        let nothing = |key: &Key| New { value: None, ..encode(key, &Committed::default()) };
         let appended = self.log.append(keys.iter().map(nothing).collect()).await;
         let is_forgotten = appended.is_ok();
         let forgotten = self.state.call(move |state| {
@@ -294,7 +307,7 @@ fn encode((group, partition): &Key, value: &Committed) -> New {
     New {
         timestamp: now_in_millis(),
         key: Some(key.into()),
-        value: bytes.into(),
+        value: Some(bytes.into()),
         headers: Vec::new(),
     }
 }
@@ -313,11 +326,13 @@ fn decode(entry: &Entry) -> Option<(Key, Option<Committed>)> {
             partition: u32::from_be_bytes(*partition),
         }),
     };
-    if entry.value.is_empty() {
+    let value = entry.value.as_deref().unwrap_or_default();
+    if value.is_empty() {
         return Some(((group, partition), None));
     }
-    let (offset, metadata) = entry.value.split_first_chunk()?;
-    let committed = Committed { offset: u64::from_be_bytes(*offset), metadata: metadata.to_vec() };
+    let (offset, metadata) = value.split_first_chunk()?;
+    let offset = u64::from_be_bytes(*offset);
+    let committed = Committed { offset, metadata: metadata.to_vec(), log: None };
     Some(((group, partition), Some(committed)))
 }
 

@@ -5,7 +5,7 @@ use super::group::{Change, Joining, MemberId};
 use super::offsets::Begun;
 use super::topics;
 use crate::log::{Cursor, Entry, Partition, Unread};
-use crate::source::{Assignment, Error, Owned, Record, Room};
+use crate::source::{Assignment, Error, Extent, Owned, Record, Room};
 use colored::sync::Notify;
 use colored::time::{Duration, timeout};
 use std::pin::Pin;
@@ -26,7 +26,9 @@ pub(crate) enum Done {
     /// Records of a partition, and where its reader is after them.
     Read(Owned, Cursor, Vec<Record>, u64),
     /// The log has not the wanted record.
-    OutOfRange(Owned, u64, u64),
+    OutOfRange(Owned, Extent),
+    /// The partition cannot be read.
+    Unreadable(Owned, Error),
     /// Something may have happened.
     Woken,
 }
@@ -120,8 +122,15 @@ pub(crate) async fn prepare(
     if !find().await.is_some_and(|now| Arc::ptr_eq(&now, &log)) {
         return Ok(Done::Prepared(Prepared::Lost(owned)));
     }
-    let (start, end) = log.range().await;
-    Ok(Done::Prepared(Prepared::Assigned(Assignment { owned, committed, start, end }, log)))
+    let has_other_commits = shared.offsets.has_others(&group, &partition).await;
+    let extent = extent(log.range().await);
+    let assignment = Assignment { owned, committed, log: extent, has_other_commits };
+    Ok(Done::Prepared(Prepared::Assigned(assignment, log)))
+}
+
+/// The ends of a log. Its offsets have no gap, and it has nothing behind the last record.
+pub(crate) fn extent((start, end): (u64, u64)) -> Extent {
+    Extent { floor: start, start, end, limit: end, identity: None }
 }
 
 /// Reads from a partition.
@@ -134,8 +143,8 @@ pub(crate) async fn read(readable: Readable, room: Room) -> Result<Done, Error> 
     match log.read(&mut cursor, (room.records, room.bytes), make).await {
         Ok(records) if records.is_empty() => Ok(Done::Woken),
         Ok(records) => Ok(Done::Read(owned, cursor, records, log.end())),
-        Err(Unread::OutOfRange(start, end)) => Ok(Done::OutOfRange(owned, start, end)),
-        Err(Unread::Failed(error)) => Err(Error::new(error.to_string())),
+        Err(Unread::OutOfRange(start, end)) => Ok(Done::OutOfRange(owned, extent((start, end)))),
+        Err(Unread::Failed(error)) => Ok(Done::Unreadable(owned, Error::new(error.to_string()))),
     }
 }
 

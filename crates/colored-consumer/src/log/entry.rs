@@ -9,8 +9,8 @@ use bytes::Bytes;
 /// What a segment begins with, and the number of the format.
 const MAGIC: &[u8; 16] = b"colored segment1";
 
-/// The length that stands for "no key".
-const NO_KEY: u32 = u32::MAX;
+/// The length that stands for "no key", "no value", or "no value of this header". An empty one has the length 0.
+const NOTHING: u32 = u32::MAX;
 
 /// A record of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,25 +19,24 @@ pub(crate) struct Entry {
     /// Milliseconds since 1970.
     pub(crate) timestamp: i64,
     pub(crate) key: Option<Bytes>,
-    pub(crate) value: Bytes,
-    pub(crate) headers: Vec<(String, Bytes)>,
+    pub(crate) value: Option<Bytes>,
+    pub(crate) headers: Vec<(String, Option<Bytes>)>,
 }
 
 impl Entry {
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {
-        let key = self.key.as_deref();
         out.extend_from_slice(&self.offset.to_le_bytes());
         out.extend_from_slice(&self.timestamp.to_le_bytes());
-        out.extend_from_slice(&key.map_or(NO_KEY, |key| key.len() as u32).to_le_bytes());
-        out.extend_from_slice(&(self.value.len() as u32).to_le_bytes());
+        out.extend_from_slice(&length(&self.key).to_le_bytes());
+        out.extend_from_slice(&length(&self.value).to_le_bytes());
         out.extend_from_slice(&(self.headers.len() as u16).to_le_bytes());
-        out.extend_from_slice(key.unwrap_or_default());
-        out.extend_from_slice(&self.value);
+        out.extend_from_slice(self.key.as_deref().unwrap_or_default());
+        out.extend_from_slice(self.value.as_deref().unwrap_or_default());
         for (name, value) in &self.headers {
             out.extend_from_slice(&(name.len() as u16).to_le_bytes());
-            out.extend_from_slice(&(value.len() as u32).to_le_bytes());
+            out.extend_from_slice(&length(value).to_le_bytes());
             out.extend_from_slice(name.as_bytes());
-            out.extend_from_slice(value);
+            out.extend_from_slice(value.as_deref().unwrap_or_default());
         }
     }
 
@@ -45,23 +44,31 @@ impl Entry {
         let mut rest = payload;
         let offset = u64::from_le_bytes(take(&mut rest)?);
         let timestamp = i64::from_le_bytes(take(&mut rest)?);
-        let key_length = u32::from_le_bytes(take(&mut rest)?);
-        let value_length = u32::from_le_bytes(take(&mut rest)?) as usize;
+        let key = take_length(&mut rest)?;
+        let value = take_length(&mut rest)?;
         let headers = u16::from_le_bytes(take(&mut rest)?);
-        let has_key = key_length != NO_KEY;
-        let key_length = if has_key { key_length as usize } else { 0 };
-        if key_length.checked_add(value_length)? > rest.len() {
+        if key.unwrap_or(0).checked_add(value.unwrap_or(0))? > rest.len() {
             return None;
         }
         let mut body = body::copy(rest);
-        let key = has_key.then(|| body.split_to(key_length));
-        let value = body.split_to(value_length);
+        let key = key.map(|length| body.split_to(length));
+        let value = value.map(|length| body.split_to(length));
         let headers = decode_headers(body, headers)?;
         Some(Entry { offset, timestamp, key, value, headers })
     }
 }
 
-fn decode_headers(mut rest: Bytes, count: u16) -> Option<Vec<(String, Bytes)>> {
+fn length(bytes: &Option<Bytes>) -> u32 {
+    bytes.as_ref().map_or(NOTHING, |bytes| bytes.len() as u32)
+}
+
+/// A length; `Some(None)` if there is nothing.
+fn take_length(rest: &mut &[u8]) -> Option<Option<usize>> {
+    let length = u32::from_le_bytes(take(rest)?);
+    Some((length != NOTHING).then_some(length as usize))
+}
+
+fn decode_headers(mut rest: Bytes, count: u16) -> Option<Vec<(String, Option<Bytes>)>> {
     // Each takes six bytes at least, so a forged count allocates nothing.
     if usize::from(count) * 6 > rest.len() {
         return None;
@@ -70,13 +77,13 @@ fn decode_headers(mut rest: Bytes, count: u16) -> Option<Vec<(String, Bytes)>> {
     for _ in 0..count {
         let mut head = rest.get(..6)?;
         let name = usize::from(u16::from_le_bytes(take(&mut head)?));
-        let value = u32::from_le_bytes(take(&mut head)?) as usize;
-        let end = 6_usize.checked_add(name)?.checked_add(value)?;
+        let value = take_length(&mut head)?;
+        let end = 6_usize.checked_add(name)?.checked_add(value.unwrap_or(0))?;
         if end > rest.len() {
             return None;
         }
         let text = String::from_utf8(rest[6..6 + name].to_vec()).ok()?;
-        headers.push((text, rest.slice(6 + name..end)));
+        headers.push((text, value.map(|_| rest.slice(6 + name..end))));
         rest = rest.slice(end..);
     }
     rest.is_empty().then_some(headers)
@@ -99,20 +106,23 @@ mod tests {
     use super::*;
 
     fn samples() -> Vec<Entry> {
-        let entry = |key: Option<&str>, value: &str, headers: &[(&str, &str)]| Entry {
-            offset: 1 << 40,
-            timestamp: -5,
-            key: key.map(|key| Bytes::copy_from_slice(key.as_bytes())),
-            value: Bytes::copy_from_slice(value.as_bytes()),
-            headers: headers
-                .iter()
-                .map(|(name, value)| (name.to_string(), Bytes::copy_from_slice(value.as_bytes())))
-                .collect(),
+        let copy = |text: &str| Bytes::copy_from_slice(text.as_bytes());
+        let entry = |key: Option<&str>, value: Option<&str>, headers: &[(&str, Option<&str>)]| {
+            let header = |(name, value): &(&str, Option<&str>)| (name.to_string(), value.map(copy));
+            Entry {
+                offset: 1 << 40,
+                timestamp: -5,
+                key: key.map(copy),
+                value: value.map(copy),
+                headers: headers.iter().map(header).collect(),
+            }
         };
         vec![
-            entry(None, "", &[]),
-            entry(Some(""), "value", &[]),
-            entry(Some("key"), "value", &[("a", "1"), ("", "")]),
+            entry(None, None, &[]),
+            entry(None, Some(""), &[]),
+            entry(Some(""), Some("value"), &[]),
+            entry(Some("key"), None, &[("a", None)]),
+            entry(Some("key"), Some("value"), &[("a", Some("1")), ("", Some("")), ("b", None)]),
         ]
     }
 
@@ -139,7 +149,7 @@ mod tests {
                     let mut forged = out.clone();
                     forged[at] = byte;
                     if let Some(read) = Entry::decode(&forged) {
-                        assert!(read.value.len() <= out.len());
+                        assert!(read.value.map_or(0, |value| value.len()) <= out.len());
                     }
                 }
             }

@@ -43,15 +43,16 @@ pub(crate) struct Keep {
 pub(crate) struct New {
     pub(crate) timestamp: i64,
     pub(crate) key: Option<Bytes>,
-    pub(crate) value: Bytes,
-    pub(crate) headers: Vec<(String, Bytes)>,
+    pub(crate) value: Option<Bytes>,
+    pub(crate) headers: Vec<(String, Option<Bytes>)>,
 }
 
 impl New {
     /// The bytes in the log, without the numbers.
     pub(crate) fn size(&self) -> usize {
-        let headers = self.headers.iter().map(|(name, value)| name.len() + value.len());
-        self.key.as_ref().map_or(0, Bytes::len) + self.value.len() + headers.sum::<usize>()
+        let length = |bytes: &Option<Bytes>| bytes.as_ref().map_or(0, Bytes::len);
+        let headers = self.headers.iter().map(|(name, value)| name.len() + length(value));
+        length(&self.key) + length(&self.value) + headers.sum::<usize>()
     }
 }
 

@@ -110,6 +110,9 @@ fn encode_bits(ranges: &[Range<u64>], end: u64) -> Vec<u8> {
 /// The ranges of relative offsets that the metadata of a commit calls done. `limit` is how many offsets the log has from the
 /// committed one on.
 pub(crate) fn decode(metadata: &[u8], limit: u64) -> Result<Vec<Range<u64>>, MetadataFault> {
+    // Kafka's client for Python stores a byte more than it was given, a zero.
+    let text = metadata.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+    let metadata = &metadata[..text];
     if metadata.is_empty() {
         return Ok(Vec::new());
     }
@@ -203,6 +206,8 @@ mod tests {
     fn a_map_of_parallel_consumer_is_read() {
         let ranges = decode(b"bgABADEAAgLsAAEAYw==", u64::MAX).unwrap();
         assert_eq!(ranges, [1..50, 52..800, 801..900]);
+        assert_eq!(decode(b"bgABADEAAgLsAAEAYw==\0", u64::MAX), Ok(ranges.clone()));
+        assert_eq!(decode(b"\0", u64::MAX), Ok(Vec::new()));
         assert_eq!(encode(&ranges), b"bgABADEAAgLsAAEAYw==");
     }
 

@@ -10,7 +10,7 @@
 //!   [`MOST_AHEAD`] records are stuck: a record that adds no row to the map may start, and the lowest one that waits may add
 //!   the rows that no other one may.
 //!
-//! Offsets that the log does not have (compaction, the markers of transactions) belong to the next record that it has.
+//! Offsets that no record has (compaction, the markers of transactions) count as done when the reader has passed them.
 
 use super::metadata::{MOST_BITS, MOST_LENGTH, MOST_RANGES, encode};
 use std::collections::VecDeque;
@@ -47,11 +47,11 @@ pub(crate) enum Accepted {
 /// What is in flight, and what is done.
 #[derive(Debug)]
 pub(crate) struct Tracker {
-    /// Everything below is done.
+    /// Everything below is done. The offset of the first record that is not done, or `end` if there is none.
     low: u64,
     /// In the order of their offsets. The first is not done.
     slots: VecDeque<Slot>,
-    /// The offset after the last record that has come.
+    /// Where the reader goes on: what is below has come, or is no record.
     end: u64,
     /// What the map of the commit called done, and has not come yet.
     restored: VecDeque<Range<u64>>,
@@ -93,7 +93,7 @@ impl Tracker {
         self.low
     }
 
-    /// The offset after the last record that has come.
+    /// Where the reader goes on.
     pub(crate) fn end(&self) -> u64 {
         self.end
     }
@@ -118,16 +118,33 @@ impl Tracker {
         if offset < self.end {
             return Accepted::Stale;
         }
+        self.move_end(offset);
         self.end = offset + 1;
-        while self.restored.front().is_some_and(|range| range.end <= offset) {
-            self.restored.pop_front();
-        }
         if self.restored.front().is_some_and(|range| range.start <= offset) {
             self.append_done(offset);
             return Accepted::Done;
         }
+        if self.slots.is_empty() {
+            self.low = offset;
+        }
         self.slots.push_back(Slot { offset, state: State::Waiting });
         Accepted::New
+    }
+
+    /// The reader goes on at `next`: what has not come below it is no record. Returns whether a commit says more now.
+    pub(crate) fn pass(&mut self, next: u64) -> bool {
+        let low = self.low;
+        self.move_end(next);
+        self.pass_holes();
+        self.low > low
+    }
+
+    /// The reader has come so far. What the old map says below it has come, or is no record.
+    fn move_end(&mut self, end: u64) {
+        self.end = self.end.max(end);
+        while self.restored.front().is_some_and(|range| range.end <= self.end) {
+            self.restored.pop_front();
+        }
     }
 
     fn append_done(&mut self, offset: u64) {
@@ -220,13 +237,18 @@ impl Tracker {
 
     /// Moves the low-water mark over what is done.
     fn advance(&mut self) {
-        while let Some(first) = self.slots.front().filter(|slot| slot.state == State::Done) {
-            self.low = first.offset + 1;
+        while self.slots.front().is_some_and(|slot| slot.state == State::Done) {
             self.slots.pop_front();
             self.done -= 1;
         }
-        if self.slots.is_empty() {
-            self.pass_restored(self.low);
+        self.pass_holes();
+    }
+
+    /// Moves the low-water mark over what is no record.
+    fn pass_holes(&mut self) {
+        match self.slots.front() {
+            Some(first) => self.low = first.offset,
+            None => self.pass_restored(self.end),
         }
     }
 

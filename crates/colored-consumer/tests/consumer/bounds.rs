@@ -65,7 +65,7 @@ async fn the_backlog_of_one_partition_delays_no_other() {
         let fill = async |partition, key: &'static str, count: u64| {
             let record = |number: u64| {
                 let mut record = NewRecord::new(key, number.to_string());
-                record.headers = vec![("padding".into(), vec![0; 100].into())];
+                record.headers = vec![("padding".into(), Some(vec![0; 100].into()))];
                 engine.send_to("t", partition, record)
             };
             for number in 0..count {

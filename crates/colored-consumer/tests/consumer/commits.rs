@@ -36,7 +36,7 @@ async fn a_stop_commits_all_and_nothing_comes_again() {
     for n in 0..2 {
         let end = engine.range(&partition(n)).await.unwrap().1;
         let committed = engine.committed("g", &partition(n)).await.unwrap();
-        assert_eq!(committed, Committed { offset: end, metadata: Vec::new() });
+        assert_eq!(committed, Committed { offset: end, ..Committed::default() });
     }
 }
 
@@ -140,7 +140,7 @@ async fn foreign_and_forged_metadata_loses_nothing() {
         let scratch = Scratch::new();
         let engine = engine(&scratch, 1).await;
         send(&engine, 3, 0, 10).await;
-        let committed = Committed { offset: 6, metadata: metadata.to_vec() };
+        let committed = Committed { offset: 6, metadata: metadata.to_vec(), log: None };
         engine.set_committed("g", partition(0), committed).await.unwrap();
         let effects = Effects::default();
         let metrics = consume(&engine, &effects, 24).await;
@@ -156,7 +156,10 @@ async fn a_map_that_is_compressed_is_read() {
     let engine = engine(&scratch, 1).await;
     send(&engine, 1, 0, 20).await;
     let metadata = b"Sii1L/0AWF0AACAAAQAJAQCp/Dsi".to_vec();
-    engine.set_committed("g", partition(0), Committed { offset: 0, metadata }).await.unwrap();
+    engine
+        .set_committed("g", partition(0), Committed { offset: 0, metadata, log: None })
+        .await
+        .unwrap();
     let effects = Effects::default();
     let metrics = consume(&engine, &effects, 2).await;
     assert_eq!((metrics.foreign_metadata, metrics.skipped), (0, 18));
@@ -171,7 +174,10 @@ async fn a_map_claims_nothing_beyond_the_log() {
     send(&engine, 1, 0, 10).await;
     // `e`, 1 not done, 2^31-1 done.
     let metadata = b"ZQAAAAF/////".to_vec();
-    engine.set_committed("g", partition(0), Committed { offset: 0, metadata }).await.unwrap();
+    engine
+        .set_committed("g", partition(0), Committed { offset: 0, metadata, log: None })
+        .await
+        .unwrap();
     let effects = Effects::default();
     consume(&engine, &effects, 1).await;
     send(&engine, 1, 10, 20).await;
@@ -216,7 +222,7 @@ async fn a_group_ahead_of_the_log_begins_where_it_was_told() {
     let scratch = Scratch::new();
     let engine = engine(&scratch, 1).await;
     send(&engine, 1, 0, 10).await;
-    let ahead = Committed { offset: 1_000, metadata: Vec::new() };
+    let ahead = Committed { offset: 1_000, ..Committed::default() };
     engine.set_committed("g", partition(0), ahead).await.unwrap();
     let effects = Effects::default();
     let metrics = consume(&engine, &effects, 10).await;

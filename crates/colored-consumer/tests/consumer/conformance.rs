@@ -13,8 +13,9 @@ impl Fixture for Embedded {
         self.0.member(group, ["t"]).join().await.unwrap()
     }
 
-    async fn send(&self, partition: u32, value: &str) {
-        let record = NewRecord { value: value.to_owned().into(), ..NewRecord::default() };
+    async fn send(&self, partition: u32, value: Option<&str>) {
+        let value = value.map(|value| value.to_owned().into());
+        let record = NewRecord { value, ..NewRecord::default() };
         self.0.send_to("t", partition, record).await.unwrap();
     }
 }

@@ -47,7 +47,7 @@ async fn a_record_that_is_too_large_is_refused() {
     let error = engine.send("t", NewRecord::new("k", vec![0; 17 << 20])).await.unwrap_err();
     assert!(error.to_string().contains("17825793 bytes"), "{error}");
     let mut record = NewRecord::new("k", "v");
-    record.headers = vec![("n".repeat(2_000), "v".into())];
+    record.headers = vec![("n".repeat(2_000), Some("v".into()))];
     assert!(engine.send("t", record).await.is_err());
     assert!(engine.send("unknown", NewRecord::new("k", "v")).await.is_err());
 }
@@ -59,7 +59,7 @@ async fn commits_survive_and_their_log_stays_small() {
     let engine = engine(&scratch, 1).await;
     for number in 0..25_000_u64 {
         let metadata = vec![number as u8; (number % 300) as usize];
-        let committed = Committed { offset: number, metadata };
+        let committed = Committed { offset: number, metadata, log: None };
         engine.set_committed("g", partition(0), committed).await.unwrap();
     }
     drop(engine);
@@ -69,7 +69,7 @@ async fn commits_survive_and_their_log_stays_small() {
         .sum();
     assert!(bytes < 12_000 * 400, "{bytes}");
     let engine = Engine::open(scratch.path()).await.unwrap();
-    let expected = Committed { offset: 24_999, metadata: vec![24_999_u64 as u8; 99] };
+    let expected = Committed { offset: 24_999, metadata: vec![24_999_u64 as u8; 99], log: None };
     assert_eq!(engine.committed("g", &partition(0)).await, Some(expected));
 }
 
@@ -84,7 +84,7 @@ async fn a_consumer_behind_the_retention_goes_on_as_it_was_told() {
         for first in (0..1_000).step_by(10) {
             send(&engine, 1, first, first + 10).await;
         }
-        let old = Committed { offset: 5, metadata: Vec::new() };
+        let old = Committed { offset: 5, ..Committed::default() };
         engine.set_committed("g", partition(0), old).await.unwrap();
         let start = engine.range(&partition(0)).await.unwrap().0;
         assert!(start > 500, "{start}");
@@ -208,7 +208,7 @@ fn append_until_killed() {
                         let record = NewRecord::new(format!("k{value}"), value.to_string());
                         let (to, offset) = engine.send("t", record).await.unwrap();
                         println!("confirmed {to} {offset} {value}");
-                        let committed = Committed { offset, metadata: vec![7; 100] };
+                        let committed = Committed { offset, metadata: vec![7; 100], log: None };
                         engine.set_committed("g", partition(to), committed).await.unwrap();
                     }
                 })
@@ -225,7 +225,11 @@ async fn records_have_their_headers_and_keys_and_times() {
     let scratch = Scratch::new();
     let engine = engine(&scratch, 4).await;
     let mut record = NewRecord::new("k1", "7");
-    record.headers = vec![("trace".to_owned(), "abc".into()), (String::new(), "".into())];
+    record.headers = vec![
+        ("trace".to_owned(), Some("abc".into())),
+        (String::new(), Some("".into())),
+        ("none".to_owned(), None),
+    ];
     let headers = record.headers.clone();
     let (to, offset) = engine.send("t", record).await.unwrap();
     let (again, next) = engine.send("t", NewRecord::new("k1", "8")).await.unwrap();

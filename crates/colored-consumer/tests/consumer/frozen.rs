@@ -3,7 +3,7 @@
 use colored::time::{Duration, sleep};
 use colored_consumer::embedded::{EmbeddedControl, Member};
 use colored_consumer::{
-    Commit, CommitError, Control, Error, Event, Owned, Room, Source, TopicPartition,
+    Commit, CommitError, Control, Error, Event, Extent, Owned, Room, Source, TopicPartition,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -85,5 +85,9 @@ impl Control for FrailControl {
 
     async fn release(&self, owned: Vec<Owned>) -> Result<(), Error> {
         self.control.release(owned).await
+    }
+
+    async fn extents(&self, owned: Vec<Owned>) -> Result<Vec<Option<Extent>>, Error> {
+        self.control.extents(owned).await
     }
 }

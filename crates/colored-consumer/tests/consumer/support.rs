@@ -58,7 +58,7 @@ pub(crate) fn key(record: &Record) -> String {
 }
 
 pub(crate) fn number(record: &Record) -> u64 {
-    std::str::from_utf8(&record.value).unwrap().parse().unwrap()
+    std::str::from_utf8(record.value.as_deref().unwrap()).unwrap().parse().unwrap()
 }
 
 /// What handlers have done.

@@ -25,7 +25,7 @@ async fn look(engine: &Engine) -> (u64, Vec<String>) {
             Event::Assigned(all) => member.begin(&all[0].owned, start),
             Event::Records { records, .. } => {
                 let text = |value: &[u8]| String::from_utf8(value.to_vec()).unwrap();
-                values.extend(records.iter().map(|record| text(&record.value)));
+                values.extend(records.iter().map(|record| text(record.value.as_ref().unwrap())));
             }
             other => panic!("{other:?}"),
         }
@@ -74,7 +74,7 @@ async fn consume_again() {
     let sees = Arc::clone(&seen);
     let builder = Consumer::builder(member).strict(true).commit_every(Duration::from_millis(1));
     let consumer = builder.start(move |record, _| {
-        sees.lock().unwrap().insert(String::from_utf8(record.value.to_vec()).unwrap());
+        sees.lock().unwrap().insert(String::from_utf8(record.value.unwrap().to_vec()).unwrap());
         std::future::ready(Ok(()))
     });
     for round in 0..3 {

@@ -124,7 +124,7 @@ impl Outside {
             partition: record.partition,
             offset: record.offset,
             key: text(record.key.as_ref().unwrap()),
-            number: text(&record.value),
+            number: text(record.value.as_ref().unwrap()),
             generation,
         };
         let mut seen = self.seen();

@@ -5,8 +5,8 @@ use colored::sim::{Builder, random};
 use colored::sync::{Notify, mpsc};
 use colored::time::{Duration, sleep};
 use colored_consumer::{
-    Assignment, Commit, CommitError, Committed, Consumer, Control, Error, Event, Failure, Owned,
-    Record, Room, Source, TopicPartition,
+    Assignment, Commit, CommitError, Committed, Consumer, Control, Error, Event, Extent, Failure,
+    Owned, Record, Room, Source, TopicPartition,
 };
 use std::future::pending;
 use std::sync::{Arc, Mutex};
@@ -25,7 +25,7 @@ fn record(offset: u64) -> Record {
         offset,
         timestamp: 0,
         key: Some(format!("k{}", offset % KEYS).into()),
-        value: "v".into(),
+        value: Some("v".into()),
         headers: Vec::new(),
     }
 }
@@ -91,7 +91,7 @@ impl Source for Script {
             let count = (1 + random() % 3).min(RECORDS - *next).min(room.records as u64);
             let records = (*next..*next + count).map(record).collect();
             *next += count;
-            return Ok(Event::Records { owned: owned.clone(), records, end: RECORDS });
+            return Ok(Event::Records { owned: owned.clone(), records, next: *next, end: RECORDS });
         }
         match self.events.recv().await {
             Some(event) => Ok(self.take(event)),
@@ -142,6 +142,11 @@ impl Control for Shared {
         self.changed.notify_one();
         Ok(())
     }
+
+    async fn extents(&self, owned: Vec<Owned>) -> Result<Vec<Option<Extent>>, Error> {
+        let log = Extent { end: RECORDS, limit: RECORDS, ..Extent::default() };
+        Ok(vec![Some(log); owned.len()])
+    }
 }
 
 /// A consumer in this generation, and how to tell it something.
@@ -152,7 +157,9 @@ fn start(shared: &Shared, generation: u64) -> (Consumer, mpsc::UnboundedSender<E
         broker.generation = generation;
         broker.committed.clone()
     };
-    let assignment = Assignment { owned: owned(generation), committed, start: 0, end: RECORDS };
+    let log = Extent { end: RECORDS, limit: RECORDS, ..Extent::default() };
+    let owned = owned(generation);
+    let assignment = Assignment { owned, committed, log, has_other_commits: false };
     sender.send(Event::Assigned(vec![assignment])).unwrap();
     let script = Script { events, shared: shared.clone(), reading: None, is_paused: false };
     let done = shared.clone();

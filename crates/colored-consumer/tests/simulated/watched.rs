@@ -3,7 +3,7 @@
 use crate::outside::Outside;
 use colored_consumer::embedded::{EmbeddedControl, Member};
 use colored_consumer::{
-    Commit, CommitError, Control, Error, Event, Owned, Room, Source, TopicPartition,
+    Commit, CommitError, Control, Error, Event, Extent, Owned, Room, Source, TopicPartition,
 };
 
 pub(crate) struct Watched {
@@ -64,5 +64,9 @@ impl Control for WatchedControl {
 
     async fn release(&self, owned: Vec<Owned>) -> Result<(), Error> {
         self.control.release(owned).await
+    }
+
+    async fn extents(&self, owned: Vec<Owned>) -> Result<Vec<Option<Extent>>, Error> {
+        self.control.extents(owned).await
     }
 }

@@ -92,7 +92,7 @@ impl Agent {
         before: Lease,
         revision: u64,
     ) -> Option<Assignment> {
-        let (start, end) = range(&self.context, &partition).await.ok()?;
+        let log = range(&self.context, &partition).await.ok()?;
         let (generation, committed) = (before.generation + 1, before.committed);
         let owner = Some(self.settings.name.clone());
         let lease = Lease { owner, generation, committed: committed.clone() };
@@ -101,7 +101,8 @@ impl Agent {
         let revision = timeout(self.limit(), write).await.ok()?.ok()?;
         let held = Held { generation, revision, committed: committed.clone(), is_revoked: false };
         self.held.insert(partition.clone(), held);
-        Some(Assignment { owned: Owned { partition, generation }, committed, start, end })
+        let owned = Owned { partition, generation };
+        Some(Assignment { owned, committed, log, has_other_commits: false })
     }
 }
 

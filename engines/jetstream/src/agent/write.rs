@@ -6,7 +6,7 @@ use async_nats::jetstream::Context;
 use async_nats::jetstream::kv::{Store, UpdateErrorKind};
 use async_nats::jetstream::stream::LastRawMessageErrorKind;
 use bytes::Bytes;
-use colored_consumer::{Committed, Error, Owned, TopicPartition};
+use colored_consumer::{Committed, Error, Extent, Owned, TopicPartition};
 use std::time::Duration;
 use tokio::time::timeout;
 
@@ -26,18 +26,22 @@ pub(super) enum Fault {
 }
 
 /// The first sequence number that the stream has, and the one after the last record of the partition.
-pub(crate) async fn range(context: &Context, of: &TopicPartition) -> Result<(u64, u64), Error> {
+pub(crate) async fn range(context: &Context, of: &TopicPartition) -> Result<Extent, Error> {
     let stream = context.get_stream(&of.topic).await;
     let stream = stream.map_err(|error| failed(&format!("topic {:?}", of.topic), error))?;
     let start = stream.cached_info().state.first_sequence.max(1);
     let subject = format!("{}.p.{}.*", of.topic, of.partition);
     match stream.get_last_raw_message_by_subject(&subject).await {
-        Ok(last) => Ok((start, last.sequence + 1)),
+        Ok(last) => Ok(extent(start, last.sequence + 1)),
         Err(error) if matches!(error.kind(), LastRawMessageErrorKind::NoMessageFound) => {
-            Ok((start, start))
+            Ok(extent(start, start))
         }
         Err(error) => Err(failed(&format!("the end of {of}"), error)),
     }
+}
+
+fn extent(start: u64, end: u64) -> Extent {
+    Extent { floor: start, start, end, limit: end, identity: None }
 }
 
 /// Writes a lease over the revision that is known; returns the new one. A write without an answer may

@@ -10,8 +10,8 @@ use std::future::pending;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 fn number(record: &Record) -> u64 {
-    let value = record.value.as_deref().unwrap_or_default();
-    let text = std::str::from_utf8(value).expect("it is as it was sent");
+    let text = std::str::from_utf8(record.value.as_deref().unwrap_or_default())
+        .expect("it is as it was sent");
     text.parse().expect("it is as it was sent")
 }
 

@@ -14,8 +14,10 @@ impl Fixture for Topic {
         member.session(millis(30_000)).join().await.unwrap()
     }
 
-    async fn send(&self, partition: u32, value: &str) {
-        self.engine.send_to(&self.partition(partition), None, value.to_owned()).await.unwrap();
+    async fn send(&self, partition: u32, value: Option<&str>) {
+        // The owner of this engine says what a tombstone is there.
+        let value = value.unwrap_or_default().to_owned();
+        self.engine.send_to(&self.partition(partition), None, value).await.unwrap();
     }
 }
 

@@ -98,11 +98,10 @@ async fn an_offset_out_of_range_is_told() {
     let mut member = topic.member().join().await.unwrap();
     let Ok(Event::Assigned(assigned)) = member.poll(room).await else { panic!("no partition") };
     let owned = assigned[0].owned.clone();
-    assert_eq!((assigned[0].start, assigned[0].end), (6, 21));
+    assert_eq!((assigned[0].log.start, assigned[0].log.end), (6, 21));
     member.begin(&owned, 3);
-    let Ok(Event::OutOfRange { start: 6, .. }) = member.poll(room).await else {
-        panic!("3 is gone")
-    };
+    let Ok(Event::OutOfRange { log, .. }) = member.poll(room).await else { panic!("3 is gone") };
+    assert_eq!(log.start, 6);
     member.begin(&owned, 6);
     let Ok(Event::Records { records, .. }) = member.poll(room).await else { panic!("no records") };
     assert_eq!(records[0].offset, 6);

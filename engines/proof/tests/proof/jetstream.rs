@@ -41,7 +41,7 @@ async fn read(client: &Client, topic: &str, from: &[u64], to: &[u64]) -> HashSet
         match member.poll(room).await.unwrap() {
             Event::Assigned(all) => {
                 for of in all {
-                    let start = from[of.owned.partition.partition as usize].max(of.start);
+                    let start = from[of.owned.partition.partition as usize].max(of.log.start);
                     member.begin(&of.owned, start);
                 }
             }

@@ -155,8 +155,11 @@ pub(crate) async fn add_deposit(
     connection: &mut PgConnection,
     record: &Record,
 ) -> sqlx::Result<()> {
-    let text = |bytes| std::str::from_utf8(bytes).expect("this program wrote it");
-    let account = text(record.key.as_ref().expect("this program wrote a key"));
+    let text = |bytes: &Option<bytes::Bytes>| {
+        let bytes = bytes.clone().expect("this program wrote a key and a value");
+        String::from_utf8(bytes.to_vec()).expect("this program wrote it")
+    };
+    let account = text(&record.key);
     let coins: i64 = text(&record.value).parse().expect("this program wrote a number");
     let insert = "insert into accounts values ($1, array[$2::bigint])
         on conflict (name) do update set deposits = accounts.deposits || excluded.deposits";

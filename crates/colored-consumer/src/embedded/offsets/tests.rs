@@ -27,7 +27,7 @@ async fn an_owner_that_begins_late_takes_nothing_from_its_successor() {
     let of = TopicPartition { topic: "t".into(), partition: 0 };
     let commit = |generation, offset| {
         let owned = Owned { partition: of.clone(), generation };
-        vec![Commit { owned, committed: Committed { offset, metadata: Vec::new() } }]
+        vec![Commit { owned, committed: Committed { offset, ..Committed::default() } }]
     };
     assert_eq!(offsets.begin("g", &of, 4).await, Begun::At(None));
     assert_eq!(offsets.begin("g", &of, 3).await, Begun::TooLate);

@@ -44,12 +44,27 @@ fn offsets_that_the_log_does_not_have_count_as_done() {
         start(&mut tracker, offset);
     }
     assert!(tracker.complete(5));
-    assert_eq!((tracker.low(), tracker.map()), (0, vec![4..6]));
+    assert_eq!((tracker.low(), tracker.map()), (3, vec![1..3]));
     assert_eq!(tracker.distance(), 3);
     assert!(tracker.complete(3));
-    assert_eq!((tracker.low(), tracker.distance()), (6, 1));
+    assert_eq!((tracker.low(), tracker.distance()), (9, 1), "6 to 8 are no records");
+    assert!(!tracker.pass(12), "9 is not done");
     assert!(tracker.complete(9));
-    assert_eq!(tracker.commit(), (10, Vec::new()));
+    assert_eq!(tracker.commit(), (12, Vec::new()));
+    assert!(tracker.pass(15) && tracker.low() == 15 && !tracker.pass(15));
+    assert_eq!(tracker.accept(14), Accepted::Stale);
+}
+
+/// What a map calls done is passed with the offsets before it.
+#[test]
+fn a_reader_that_passes_a_place_leaves_the_map_above_it() {
+    let mut tracker = Tracker::new(10, vec![2..4, 6..9]);
+    assert!(tracker.pass(11));
+    assert_eq!((tracker.low(), tracker.map()), (11, vec![1..3, 5..8]));
+    assert!(tracker.pass(12));
+    assert_eq!((tracker.low(), tracker.map()), (14, vec![2..5]), "12 and 13 are done");
+    assert!(tracker.pass(17));
+    assert_eq!(tracker.commit(), (19, Vec::new()));
 }
 
 #[test]

@@ -1,0 +1,28 @@
+//! Lines on the standard error, at a bounded rate.
+
+use colored::time::{Duration, Instant};
+
+/// The least time between two lines of a kind.
+const BETWEEN: Duration = Duration::from_secs(30);
+
+/// Lines of a kind: the first appears at once, and then one in [`BETWEEN`], which says how many others did not.
+#[derive(Debug, Default)]
+pub(crate) struct Line {
+    last: Option<Instant>,
+    left_out: u64,
+}
+
+impl Line {
+    pub(crate) fn say(&mut self, text: &str) {
+        let now = Instant::now();
+        if self.last.is_some_and(|last| now.saturating_duration_since(last) < BETWEEN) {
+            self.left_out += 1;
+            return;
+        }
+        self.last = Some(now);
+        match std::mem::take(&mut self.left_out) {
+            0 => eprintln!("colored-consumer: {text}"),
+            count => eprintln!("colored-consumer: {text} ({count} lines like this were left out)"),
+        }
+    }
+}

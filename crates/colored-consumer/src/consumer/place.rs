@@ -1,0 +1,188 @@
+//! Where partitions begin: the one place that compares what a group has committed with what a log has.
+//!
+//! Invariants:
+//!
+//! * A place that the log has is kept, and [`Reset`] decides about no other one.
+//! * A place that [`Reset`] has chosen is committed, though nothing is done: a partition without a commit is new to its group.
+//! * A claim goes on in the same log and upwards only. Otherwise it ends without a commit, and another one begins in the log as it
+//!   is now, when the handlers of the first have ended.
+
+use super::claimed::Claimed;
+use super::failure::ConsumerError;
+use super::options::Reset;
+use super::state::State;
+use crate::progress::{Tracker, metadata};
+use crate::source::{Assignment, Extent, Owned};
+use colored::time::Instant;
+use std::fmt;
+
+/// Why a group has no place in a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Missing {
+    /// It was never in the topic.
+    Never,
+    /// It is in the topic, and the partition was added.
+    Added,
+    /// Records behind its place were deleted.
+    Deleted,
+    /// Its place is beyond what the log has had.
+    Beyond,
+    /// Its place is in another log.
+    Other,
+}
+
+/// Where a claim is to be read from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Begin {
+    pub(crate) id: u64,
+    pub(crate) owned: Owned,
+    pub(crate) offset: u64,
+}
+
+/// Looks whether a log has a place. The identity is that of the log in which it was a place.
+fn find(log: &Extent, offset: u64, identity: Option<u128>) -> Result<(), Missing> {
+    match () {
+        () if log.is_other(identity) => Err(Missing::Other),
+        () if offset < log.floor => Err(Missing::Deleted),
+        () if offset > log.limit => Err(Missing::Beyond),
+        () => Ok(()),
+    }
+}
+
+impl Missing {
+    /// Where a partition begins instead.
+    fn place(self, reset: Reset, log: &Extent) -> Option<u64> {
+        // All that the log has was written since the group has come.
+        let is_new = matches!(self, Missing::Added | Missing::Other);
+        match reset {
+            Reset::Earliest => Some(log.start),
+            Reset::Latest if is_new => Some(log.start),
+            Reset::Latest => Some(log.end),
+            Reset::Fail => None,
+        }
+    }
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Missing::Never | Missing::Added => "the group has no place in it",
+            Missing::Deleted => "records were deleted before the group has read them",
+            Missing::Beyond => "the place of the group is beyond its end",
+            Missing::Other => "it is another log than that of the group's place",
+        })
+    }
+}
+
+impl State {
+    /// Takes a partition; returns where it is to be read from. `None` if the consumer has to stop because of it.
+    pub(crate) fn assign(&mut self, assignment: Assignment) -> Option<Begin> {
+        let Assignment { owned, committed, log, has_other_commits } = assignment;
+        let missing = match &committed {
+            None if has_other_commits => Err(Missing::Added),
+            None => Err(Missing::Never),
+            Some(committed) => find(&log, committed.offset, committed.log),
+        };
+        match (committed, missing) {
+            (Some(committed), Ok(())) => {
+                let map = metadata::decode(&committed.metadata, log.limit - committed.offset);
+                let map = map.unwrap_or_else(|fault| {
+                    self.figures.foreign_metadata += 1;
+                    let (of, offset) = (&owned.partition, committed.offset);
+                    eprintln!(
+                        "colored-consumer: {of}: {fault}: records after {offset} may come again"
+                    );
+                    Vec::new()
+                });
+                let mut tracker = Tracker::new(committed.offset, map);
+                let has_news = tracker.pass(log.start);
+                let begin = self.begin_claim(Claimed::new(owned, tracker, &log));
+                if has_news {
+                    self.note_news(begin.id);
+                }
+                Some(begin)
+            }
+            (_, missing) => {
+                let offset = self.reset(&owned, &log, missing.err().unwrap_or(Missing::Never))?;
+                Some(self.begin_new(owned, &log, offset))
+            }
+        }
+    }
+
+    /// The place of a partition is not in its log, or was not. Returns where to go on, and whether that is to wait until the
+    /// handlers of an earlier claim have ended. `None` if nothing is to be read.
+    pub(crate) fn go_on(&mut self, owned: &Owned, log: &Extent) -> Option<Begin> {
+        let id = self.active(owned)?;
+        let claimed = &self.claims[&id];
+        let (next, low) = (claimed.tracker.end(), claimed.tracker.low());
+        let offset = match find(log, next, claimed.identity) {
+            Ok(()) => next.max(log.start),
+            Err(missing) => {
+                let offset = self.reset(owned, log, missing)?;
+                if missing != Missing::Deleted || offset < next {
+                    return Some(self.replace(id, log, offset));
+                }
+                offset
+            }
+        };
+        let claimed = self.claims.get_mut(&id).expect("it is active");
+        claimed.tracker.pass(offset);
+        claimed.identity = log.identity.or(claimed.identity);
+        claimed.log_end = log.end;
+        if claimed.tracker.low() > low {
+            self.note_news(id);
+        }
+        Some(Begin { id, owned: owned.clone(), offset })
+    }
+
+    /// Asks [`Reset`] for a place. `None` if the consumer has to stop.
+    fn reset(&mut self, owned: &Owned, log: &Extent, missing: Missing) -> Option<u64> {
+        let of = &owned.partition;
+        let Some(place) = missing.place(self.settings.reset, log) else {
+            self.fail(ConsumerError::OutOfRange(format!("{of}: {missing}: {log}")));
+            return None;
+        };
+        if !matches!(missing, Missing::Never | Missing::Added) {
+            self.figures.resets += 1;
+            self.figures.reset_lines.say(&format!("{of}: {missing}: {log}, and begins at {place}"));
+        }
+        Some(place)
+    }
+
+    /// Ends a claim without a commit, and begins another one of the same partition and generation.
+    fn replace(&mut self, id: u64, log: &Extent, offset: u64) -> Begin {
+        let claimed = self.claims.get_mut(&id).expect("it is active");
+        let owned = claimed.owned.clone();
+        self.give_up(id, Instant::now());
+        // The engine is not to pause the next claim because of this one.
+        self.pauses.push((owned.partition.clone(), false));
+        self.begin_new(owned, log, offset)
+    }
+
+    /// Begins a claim at a place that the group has not committed.
+    fn begin_new(&mut self, owned: Owned, log: &Extent, offset: u64) -> Begin {
+        let begin = self.begin_claim(Claimed::new(owned, Tracker::new(offset, Vec::new()), log));
+        self.note_news(begin.id);
+        begin
+    }
+
+    fn begin_claim(&mut self, claimed: Claimed) -> Begin {
+        let (owned, offset) = (claimed.owned.clone(), claimed.tracker.end());
+        let id = self.insert(claimed);
+        Begin { id, owned, offset }
+    }
+
+    /// A commit of the claim would say more than the last.
+    pub(crate) fn note_news(&mut self, id: u64) {
+        if let Some(claimed) = self.claims.get_mut(&id) {
+            claimed.version += 1;
+            self.has_news = true;
+        }
+    }
+
+    /// Whether an earlier claim of the partition has not ended.
+    pub(crate) fn has_earlier(&self, begin: &Begin) -> bool {
+        let mut earlier = self.claims.range(..begin.id);
+        earlier.any(|(_, claimed)| claimed.owned.partition == begin.owned.partition)
+    }
+}

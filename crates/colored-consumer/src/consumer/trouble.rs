@@ -1,0 +1,83 @@
+//! Partitions that cannot be read. Each has its own errors, and its own pauses: the others do not hear of it.
+//!
+//! Invariant: a partition that has failed is read again when its pause is over, as long as its claim is active.
+
+use super::clock::after;
+use super::failure::ConsumerError;
+use super::line::Line;
+use super::place::Begin;
+use super::state::State;
+use crate::source::{Error, Owned};
+use colored::time::{Duration, Instant};
+
+/// The pause after the first error, which doubles with each up to the longest. Guesses.
+const FIRST: Duration = Duration::from_millis(100);
+const LONGEST: Duration = Duration::from_secs(30);
+
+/// What is wrong with a partition.
+#[derive(Debug, Default)]
+pub(crate) struct Trouble {
+    /// The last error, and the errors in a row. None since records have come.
+    pub(crate) error: Option<String>,
+    pub(crate) errors: u32,
+    /// When it is to be read again.
+    until: Option<Instant>,
+    line: Line,
+}
+
+impl Trouble {
+    /// Records have come.
+    pub(crate) fn end(&mut self) {
+        if self.error.is_some() {
+            (self.error, self.errors, self.until) = (None, 0, None);
+        }
+    }
+}
+
+impl State {
+    /// A partition could not be read.
+    pub(crate) fn note_trouble(&mut self, owned: &Owned, error: &Error) {
+        let Some(id) = self.active(owned) else { return };
+        let trouble = &mut self.claims.get_mut(&id).expect("it is active").trouble;
+        let doubled = FIRST.saturating_mul(2_u32.saturating_pow(trouble.errors)).min(LONGEST);
+        trouble.errors = trouble.errors.saturating_add(1);
+        trouble.until = Some(after(Instant::now(), doubled));
+        trouble.error = Some(error.to_string());
+        trouble.line.say(&format!("{}: it is tried again: {error}", owned.partition));
+        self.figures.engine_errors += 1;
+        self.has_trouble = true;
+    }
+
+    /// The partitions whose pause is over.
+    pub(crate) fn take_retried(&mut self, now: Instant) -> Vec<Begin> {
+        let mut begins = Vec::new();
+        if !self.has_trouble {
+            return begins;
+        }
+        for (id, claimed) in &mut self.claims {
+            if claimed.trouble.until.take_if(|until| *until <= now).is_some() {
+                let (owned, offset) = (claimed.owned.clone(), claimed.tracker.end());
+                begins.push(Begin { id: *id, owned, offset });
+            }
+        }
+        self.has_trouble = self.next_retry().is_some();
+        begins
+    }
+
+    /// When the next pause is over.
+    pub(crate) fn next_retry(&self) -> Option<Instant> {
+        let until = self.claims.values().filter_map(|claimed| claimed.trouble.until);
+        until.min().filter(|_| self.has_trouble)
+    }
+
+    /// A consumer that stops says which of its partitions it could not read.
+    pub(crate) fn report_trouble(&mut self) {
+        let unread = self.claims.values().find_map(|claimed| {
+            let error = claimed.trouble.error.as_ref()?;
+            Some(Error::new(format!("{} cannot be read: {error}", claimed.owned.partition)))
+        });
+        if let Some(error) = unread {
+            self.fail(ConsumerError::Source(error));
+        }
+    }
+}
