@@ -14,7 +14,7 @@ use colored_consumer::{Commit, CommitError, Control, Error, Extent, Owned, Topic
 use rdkafka::consumer::Consumer;
 use rdkafka::types::RDKafkaErrorCode;
 use rdkafka::{Offset, TopicPartitionList};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -179,6 +179,9 @@ impl Control for KafkaControl {
 }
 
 fn commit(client: &Client, context: &Context, commits: Vec<Commit>) -> Result<(), CommitError> {
+    if lock(&context.ownership).is_revoking() {
+        look_at_logs(client, context, &commits)?;
+    }
     let is_owned = |commit: &Commit| {
         let mut ownership = lock(&context.ownership);
         let is_place = ownership.is_log(&commit.owned, commit.committed.log);
@@ -204,6 +207,21 @@ fn commit(client: &Client, context: &Context, commits: Vec<Commit>) -> Result<()
         }
     }
     if fenced.is_empty() { Ok(()) } else { Err(CommitError::Fenced(fenced)) }
+}
+
+/// A topic that was made again may be why its partitions are revoked: the last commits are of the one before.
+fn look_at_logs(client: &Client, context: &Context, commits: &[Commit]) -> Result<(), CommitError> {
+    let of = |commit: &Commit| Arc::clone(&commit.owned.partition.topic);
+    let names: BTreeSet<_> = commits.iter().map(of).collect();
+    let topics = sys::describe_topics(client, &names.into_iter().collect::<Vec<_>>());
+    let topics = topics.map_err(|error| CommitError::Failed(failed("the topics", error)))?;
+    let mut ownership = lock(&context.ownership);
+    for Commit { owned, .. } in commits {
+        if let Some(topic) = topics.get(&*owned.partition.topic) {
+            ownership.set_log(owned, topic.id);
+        }
+    }
+    Ok(())
 }
 
 fn commit_list(commits: &[Commit]) -> Result<TopicPartitionList, Error> {

@@ -45,6 +45,8 @@ pub(crate) struct Context {
     is_closing: AtomicBool,
     /// Whether the last outage was reported.
     is_out: AtomicBool,
+    /// The topics that the member has read: their ids, and whether it has read another one of the name before.
+    topics: Mutex<BTreeMap<String, (u128, bool)>>,
     /// Whether the end of the client is not enough to leave the group.
     pub(crate) must_leave: bool,
     /// Whether what a transaction has written is read before its end.
@@ -64,9 +66,21 @@ impl Context {
             wake: Arc::new(Notify::new()),
             is_closing: AtomicBool::new(false),
             is_out: AtomicBool::new(false),
+            topics: Mutex::default(),
             must_leave,
             reads_uncommitted,
         }
+    }
+
+    /// The member is to read a topic. Returns whether it has read another one of this name.
+    pub(crate) fn note_topic(&self, name: &str, id: Option<u128>) -> bool {
+        let Some(id) = id else { return false };
+        let mut topics = lock(&self.topics);
+        let noted = topics.entry(name.to_owned()).or_insert((id, false));
+        if noted.0 != id {
+            *noted = (id, true);
+        }
+        noted.1
     }
 
     pub(crate) fn push(&self, change: Change) {

@@ -79,28 +79,33 @@ fn assignments(client: &Client, context: &Context, all: &[Owned]) -> Answers<Ass
     let logs = logs(client, context, all, &topics)?;
     let names: Vec<_> = all.iter().map(|owned| owned.partition.clone()).collect();
     let committed = committed(client, &names)?;
-    // Of topics in which a partition has no commit: whether others have.
-    let mut with_commits = BTreeSet::new();
+    let mut known = BTreeSet::new();
     for (name, topic) in &topics {
         let is_its = |of: &TopicPartition| *of.topic == **name;
         let mut own = names.iter().zip(&committed).filter(|(of, _)| is_its(of));
-        if own.any(|(_, committed)| matches!(committed, Ok(None))) {
-            let of = |partition| TopicPartition { topic: name.as_str().into(), partition };
-            let every: Vec<_> = (0..topic.partitions).map(of).collect();
-            if self::committed(client, &every)?.iter().any(|of| matches!(of, Ok(Some(_)))) {
-                with_commits.insert(name);
-            }
+        let is_missing = own.any(|(_, committed)| matches!(committed, Ok(None)));
+        // A topic that is made again loses its commits, and the member was in it.
+        let is_again = context.note_topic(name, topic.id);
+        if is_missing && (is_again || has_commits(client, name, topic.partitions)?) {
+            known.insert(name);
         }
     }
     let mut answers = Vec::new();
     for ((owned, log), committed) in all.iter().zip(logs).zip(committed) {
-        let has_other_commits = with_commits.iter().any(|name| **name == *owned.partition.topic);
+        let has_other_commits = known.iter().any(|name| **name == *owned.partition.topic);
         answers.push(log.and_then(|log| {
             let (owned, committed) = (owned.clone(), committed?);
             Ok(Assignment { owned, committed, log, has_other_commits })
         }));
     }
     Ok(answers)
+}
+
+/// Whether the group has a commit in a topic.
+fn has_commits(client: &Client, topic: &str, partitions: u32) -> Result<bool, Error> {
+    let of = |partition| TopicPartition { topic: topic.into(), partition };
+    let committed = committed(client, &(0..partitions).map(of).collect::<Vec<_>>())?;
+    Ok(committed.iter().any(|of| matches!(of, Ok(Some(_)))))
 }
 
 /// What the group has committed.

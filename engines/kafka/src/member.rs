@@ -227,8 +227,7 @@ impl Member {
             }
             return Some(blocking(move || begin(&client, &calls, begins)));
         }
-        let is_full =
-            room.records == 0 && self.readers.iter().any(Reader::has_records);
+        let is_full = room.records == 0 && self.readers.iter().any(Reader::has_records);
         let (mut paused, mut resumed) = (Vec::new(), Vec::new());
         for reader in &mut self.readers {
             let wants = reader.wants_pause(is_full);

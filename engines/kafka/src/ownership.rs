@@ -56,6 +56,11 @@ impl Ownership {
         (claim.generation == of.generation).then_some(claim)
     }
 
+    /// Whether the group waits for partitions of this member.
+    pub(crate) fn is_revoking(&self) -> bool {
+        self.revocation.is_some()
+    }
+
     fn is_revoked(&self, partition: &TopicPartition) -> bool {
         self.revocation.as_ref().is_some_and(|revocation| revocation.all.contains(partition))
     }

@@ -112,9 +112,7 @@ unsafe fn elements<'a>(
 }
 
 /// The partition of an element, and its offset; 0 if it is none.
-fn partition(
-    element: &bindings::rd_kafka_topic_partition_t,
-) -> Option<(TopicPartition, u64)> {
+fn partition(element: &bindings::rd_kafka_topic_partition_t) -> Option<(TopicPartition, u64)> {
     let partition = u32::try_from(element.partition).ok()?;
     // SAFETY: It lives as long as the element.
     let topic = unsafe { text(element.topic) };

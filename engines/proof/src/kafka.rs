@@ -255,7 +255,7 @@ impl Kafka {
         let mut record = BaseRecord::<str, str>::to(topic).partition(partition);
         (record.key, record.payload) = (key, value);
         let list = headers.iter().fold(OwnedHeaders::new(), |list, (key, value)| {
-            list.insert(Header { key, value: value.as_ref() })
+            list.insert(Header { key, value: *value })
         });
         let sent = producer.send(record.headers(list));
         sent.map_err(|(error, _)| error).expect("there is room");

@@ -161,7 +161,9 @@ pub(crate) fn describe_topics(
 /// # Safety
 ///
 /// The description lives.
-unsafe fn describe(of: *const bindings::rd_kafka_TopicDescription_t) -> Option<(String, Described)> {
+unsafe fn describe(
+    of: *const bindings::rd_kafka_TopicDescription_t,
+) -> Option<(String, Described)> {
     // SAFETY: The caller promises that it lives.
     let error = unsafe { bindings::rd_kafka_TopicDescription_error(of) };
     // SAFETY: It is null, or lives as long as the description.

@@ -114,7 +114,8 @@ async fn what_is_missing_is_not_empty() {
         sleep(millis(5)).await;
     }
     consumer.stop().await.unwrap();
-    let headers = headers.map(|(name, value)| (name.to_owned(), value.map(str::into)));
+    let headers =
+        headers.map(|(name, value)| (name.to_owned(), value.map(|value: &str| value.into())));
     let expected = [
         (Some("k".into()), None, headers.to_vec()),
         (Some("".into()), Some("".into()), Vec::new()),

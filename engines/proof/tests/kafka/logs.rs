@@ -2,11 +2,11 @@
 
 use crate::support::Topic;
 use colored::time::Duration;
-use colored_consumer::{Event, Reset, Room, Source, TopicPartition};
-use colored_engines_proof::effects::{millis, run, Effects};
-use colored_engines_proof::suite::TestTopic;
-use colored_engines_proof::Directory;
 use colored_consumer::Consumer;
+use colored_consumer::{Event, Reset, Room, Source, TopicPartition};
+use colored_engines_proof::Directory;
+use colored_engines_proof::effects::{Effects, millis, run};
+use colored_engines_proof::suite::TestTopic;
 use std::process::{Command, Stdio};
 
 /// A topic is deleted and made again, and the client does not notice: the old place is beyond the end of the new log, or in it.
@@ -19,8 +19,8 @@ async fn a_topic_that_is_made_again_is_read_from_its_begin() {
     };
     shorter.plain(0..50).await;
     longer.plain(0..5).await;
-    let (of_shorter, seen_shorter) = shorter.start(Reset::Earliest).await;
-    let (of_longer, seen_longer) = longer.start(Reset::Latest).await;
+    let (of_shorter, seen_shorter) = shorter.start_late(Reset::Earliest).await;
+    let (of_longer, seen_longer) = longer.start_late(Reset::Latest).await;
     seen_shorter.wait_for(50).await;
     longer.wait_until_done(&of_longer, 5).await;
     colored::block_in_place(|| {

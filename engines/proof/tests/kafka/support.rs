@@ -74,19 +74,16 @@ impl Topic {
         colored::block_in_place(|| self.kafka.delete_group(&self.group()));
     }
 
-    /// A consumer of the topic's group, and what it has handled. It knows the broker's topics as long as others.
+    /// A consumer of the topic's group, and what it has handled.
     pub(crate) async fn start(&self, reset: Reset) -> (Consumer, Seen) {
-        let seen = Seen::default();
-        let sees = seen.clone();
-        let member = self.member().join().await.unwrap();
-        let builder = Consumer::builder(member).reset(reset).commit_every(millis(50));
-        let consumer = builder.start(move |record, _| {
-            let value = record.value.unwrap_or_default();
-            let number = std::str::from_utf8(&value).unwrap().parse().unwrap();
-            sees.0.lock().unwrap().push(number);
-            std::future::ready(Ok(()))
-        });
-        (consumer.unwrap(), seen)
+        start(self.member().join().await.unwrap(), reset)
+    }
+
+    /// The same, and it hears of other partitions as late as any.
+    pub(crate) async fn start_late(&self, reset: Reset) -> (Consumer, Seen) {
+        let engine = Engine::new(&self.kafka.url());
+        let member = engine.member(&self.group(), [&*self.name]).session(millis(30_000));
+        start(member.heartbeat(millis(150)).join().await.unwrap(), reset)
     }
 
     /// Waits until the consumer has committed this offset in the first partition, and nothing is left there that it can read.
@@ -102,6 +99,19 @@ impl Topic {
             sleep(millis(10)).await;
         }
     }
+}
+
+fn start(member: Member, reset: Reset) -> (Consumer, Seen) {
+    let seen = Seen::default();
+    let sees = seen.clone();
+    let builder = Consumer::builder(member).reset(reset).commit_every(millis(50));
+    let consumer = builder.start(move |record, _| {
+        let value = record.value.unwrap_or_default();
+        let number = std::str::from_utf8(&value).unwrap().parse().unwrap();
+        sees.0.lock().unwrap().push(number);
+        std::future::ready(Ok(()))
+    });
+    (consumer.unwrap(), seen)
 }
 
 /// The numbers that a consumer has handled, in their order.
