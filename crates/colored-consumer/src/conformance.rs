@@ -4,7 +4,7 @@
 //! promise.
 
 use crate::source::{
-    Assignment, Commit, CommitError, Committed, Control, Event, Owned, Record, Room, Source,
+    Assignment, Commit, CommitError, Committed, Control, Event, Extent, Owned, Record, Room, Source,
 };
 use bytes::Bytes;
 use colored::time::{Duration, timeout};
@@ -282,10 +282,11 @@ async fn check_ends<F: Fixture>(fixture: &F) {
     let extents = control.extents(owned.clone()).await.expect("the engine works");
     for (partition, extent) in (0..).zip(extents) {
         let extent = extent.expect("the member owns it");
-        assert!(extent.floor <= extent.start && extent.end <= extent.limit, "{extent:?}");
+        let Extent { doubt, floor, start, end, limit, .. } = extent;
+        assert!(doubt <= floor && floor <= start && end <= limit, "{extent:?}");
         let is_there = move |told: &Told<F::Source>| {
             told.values(partition).last().is_some_and(|last| *last == b"the last")
-                && told.next[&partition] == extent.end
+                && told.next[&partition] == end
         };
         told.until("the end of the log", is_there).await;
     }

@@ -86,6 +86,9 @@ pub struct Committed {
 /// The ends of a log, as its engine knows them now. All but the identity are offsets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Extent {
+    /// From here to `floor` nobody can tell whether a record was deleted. At most `floor`; equal to it if the engine can tell, or has
+    /// to take what is missing for records.
+    pub doubt: u64,
     /// The lowest place that a commit can rightly have: no record was deleted that had this offset or a higher one. It is `start`,
     /// unless the engine knows that no record was between the two. At most `start`.
     pub floor: u64,

@@ -159,8 +159,10 @@ fn logs(
         };
         let (start, end, limit) = (at(&starts)?, at(&ends)?, at(&limits)?);
         let identity = topics.get(&*of.topic).and_then(|topic| topic.id);
-        // What was deleted may have been records: nobody says.
-        Ok(Extent { floor: start, start, end: end.min(limit), limit, identity })
+        // What was deleted may have been records: no broker says. But the one offset before the begin may have been the marker
+        // behind a transaction, on which a client stands that commits by record.
+        let doubt = start.saturating_sub(1);
+        Ok(Extent { doubt, floor: start, start, end: end.min(limit), limit, identity })
     };
     Ok(names.iter().map(extent).collect())
 }

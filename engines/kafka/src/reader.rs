@@ -192,7 +192,7 @@ mod tests {
         let mut reader = reader();
         reader.stop(false);
         reader.push(record(9));
-        let log = Extent { floor: 20, start: 20, end: 30, limit: 30, identity: None };
+        let log = Extent { start: 20, end: 30, ..Extent::default() };
         reader.out_of_range = Some(log.clone());
         assert_eq!(reader.take_out_of_range(), None);
         assert_eq!(offsets(&reader.take(Room { records: 9, bytes: 10_000 })), [5, 6, 7]);

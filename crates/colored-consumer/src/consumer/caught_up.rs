@@ -65,7 +65,6 @@ impl State {
     /// Whether all is done that the logs of this consumer have, as last heard.
     pub(crate) fn is_caught_up(&self) -> bool {
         let mut claims = self.claims.values();
-        !self.claims.is_empty()
-            && claims.all(|of| of.stage == Stage::Active && of.tracker.low() >= of.log_end)
+        !self.claims.is_empty() && claims.all(|of| of.stage == Stage::Active && of.lag() == 0)
     }
 }

@@ -131,9 +131,9 @@ pub struct PartitionMetrics {
     pub partition: TopicPartition,
     /// The generation in which it is owned.
     pub generation: u64,
-    /// The offsets between the first record that is not done and the end of what the consumer can read, as last heard. It is 0
-    /// exactly when all that can be read is done. Offsets without a record (of a compacted topic, of markers of transactions, of
-    /// other partitions of a stream) count until the consumer has read past them, so it may be more than the records that are left.
+    /// The records that have come and are not done, and the offsets from there to the end of what the consumer can read, as last
+    /// heard. It is 0 exactly when all that can be read is done. Of what has not been read, offsets without a record (of a compacted
+    /// topic, of markers of transactions, of other partitions of a stream) count too.
     pub lag: u64,
     /// The offset of the last commit.
     pub committed: u64,
@@ -205,11 +205,16 @@ impl State {
 }
 
 impl Claimed {
+    /// What is left of the log, as last heard.
+    pub(crate) fn lag(&self) -> u64 {
+        self.tracker.unfinished() as u64 + self.log_end.saturating_sub(self.tracker.end())
+    }
+
     pub(crate) fn metrics(&self) -> PartitionMetrics {
         PartitionMetrics {
             partition: self.owned.partition.clone(),
             generation: self.owned.generation,
-            lag: self.log_end.saturating_sub(self.tracker.low()),
+            lag: self.lag(),
             committed: self.committed.1,
             in_flight: self.in_flight.records,
             done_above: self.tracker.done_above(),

@@ -25,6 +25,8 @@ enum Missing {
     Added,
     /// Records behind its place were deleted.
     Deleted,
+    /// Records behind its place, this one, may have been deleted.
+    Doubtful(u64),
     /// Its place is beyond what the log has had.
     Beyond,
     /// Its place is in another log.
@@ -43,7 +45,8 @@ pub(crate) struct Begin {
 fn find(log: &Extent, offset: u64, identity: Option<u128>) -> Result<(), Missing> {
     match () {
         () if log.is_other(identity) => Err(Missing::Other),
-        () if offset < log.floor => Err(Missing::Deleted),
+        () if offset < log.doubt => Err(Missing::Deleted),
+        () if offset < log.floor => Err(Missing::Doubtful(offset)),
         () if offset > log.limit => Err(Missing::Beyond),
         () => Ok(()),
     }
@@ -54,11 +57,11 @@ impl Missing {
     fn place(self, reset: Reset, log: &Extent) -> Option<u64> {
         // All that the log has was written since the group has come.
         let is_new = matches!(self, Missing::Added | Missing::Other);
-        match reset {
-            Reset::Earliest => Some(log.start),
-            Reset::Latest if is_new => Some(log.start),
-            Reset::Latest => Some(log.end),
-            Reset::Fail => None,
+        match (reset, self) {
+            (Reset::Fail, _) => None,
+            (_, Missing::Doubtful(offset)) => Some(offset.max(log.start)),
+            (Reset::Latest, _) if !is_new => Some(log.end),
+            (Reset::Latest | Reset::Earliest, _) => Some(log.start),
         }
     }
 }
@@ -68,6 +71,7 @@ impl fmt::Display for Missing {
         f.write_str(match self {
             Missing::Never | Missing::Added => "the group has no place in it",
             Missing::Deleted => "records were deleted before the group has read them",
+            Missing::Doubtful(_) => "records may have been deleted before the group has read them",
             Missing::Beyond => "the place of the group is beyond its end",
             Missing::Other => "it is another log than that of the group's place",
         })
@@ -119,7 +123,8 @@ impl State {
             Ok(()) => next.max(log.start),
             Err(missing) => {
                 let offset = self.reset(owned, log, missing)?;
-                if missing != Missing::Deleted || offset < next {
+                let is_same = matches!(missing, Missing::Deleted | Missing::Doubtful(_));
+                if !is_same || offset < next {
                     return Some(self.replace(id, log, offset));
                 }
                 offset

@@ -130,7 +130,7 @@ pub(crate) async fn prepare(
 
 /// The ends of a log. Its offsets have no gap, and it has nothing behind the last record.
 pub(crate) fn extent((start, end): (u64, u64)) -> Extent {
-    Extent { floor: start, start, end, limit: end, identity: None }
+    Extent { doubt: start, floor: start, start, end, limit: end, identity: None }
 }
 
 /// Reads from a partition.

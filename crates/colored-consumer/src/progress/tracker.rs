@@ -103,6 +103,11 @@ impl Tracker {
         self.done
     }
 
+    /// How many records have come and are not done.
+    pub(crate) fn unfinished(&self) -> usize {
+        self.slots.len() - self.done
+    }
+
     /// How many records have come from the first unfinished one on.
     pub(crate) fn distance(&self) -> usize {
         self.slots.len()

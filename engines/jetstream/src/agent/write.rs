@@ -41,7 +41,7 @@ pub(crate) async fn range(context: &Context, of: &TopicPartition) -> Result<Exte
 }
 
 fn extent(start: u64, end: u64) -> Extent {
-    Extent { floor: start, start, end, limit: end, identity: None }
+    Extent { doubt: start, floor: start, start, end, limit: end, identity: None }
 }
 
 /// Writes a lease over the revision that is known; returns the new one. A write without an answer may

@@ -9,6 +9,8 @@ use colored_engines_proof::effects::{Effects, millis, run};
 use colored_engines_proof::suite::TestTopic;
 use std::process::{Command, Stdio};
 
+const ALL: Room = Room { records: 1_000, bytes: 1 << 20 };
+
 /// A topic is deleted and made again, and the client does not notice: the old place is beyond the end of the new log, or in it.
 #[colored::test]
 async fn a_topic_that_is_made_again_is_read_from_its_begin() {
@@ -45,6 +47,54 @@ async fn a_topic_that_is_made_again_is_read_from_its_begin() {
     seen.dedup();
     assert_eq!(seen, (1_000..1_020).collect::<Vec<_>>());
     assert_eq!((shorter.committed().await, longer.committed().await), (vec![103], vec![20]));
+}
+
+/// The client alone would read on in the new topic: it has the old place, and the member learns of the topic from its id.
+#[colored::test]
+async fn another_topic_of_the_name_is_noticed() {
+    let Some(topic) = Topic::create("other", 1).await else { return };
+    topic.plain(0..10).await;
+    let engine = Engine::new(&topic.kafka.url());
+    let mut member = engine.member("g-other", ["other"]).join().await.unwrap();
+    let Ok(Event::Assigned(assigned)) = member.poll(ALL).await else { panic!("no partition") };
+    let (owned, before) = (assigned[0].owned.clone(), assigned[0].log.identity);
+    member.begin(&owned, 0);
+    let event = member.poll(Room { records: 5, bytes: 1 << 20 }).await;
+    let Ok(Event::Records { next: 5, .. }) = event else { panic!("{event:?}") };
+    // The client is paused, so it does not notice anything itself.
+    member.pause(&owned.partition);
+    assert!(timeout(millis(100), member.poll(ALL)).await.is_err());
+    colored::block_in_place(|| {
+        topic.kafka.delete_topic("other");
+        topic.kafka.create_topic("other", 1);
+    });
+    topic.plain(0..20).await;
+    let event = timeout(Duration::from_secs(30), member.poll(ALL)).await.expect("an event");
+    let Ok(Event::OutOfRange { owned: of, log }) = event else { panic!("{event:?}") };
+    assert_eq!((&of, log.start, log.end), (&owned, 0, 20));
+    assert!(before.is_some() && log.identity.is_some() && log.identity != before);
+    // A commit of the old log is refused, and one of the new log is not.
+    let commit = |log| Commit {
+        owned: owned.clone(),
+        committed: Committed { offset: 7, log, ..Committed::default() },
+    };
+    let control = member.control();
+    let late = control.commit(vec![commit(before)]).await;
+    assert!(matches!(late, Err(CommitError::Fenced(_))), "{late:?}");
+    assert_eq!(topic.committed().await, [0]);
+    control.commit(vec![commit(log.identity)]).await.unwrap();
+    assert_eq!(topic.committed().await, [7]);
+    member.resume(&owned.partition);
+    member.begin(&owned, 3);
+    loop {
+        let event = timeout(Duration::from_secs(30), member.poll(ALL)).await.expect("an event");
+        match event {
+            Ok(Event::Records { records, .. }) if records.is_empty() => {}
+            Ok(Event::Records { records, .. }) => break assert_eq!(records[0].offset, 3),
+            other => panic!("{other:?}"),
+        }
+    }
+    member.close().await.unwrap();
 }
 
 /// A partition that is added is read from its begin by a group that was in the topic, though its consumers begin elsewhere

@@ -40,6 +40,21 @@ async fn the_place_of_a_group_passes_the_markers_of_transactions() {
     assert_eq!(all, (25..31).collect::<Vec<_>>());
 }
 
+/// A client that commits by record leaves its group on the marker. What retention took from there may have been a record: a
+/// consumer that begins behind the last record after a loss goes on, and skips nothing.
+#[colored::test]
+async fn a_place_on_a_marker_skips_nothing() {
+    let Some(topic) = Topic::create("on-marker", 1).await else { return };
+    topic.transaction(0..10).await;
+    colored::block_in_place(|| topic.kafka.set_committed("g-on-marker", "on-marker", 0, (10, "")));
+    topic.delete_records(11).await;
+    topic.transaction(10..15).await;
+    let (consumer, seen) = topic.start(Reset::Latest).await;
+    seen.wait_for(5).await;
+    consumer.stop().await.unwrap();
+    assert_eq!(seen.sorted(), (10..15).collect::<Vec<_>>());
+}
+
 /// Holes in the middle: what is aborted. The place passes them, too, when nothing is in flight.
 #[colored::test]
 async fn the_lag_is_0_when_all_that_can_be_read_is_done() {
