@@ -14,7 +14,7 @@ mod source;
 mod unsafe_code;
 
 use layering::Crate;
-use source::Source;
+use source::{Source, UsePath};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -130,7 +130,7 @@ const CRATES: [Crate; 14] = [
     Crate {
         sources: "crates/colored-sim/src",
         layers: &[
-            &["disk", "strategy", "thread"],
+            &["disk", "strategy", "thread", "wall"],
             &["classes", "names", "script"],
             &["choices"],
             &["replay", "shrink"],
@@ -298,30 +298,53 @@ fn the_core_knows_no_operating_system() {
 #[test]
 fn one_file_of_a_crate_reads_the_systems_clock() {
     let mut faults = Vec::new();
-    for (file, source) in
-        ["crates/colored/src", "crates/colored-diagnose/src", "crates/colored-stage/src"]
-            .into_iter()
-            .flat_map(sources)
-    {
-        if file == "wall.rs" || file.ends_with("/tests.rs") || file.contains("/tests/") {
-            continue;
-        }
-        let paths = source.paths();
-        let std = paths.iter().any(|path| path.starts_with("std::time::Instant"));
-        for path in &paths {
-            let reads = path.starts_with("std::time::Instant::now")
-                || path.starts_with("std::time::SystemTime")
-                || (std && !path.is_import && path.starts_with("Instant::now"));
-            // Tests beside the code may.
-            if reads && !path.inside.iter().any(|module| module == "tests") {
+    for of in &CRATES {
+        for (file, source) in sources(of.sources) {
+            let is_of_tests = file.ends_with("tests.rs") || file.contains("tests/");
+            if file == "wall.rs" || is_of_tests {
+                continue;
+            }
+            for path in source.paths().iter().filter(|path| reads_a_clock(source, path)) {
                 faults.push(format!(
-                    "{file}:{}: `{path}`: ask `crate::wall`, or the clock of the runtime",
-                    path.line
+                    "{}/{file}:{}: `{path}`: ask `crate::wall`, or `colored::time`",
+                    of.sources, path.line
                 ));
             }
         }
     }
     assert_none(faults);
+}
+
+/// Whether a path reads a clock of `std`: by its whole name, or by one that the file imports. Tests beside the code may.
+fn reads_a_clock(source: &Source, path: &UsePath) -> bool {
+    let is_of_tests = |path: &UsePath| path.inside.iter().any(|module| module == "tests");
+    if path.is_import || is_of_tests(path) {
+        return false;
+    }
+    let imports = |name: &str| {
+        let paths = source.paths();
+        paths.iter().any(|path| path.is_import && !is_of_tests(path) && path.to_string() == name)
+    };
+    ["Instant", "SystemTime"].iter().any(|clock| {
+        path.starts_with(&format!("std::time::{clock}::now"))
+            || path.starts_with(&format!("{clock}::now")) && imports(&format!("std::time::{clock}"))
+            || path.starts_with(&format!("time::{clock}::now"))
+                && (imports("std::time") || imports("std::time::self"))
+    })
+}
+
+#[test]
+fn a_clock_is_found_by_each_of_its_names() {
+    let reads = |text: &str| {
+        let source = Source::parse(text);
+        source.paths().iter().any(|path| reads_a_clock(&source, path))
+    };
+    assert!(reads("fn f() { std::time::SystemTime::now(); }"));
+    assert!(reads("use std::time::{Duration, Instant}; fn f() { Instant::now(); }"));
+    assert!(reads("use std::{fmt, time}; fn f() { time::SystemTime::now(); }"));
+    assert!(!reads("use std::time::SystemTime; fn f() -> SystemTime { SystemTime::UNIX_EPOCH }"));
+    assert!(!reads("use colored::time::Instant; fn f() { Instant::now(); }"));
+    assert!(!reads("mod tests { use std::time::Instant; fn f() { Instant::now(); } }"));
 }
 
 /// The only files that may name a way to end a registration, or one that takes a bare number. Both are for the type that

@@ -48,8 +48,53 @@ fn run(fixture: &str, variables: &[(&str, &str)]) -> (bool, String) {
 
 /// The value of `COLORED_SIM_REPLAY` in a report.
 fn replay(text: &str) -> &str {
-    let (_, rest) = text.split_once("again: COLORED_SIM_REPLAY=").expect("it is there");
+    let (_, rest) = text.split_once("COLORED_SIM_REPLAY=").expect("it is there");
     rest.split_whitespace().next().unwrap()
+}
+
+/// The line of a report that repeats its run.
+fn again(text: &str) -> &str {
+    let (_, rest) = text.split_once("  again: ").expect("it is there");
+    rest.lines().next().unwrap()
+}
+
+#[test]
+fn the_line_that_repeats_a_run_names_the_test_alone_and_has_no_character_of_a_shell() {
+    let (_, text) = run("lost_update", &[]);
+    let line = again(&text);
+    let (command, replay) = (line, replay(&text));
+    let expected = format!(
+        "cargo test -p colored-tests --test sim -- --exact attribute::fixtures::lost_update \
+         COLORED_SIM_REPLAY={replay} --include-ignored"
+    );
+    assert_eq!(command, expected);
+    let is_plain = |of: char| of.is_ascii_alphanumeric() || " _.:=-".contains(of);
+    assert!(line.chars().all(is_plain), "{line}");
+    assert!(replay.contains('n') && replay.contains('_'), "it has choices: {replay}");
+}
+
+/// A shell gets the line with a `cargo` that starts this test binary.
+#[test]
+#[cfg(unix)]
+fn the_line_that_repeats_a_run_is_pasted_into_shells() {
+    let (_, text) = run("lost_update", &[]);
+    let line = again(&text);
+    let cargo = "cargo() { while [ \"$1\" != -- ]; do shift; done; shift; \"$BINARY\" \"$@\" --nocapture; }";
+    for (shell, option) in [("sh", "-c"), ("bash", "-ic")] {
+        let mut command = Command::new(shell);
+        command.arg(option).arg(format!("{cargo}\n{line}\n"));
+        command.env("BINARY", env::current_exe().unwrap()).env(fixtures::FAILS, "1");
+        command.env("COLORED_SIM_KEEP", "0").env("HOME", env::temp_dir());
+        let output = match command.output() {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound && shell == "bash" => break,
+            output => output.unwrap(),
+        };
+        let printed = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+        let printed = printed.concat();
+        assert!(printed.contains("running 1 test\n"), "{shell}: {printed}");
+        assert!(printed.contains("fails: not always: both deposits count"), "{shell}: {printed}");
+        assert_eq!(again(&printed), line, "{shell}");
+    }
 }
 
 #[test]
@@ -62,7 +107,7 @@ fn a_failure_is_confirmed_alone_and_printed_with_its_turns() {
         "color 0x2, task ",
         ", spawned at tests/sim/attribute/fixtures.rs:",
         "  <- ",
-        " cargo test attribute::fixtures::lost_update\n",
+        "  again: cargo test -p colored-tests --test sim -- --exact attribute::fixtures::lost_update ",
         "fixtures.sim-failures the line\n    attribute::fixtures::lost_update ",
     ] {
         assert!(text.contains(part), "{part:?} is not in\n{text}");

@@ -3,6 +3,7 @@
 mod attribute;
 mod bugs;
 mod cancel;
+mod clocks;
 mod exhaustive;
 mod files;
 mod hosts;

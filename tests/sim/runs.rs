@@ -143,6 +143,12 @@ fn a_replay_is_the_run_that_failed() {
 }
 
 #[test]
+#[should_panic = "failures would be appended to this source file; give a file of their own, such as \"tests/bank.sim-failures\""]
+fn failures_are_not_appended_to_a_source_file() {
+    let _ = Builder::new().keep_failures("tests/bank.rs", "a-name");
+}
+
+#[test]
 fn every_strategy_finds_a_lost_update() {
     for strategy in
         [Strategy::Random, Strategy::Pct { depth: 2 }, Strategy::Pct { depth: 3 }, Strategy::Starve]

@@ -1,7 +1,9 @@
 //! Checks that every [`Source`] passes, for the tests of an engine.
 //!
 //! A test makes a topic with two partitions and implements [`Fixture`]; [`check_all`] panics where the engine breaks a
-//! promise.
+//! promise. [`alter`] has the checks of a log that is not what it was.
+
+pub mod alter;
 
 use crate::source::{
     Assignment, Commit, CommitError, Committed, Control, Event, Extent, Owned, Record, Room, Source,

@@ -28,6 +28,7 @@
 //! One process has the directory at a time, by a lock of the system.
 
 mod engine;
+mod folder;
 mod group;
 mod lock;
 mod member;
@@ -35,5 +36,5 @@ mod offsets;
 mod step;
 mod topics;
 
-pub use self::engine::{Engine, NewRecord, Options};
+pub use self::engine::{Damage, Engine, NewRecord, Options};
 pub use self::member::{EmbeddedControl, Member, MemberOptions};

@@ -53,7 +53,16 @@ impl ColorKind {
 const BLOCK: u64 = 1024;
 
 /// Serial numbers from here on belong to simulations.
-const SIMULATED: u64 = 1 << 62;
+pub(crate) const SIMULATED: u64 = 1 << 62;
+
+/// How texts show a serial number: those of a simulation begin at 1.
+pub(crate) const fn shown(number: u64) -> u64 {
+    match number.checked_sub(SIMULATED) {
+        // Those of a record are spread over all numbers.
+        Some(of_simulation) if of_simulation <= u32::MAX as u64 => of_simulation,
+        _ => number,
+    }
+}
 
 #[cfg(not(colored_loom))]
 fn next_block() -> u64 {
@@ -287,7 +296,7 @@ impl fmt::Display for Color {
         match self.name() {
             Some(name) => write!(f, "color {name:?}"),
             None if self.is_default() => f.write_str("color default"),
-            None if self.is_unique() => write!(f, "color unique-{}", self.key),
+            None if self.is_unique() => write!(f, "color unique-{}", shown(self.key)),
             None => match keys::find(*self) {
                 Some(key) if key.starts_with('"') => write!(f, "color {key}"),
                 Some(key) => write!(f, "color of {key}"),
@@ -329,6 +338,16 @@ mod tests {
         let sorted = [Color::DEFAULT, zero, Color::new(u64::MAX), unique];
         assert!(sorted.is_sorted() && sorted.windows(2).all(|two| two[0] != two[1]));
         assert_eq!(size_of::<Color>(), 16);
+    }
+
+    #[test]
+    fn a_unique_color_of_a_simulation_has_a_short_name() {
+        let earlier = Color::set_next_unique(Color::FIRST_SIMULATED + 6);
+        let color = Color::unique();
+        Color::set_next_unique(earlier);
+        assert_eq!(color.to_string(), "color unique-7");
+        let other = Color::from_parts(ColorKind::Unique, u64::MAX);
+        assert_eq!(other.to_string(), format!("color unique-{}", u64::MAX));
     }
 
     #[test]

@@ -13,6 +13,7 @@
 //! | [`restart_ids`], [`SimulatedIds`] | equal schedules of a simulation have equal task ids and unique colors | the core | the simulation |
 //! | `on_points`, `Point` | a simulation sees and interrupts what a thread does to other colors; with the feature `sim` | the core | the simulation |
 //! | [`Order`], [`refuse`], `order` | a run that is recorded or replayed | the core | the shell |
+//! | [`is_optimized`] | tells whether the compiler has optimized this crate | the core | reports of simulations |
 //! | [`in_own_call`] | a call of the system inside a poll, which is no matter of the program | the core | attempts that files make on a worker |
 //! | [`Closure`], [`Nesting`] | a closure that must return in its turn; where a stack may be suspended | the core | task-locals; tasks with stacks of their own |
 //! | [`sync`] | atomics and locks that the models see: `std`'s or loom's | the core | everything above that has models |
@@ -35,6 +36,7 @@ pub use crate::wait::room::{Room, RoomWait, WaitId, WaitingTask, Ways};
 use crate::cell::{AccessError, Call, ColorCell};
 use crate::color::Color;
 use crate::task::Id;
+use std::hint::black_box;
 use std::panic::Location;
 
 /// What a record has, for the layers above that add to it.
@@ -114,7 +116,35 @@ where
     cell.call_from(site, f)
 }
 
+/// Whether this crate is compiled with optimization. Without it a turn takes some 20 times as long.
+#[must_use]
+#[inline(never)]
+pub fn is_optimized() -> bool {
+    #[inline(never)]
+    fn address(of: &mut [u8; 64]) -> usize {
+        black_box(of).as_ptr().addr()
+    }
+    // Without, each variable of a function has a place of its own.
+    let one = {
+        let mut bytes = [black_box(0); 64];
+        address(&mut bytes)
+    };
+    let other = {
+        let mut bytes = [black_box(0); 64];
+        address(&mut bytes)
+    };
+    one == other
+}
+
 /// Whether the closure of a call is scheduled under the color, or has had its turn.
 pub fn is_scheduled<T: Send + 'static, F, R>(call: &Call<T, F, R>) -> bool {
     call.is_scheduled()
+}
+
+#[cfg(all(test, not(colored_loom), not(miri)))]
+mod tests {
+    #[test]
+    fn the_workspace_optimizes_the_core() {
+        assert!(super::is_optimized());
+    }
 }

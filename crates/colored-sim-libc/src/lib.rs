@@ -17,8 +17,8 @@
 //!
 //! # How
 //!
-//! On Linux the crate defines three functions of the C library: `clock_gettime`, `getrandom` and `syscall`. The linker takes
-//! these in place of the library's. On a thread that makes a run of a simulation they answer by its clock and seed; on all other
+//! On Linux the crate defines three functions of the C library, `clock_gettime`, `getrandom` and `syscall`, and on 32 bits the
+//! one that std calls for the time there, `__clock_gettime64`. The linker takes these in place of the library's. On a thread that makes a run of a simulation they answer by its clock and seed; on all other
 //! threads they call the library's. A call costs a look at a thread-local more.
 //!
 //! | in a simulation | |
@@ -37,7 +37,16 @@
 //! without address space layout randomization has the same addresses each time, and that is how `#[colored::test(sim)]` confirms
 //! a failure.
 //!
-//! The crate needs the dynamic glibc. On other systems than Linux it is empty.
+//! # Where it works
+//!
+//! | target | |
+//! |---|---|
+//! | Linux with the dynamic glibc (`*-linux-gnu*`), of 64 and 32 bits | as above |
+//! | Linux with musl, or with `-C target-feature=+crt-static` | the crate is empty: a static binary has one definition of each function, and the hidden one could not be called |
+//! | other systems | the crate is empty |
+//!
+//! Where it is empty, programs build and run as without it, and a simulation that depends on std's clock or random numbers is
+//! reported as not determined by its choices.
 
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", target_env = "gnu", not(target_feature = "crt-static")))]
 mod symbols;

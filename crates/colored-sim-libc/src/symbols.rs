@@ -1,4 +1,4 @@
-//! Three functions of the C library, for threads that make a run of a simulation; all other threads get the library's.
+//! Functions of the C library, for threads that make a run of a simulation; all other threads get the library's.
 //!
 //! Allocators, and std before `main`, call these functions. So nothing here allocates, and the one thread-local
 //! ([`colored_sim::thread`]) is a constant at first and has no destructor.
@@ -59,8 +59,8 @@ fn is_missing() -> c_int {
     -1
 }
 
-/// The time of a clock, on a thread with a simulation. None for clocks of CPU time, and on other threads.
-fn time_of(clock: clockid_t) -> Option<timespec> {
+/// The seconds and nanoseconds of a clock, on a thread with a simulation. None for clocks of CPU time, and on other threads.
+fn time_of(clock: clockid_t) -> Option<(i64, i32)> {
     let begin = match clock {
         libc::CLOCK_REALTIME | libc::CLOCK_REALTIME_COARSE | libc::CLOCK_TAI => REALTIME_BEGIN,
         libc::CLOCK_MONOTONIC
@@ -71,10 +71,7 @@ fn time_of(clock: clockid_t) -> Option<timespec> {
     };
     let nanos = thread::time()?;
     let seconds = begin.wrapping_add(nanos / 1_000_000_000);
-    Some(timespec {
-        tv_sec: seconds.cast_signed() as libc::time_t,
-        tv_nsec: (nanos % 1_000_000_000).cast_signed() as c_long,
-    })
+    Some((seconds.cast_signed(), (nanos % 1_000_000_000) as i32))
 }
 
 /// Fills the bytes by the seed, on a thread with a simulation. False on other threads.
@@ -103,7 +100,8 @@ unsafe fn fill(bytes: *mut c_void, length: size_t) -> bool {
 /// As the library's: `time` is valid for a write.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn clock_gettime(clock: clockid_t, time: *mut timespec) -> c_int {
-    if let (Some(now), false) = (time_of(clock), time.is_null()) {
+    if let (Some((seconds, nanos)), false) = (time_of(clock), time.is_null()) {
+        let now = timespec { tv_sec: seconds as libc::time_t, tv_nsec: nanos as _ };
         // SAFETY: the caller says so.
         unsafe { time.write(now) };
         return 0;
@@ -116,6 +114,52 @@ unsafe extern "C" fn clock_gettime(clock: clockid_t, time: *mut timespec) -> c_i
     let real = unsafe { transmute::<*mut c_void, ClockGettime>(found) };
     // SAFETY: the caller's obligations are those of the library's function.
     unsafe { real(clock, time) }
+}
+
+/// On 32 bits, where the seconds of `timespec` end in 2038, std calls another function for the time.
+#[cfg(target_pointer_width = "32")]
+mod wide {
+    use super::{Hidden, c_int, c_void, clockid_t, is_missing, time_of, transmute};
+
+    static CLOCK_GETTIME64: Hidden = Hidden::new(b"__clock_gettime64\0");
+
+    type ClockGettime64 = unsafe extern "C" fn(clockid_t, *mut Timespec64) -> c_int;
+
+    /// The library's `__timespec64`.
+    #[repr(C)]
+    pub(super) struct Timespec64 {
+        seconds: i64,
+        #[cfg(target_endian = "big")]
+        padding: i32,
+        nanos: i32,
+        #[cfg(target_endian = "little")]
+        padding: i32,
+    }
+
+    /// As `clock_gettime`, with seconds of 64 bits.
+    ///
+    /// # Safety
+    ///
+    /// As the library's: `time` is valid for a write.
+    #[unsafe(no_mangle)]
+    pub(super) unsafe extern "C" fn __clock_gettime64(
+        clock: clockid_t,
+        time: *mut Timespec64,
+    ) -> c_int {
+        if let (Some((seconds, nanos)), false) = (time_of(clock), time.is_null()) {
+            // SAFETY: the caller says so.
+            unsafe { time.write(Timespec64 { seconds, nanos, padding: 0 }) };
+            return 0;
+        }
+        let found = CLOCK_GETTIME64.find();
+        if found.is_null() {
+            return is_missing();
+        }
+        // SAFETY: the library's function of this name has this type.
+        let real = unsafe { transmute::<*mut c_void, ClockGettime64>(found) };
+        // SAFETY: the caller's obligations are those of the library's function.
+        unsafe { real(clock, time) }
+    }
 }
 
 /// Random bytes: by the seed, or the library's.
@@ -165,6 +209,12 @@ unsafe extern "C" fn syscall(
     if is_on && number == libc::SYS_clock_gettime {
         // SAFETY: the arguments are those of `clock_gettime`, says the caller.
         let result = unsafe { clock_gettime(first as clockid_t, second as *mut timespec) };
+        return c_long::from(result);
+    }
+    #[cfg(target_pointer_width = "32")]
+    if is_on && number == libc::SYS_clock_gettime64 {
+        // SAFETY: the arguments are those of `clock_gettime64`, says the caller.
+        let result = unsafe { wide::__clock_gettime64(first as clockid_t, second as *mut _) };
         return c_long::from(result);
     }
     let found = SYSCALL.find();

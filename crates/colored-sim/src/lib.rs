@@ -27,6 +27,7 @@ mod search;
 mod shrink;
 mod strategy;
 pub mod thread;
+mod wall;
 
 pub use self::choices::{Choices, Turn};
 pub use self::exhaust::{Exhausted, Limits, exhaust};

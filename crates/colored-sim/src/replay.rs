@@ -5,9 +5,14 @@ use std::fmt;
 use std::str::FromStr;
 
 /// What makes a run: the seed of its random numbers, its number of workers, and the choices that are not the default. The
-/// text `417:8:2.5>1,1.3!0` means: seed 417, 8 workers; after its fifth turn actor 2 gives way to actor 1; in the third
-/// turn of actor 1 the first fault that was possible happens. `1000017.352!0` is the first fault that was possible at site
-/// 17 at the time 352; `2004711.3!0` is the first choice with the number 3 of a place in the program.
+/// text `417:8:2.5n1_1.3d0` means: seed 417, 8 workers; after its fifth turn actor 2 gives way, and actor 1 is next; what is
+/// drawn first in the third turn of actor 1 is 1, so that the first fault that was possible happens. `1.3d0v2` means that 2 is
+/// drawn, and `2.5p4n1` that actor 2 gives way inside that turn, at its fourth possible point. `1000017.352d0` is the first
+/// fault that was possible at site 17 at the time 352; `2004711.3d0` is the first choice with the number 3 of a place in the
+/// program.
+///
+/// No shell takes a character of it for its own. Texts of earlier versions, with `,`, `>`, `!`, `=` and `+` in place of `_`,
+/// `n`, `d`, `v` and `p`, are read as well.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Replay {
     /// The seed of the random numbers.
@@ -33,20 +38,20 @@ impl Replay {
 impl fmt::Display for Replay {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:", self.seed, self.workers)?;
-        let mut comma = "";
+        let mut between = "";
         for ((place, moment), deviation) in &self.deviations {
-            write!(f, "{comma}{}.{}", place.actor, place.turns)?;
+            write!(f, "{between}{}.{}", place.actor, place.turns)?;
             match moment {
-                Moment::Point(number) => write!(f, "+{number}")?,
-                Moment::Draw(number) => write!(f, "!{number}")?,
+                Moment::Point(number) => write!(f, "p{number}")?,
+                Moment::Draw(number) => write!(f, "d{number}")?,
                 Moment::End => {}
             }
             match deviation {
-                Deviation::Next(actor) => write!(f, ">{actor}")?,
+                Deviation::Next(actor) => write!(f, "n{actor}")?,
                 Deviation::Drawn(1) => {}
-                Deviation::Drawn(drawn) => write!(f, "={drawn}")?,
+                Deviation::Drawn(drawn) => write!(f, "v{drawn}")?,
             }
-            comma = ",";
+            between = "_";
         }
         Ok(())
     }
@@ -76,9 +81,9 @@ impl FromStr for Replay {
             let mut parts = text.splitn(3, ':');
             let seed = parts.next()?.parse().ok()?;
             let workers = parts.next()?.parse().ok()?;
-            let listed = parts.next()?;
+            let listed: String = parts.next()?.chars().map(of_today).collect();
             let mut deviations = Deviations::new();
-            for part in listed.split(',').filter(|_| !listed.is_empty()) {
+            for part in listed.split('_').filter(|_| !listed.is_empty()) {
                 let (key, deviation) = parse_deviation(part)?;
                 deviations.insert(key, deviation);
             }
@@ -88,20 +93,32 @@ impl FromStr for Replay {
     }
 }
 
+/// A character of a text that an earlier version has printed is another one today.
+fn of_today(of: char) -> char {
+    match of {
+        ',' => '_',
+        '>' => 'n',
+        '!' => 'd',
+        '=' => 'v',
+        '+' => 'p',
+        of => of,
+    }
+}
+
 fn parse_deviation(text: &str) -> Option<((Place, Moment), Deviation)> {
     let (actor, rest) = text.split_once('.')?;
     let place =
         |turns: &str| Some(Place { actor: actor.parse().ok()?, turns: turns.parse().ok()? });
-    if let Some((turns, draw)) = rest.split_once('!') {
-        let (number, drawn) = draw.split_once('=').unwrap_or((draw, "1"));
+    if let Some((turns, draw)) = rest.split_once('d') {
+        let (number, drawn) = draw.split_once('v').unwrap_or((draw, "1"));
         let drawn = drawn.parse().ok().filter(|drawn| *drawn > 0)?;
         return Some((
             (place(turns)?, Moment::Draw(number.parse().ok()?)),
             Deviation::Drawn(drawn),
         ));
     }
-    let (moment, next) = rest.split_once('>')?;
-    let (turns, moment) = match moment.split_once('+') {
+    let (moment, next) = rest.split_once('n')?;
+    let (turns, moment) = match moment.split_once('p') {
         Some((turns, number)) => (turns, Moment::Point(number.parse().ok()?)),
         None => (moment, Moment::End),
     };
@@ -114,9 +131,15 @@ mod tests {
 
     #[test]
     fn a_text_names_its_run() {
-        for text in ["417:8:1.3+4>2,1.3!0,1.4!2=3,2.5>1", "0:1:", "18446744073709551615:64:0.0>3"] {
+        for text in ["417:8:1.3p4n2_1.3d0_1.4d2v3_2.5n1", "0:1:", "18446744073709551615:64:0.0n3"] {
             assert_eq!(text.parse::<Replay>().unwrap().to_string(), text);
         }
+    }
+
+    #[test]
+    fn a_text_of_an_earlier_version_names_the_same_run() {
+        let (old, new) = ("417:8:1.3+4>2,1.3!0,1.4!2=3,2.5>1", "417:8:1.3p4n2_1.3d0_1.4d2v3_2.5n1");
+        assert_eq!(old.parse::<Replay>().unwrap(), new.parse().unwrap());
     }
 
     #[test]
@@ -132,6 +155,9 @@ mod tests {
             "1:2:3.1>",
             "1:2:3.1>4,",
             "1:2:3.1!4=0",
+            "1:2:3.1d4v0",
+            "1:2:3.1n4_",
+            "1:2:3.1n4n5",
             "-1:2:",
             "a:2:",
         ] {

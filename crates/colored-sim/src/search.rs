@@ -5,10 +5,11 @@ use crate::classes::Classes;
 use crate::replay::Replay;
 use crate::shrink::shrink;
 use crate::strategy::{Length, Strategy};
+use crate::wall;
 use fastrand::Rng;
 use std::collections::HashSet;
 use std::ops::{Range, RangeInclusive};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The search's settings.
 #[derive(Clone, Debug)]
@@ -88,7 +89,7 @@ pub fn search(plan: &Plan, mut run: impl FnMut(&Replay, Choices) -> (Outcome, Ch
     let (mut schedules, mut classes) = (HashSet::new(), Classes::default());
     let mut length = LENGTH;
     let (mut seeds, mut digest, mut failure) = (0, 0_u64, None);
-    let begin = Instant::now();
+    let begin = wall::now();
     let mut end = End::Seeds;
     for seed in plan.seeds.clone() {
         if plan.budget.is_some_and(|budget| begin.elapsed() >= budget) {
@@ -180,7 +181,7 @@ pub(crate) fn confirm(
         let took = Duration::ZERO;
         return Failure { message, replay, choices, runs: 0, took, differs: Some(differs) };
     }
-    let begin = Instant::now();
+    let begin = wall::now();
     let mut runs = 0;
     let mut attempt = replay.clone();
     replay.deviations = shrink(replay.deviations.clone(), shrink_runs, kind, |deviations| {

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | [`stage`] | handlers with a bounded queue each: the partitions, their tasks, batches, graphs |
 //! | [`admission`] | refuses work that would begin too late: the controller in virtual time, and its clock and lock |
-//! | `wall` | the system's clock, which both read |
+//! | `wall` | the clock that both read: the system's, or a simulation's ([`follow_simulations`]) |
 //!
 //! The scheduler knows neither. A stage spawns a task for each partition, and gives itself to the
 //! shell as a part that ends before the runtime (`colored_core::port::Finish`). An admission tells the
@@ -19,3 +19,5 @@
 pub mod admission;
 pub mod stage;
 mod wall;
+
+pub use self::wall::follow_simulations;

@@ -143,6 +143,9 @@ macro_rules! __simulate_test {
                 name: $name,
                 file: ::core::file!(),
                 folder: ::core::option_env!("CARGO_MANIFEST_DIR"),
+                package: ::core::option_env!("CARGO_PKG_NAME"),
+                program: ::core::option_env!("CARGO_BIN_NAME"),
+                is_apart: ::core::option_env!("CARGO_TARGET_TMPDIR").is_some(),
             },
             $program,
         )

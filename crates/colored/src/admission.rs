@@ -121,7 +121,7 @@
 //!
 //! *Delay* is the time from [`admit`](Admission::admit), or from the moment given to
 //! [`admit_since`](Admission::admit_since), to [`begin`](Admitted::begin), on the system's
-//! monotonic clock. The duration of the work after that does not matter here. An admission makes
+//! monotonic clock, or on that of the run in a [simulation](crate#features). The duration of the work after that does not matter here. An admission makes
 //! three checks:
 //!
 //! | check | refuses | against |

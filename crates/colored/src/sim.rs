@@ -64,7 +64,8 @@
 //! |---|---|
 //! | the order of colors | by the strategy |
 //! | [`time`](crate::time): sleeps, timeouts, intervals, `Instant` | a clock that moves to the next timer when nothing is runnable: an hour takes no time; with [`Fault::Stall`], also while tasks are runnable |
-//! | deadlines of limits, stages and sections; the search for deadlocks (G12) | by that clock |
+//! | deadlines of limits, stages and sections; delays of admissions, and what adaptive batches measure; the search for deadlocks (G12) | by that clock |
+//! | [`time::system_time`](system_time) | the host's time of day, which begins at 2026-01-01 00:00 UTC |
 //! | [`spawn_blocking`](crate::spawn_blocking()), and files where they would block | one call at a time, as turns of one more worker, in the order in which they were made |
 //! | [`sim::random`](random) | by the seed |
 //! | [`colored::fs`](crate::fs) | a tree in memory for each host, which loses in a crash what is not synced: [`sim::fs`](fs). `std::fs` has the real files |
@@ -172,6 +173,7 @@
 //! strategies take the length of a run from the run before, so a seed alone may name another run than it does behind the
 //! seeds before it. The text of a failure repeats its run in any case.
 
+mod again;
 #[doc(hidden)]
 pub mod attribute;
 mod builder;
@@ -208,8 +210,10 @@ pub use self::cancel::{Cancellable, cancellable};
 pub use self::exhaustive::Exhaustive;
 pub use self::failure::Failure;
 pub use self::faults::{Fault, Faults, FaultsError};
-pub use self::host::{Host, begin_quiet_phase, host, host_name, system_time};
+pub use self::host::{Host, begin_quiet_phase, host, host_name};
 pub use self::report::Report;
+#[doc(inline)]
+pub use crate::time::system_time;
 pub use colored_sim::{Strategy, StrategyError};
 
 /// A number by the seed of the run. Outside a simulation, a number that no seed decides.

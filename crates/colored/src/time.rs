@@ -47,7 +47,8 @@
 //!
 //! What measures and what guards stays on real time: time limits of a shutdown, the watch for
 //! [long polls](crate::Builder::long_poll) and [deadlocks](crate::Builder::deadlock_after), the length of a turn,
-//! `admission`, [`Limit::waited`](crate::Limit::waited), metrics.
+//! `admission`, [`Limit::waited`](crate::Limit::waited), metrics; and [`system_time`], the time of day. In a simulation all of
+//! these follow its clock.
 //!
 //! While the clock is paused, the monitor thread wakes up 200 times a second, also in an idle program.
 //!
@@ -85,7 +86,30 @@ pub use self::{
 use crate::driver::clock::Clock;
 use crate::order;
 use crate::services::current;
-use crate::wall;
+use crate::wall::{self, SystemTime};
+
+/// The time of day.
+///
+/// In a simulation it is that of the host: a run begins at 2026-01-01 00:00 UTC, the time moves with the clock of the run,
+/// and [`sim::Host::step_clock`] steps it. Anywhere else it is the system's, also where the clock of the runtime is paused; a
+/// replay of a [record](crate::record) gives the recorded one.
+///
+/// It may go back, unlike [`Instant`]. Takes some 50 ns.
+///
+#[cfg_attr(feature = "sim", doc = "[`sim::Host::step_clock`]: crate::sim::Host::step_clock")]
+#[cfg_attr(not(feature = "sim"), doc = "[`sim::Host::step_clock`]: crate#features")]
+#[must_use]
+pub fn system_time() -> SystemTime {
+    let read = || current::host().map_or_else(wall::system_time, |host| host.system_time());
+    let nanos = || {
+        let since = read().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+    };
+    match order::clock(nanos) {
+        Some(nanos) => SystemTime::UNIX_EPOCH + Duration::from_nanos(nanos),
+        None => read(),
+    }
+}
 
 /// The present time of the runtime's clock, or of the system's clock outside of a
 /// runtime.

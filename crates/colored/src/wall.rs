@@ -2,6 +2,7 @@
 //! asks [`driver::clock`](crate::driver::clock), and what must not follow it asks here: time limits of shutdowns, the watch
 //! for long polls and deadlocks, threads that retire.
 
+pub(crate) use std::time::SystemTime;
 use std::time::{Duration, Instant};
 
 /// The present.
@@ -16,11 +17,7 @@ pub(crate) fn since(begin: Instant) -> Duration {
     begin.elapsed()
 }
 
-#[cfg(feature = "sim")]
-pub(crate) use std::time::SystemTime;
-
 /// The time of day, where no simulation has its own.
-#[cfg(feature = "sim")]
 pub(crate) fn system_time() -> SystemTime {
     SystemTime::now()
 }

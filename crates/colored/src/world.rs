@@ -165,6 +165,12 @@ impl Host {
         Shards::simulated()
     }
 
+    /// The present by the clocks of the host's runtimes.
+    #[cfg(feature = "stage")]
+    pub(crate) fn present(&self) -> Instant {
+        self.clock().now()
+    }
+
     /// The host's time of day.
     pub(crate) fn system_time(&self) -> SystemTime {
         let begin = SystemTime::UNIX_EPOCH + Duration::from_secs(BEGIN);

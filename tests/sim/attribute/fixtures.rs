@@ -42,6 +42,13 @@ async fn lost_update() {
     deposits().await;
 }
 
+/// The name of the test before is a part of its name.
+#[colored::test(sim, seeds = 100)]
+async fn lost_update_twice() {
+    deposits().await;
+    deposits().await;
+}
+
 #[colored::test(sim, seeds = 5)]
 async fn an_error() -> Result<(), String> {
     if fails() { Err("a reason".to_owned()) } else { Ok(()) }

@@ -94,17 +94,14 @@ impl Consumer {
                 sleep(PAUSE).await;
                 continue;
             };
-            let count = ids.len();
-            let targets = ids.into_iter().zip(extents);
-            let targets = targets.filter_map(|(id, extent)| Some((id, extent?.end)));
-            let targets: Vec<_> = targets.collect();
-            let has_all = count > 0 && targets.len() == count;
-            let waits = self.state.call(|state| state.wait_for(targets)).await;
+            let is_empty = ids.is_empty();
+            let asked: Vec<_> = ids.into_iter().zip(extents).collect();
+            let waits = self.state.call(|state| state.wait_for(asked)).await;
             match waits.await {
-                Ok(is_whole) if is_whole && has_all => return true,
-                // The engine is about to say that a partition has gone.
-                Ok(_) if count > 0 => sleep(PAUSE / 10).await,
-                Ok(_) => {}
+                Ok(true) => return true,
+                // The engine is about to say what has become of a partition.
+                Ok(false) if !is_empty => sleep(PAUSE / 10).await,
+                Ok(false) => {}
                 Err(_) => return false,
             }
         }

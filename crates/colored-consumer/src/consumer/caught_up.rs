@@ -2,13 +2,14 @@
 
 use super::claimed::Stage;
 use super::state::State;
-use crate::source::Owned;
+use crate::source::{Extent, Owned};
 use colored::sync::oneshot;
 
 /// Somebody waits until these claims are as far as these offsets.
 #[derive(Debug)]
 pub(crate) struct Wait {
-    targets: Vec<(u64, u64)>,
+    /// Without an offset, the claim is about to go.
+    targets: Vec<(u64, Option<u64>)>,
     done: oneshot::Sender<bool>,
 }
 
@@ -19,10 +20,23 @@ impl State {
         active.map(|(id, claimed)| (*id, claimed.owned.clone())).collect()
     }
 
-    /// Waits until each of these claims is done below its offset, or has gone: then it is to be asked again, and the answer is no.
-    /// It is no, too, when there are claims and none is waited for. Nothing comes from a consumer that has ended.
-    pub(crate) fn wait_for(&mut self, targets: Vec<(u64, u64)>) -> oneshot::Receiver<bool> {
+    /// Waits until each of these claims is done below the end of its log. The answer is no, and all is to be asked again, if one has
+    /// gone, or the engine has told another log than the claim reads; and if there are claims, and none is waited for. Nothing
+    /// comes from a consumer that has ended.
+    pub(crate) fn wait_for(
+        &mut self,
+        asked: Vec<(u64, Option<Extent>)>,
+    ) -> oneshot::Receiver<bool> {
         let (done, waits) = oneshot::channel();
+        let targets = asked.into_iter().map(|(id, log)| {
+            let reads = |log: &Extent| {
+                let claimed = self.claims.get(&id);
+                claimed
+                    .is_some_and(|of| !log.is_other(of.identity) && of.tracker.low() <= log.limit)
+            };
+            (id, log.filter(reads).map(|log| log.end))
+        });
+        let targets = targets.collect();
         if let Some(all) = &mut self.waits {
             all.push(Wait { targets, done });
             self.look_at_waits();
@@ -47,16 +61,19 @@ impl State {
         }
     }
 
-    fn outcome(&self, targets: &[(u64, u64)]) -> Option<bool> {
+    fn outcome(&self, targets: &[(u64, Option<u64>)]) -> Option<bool> {
         if targets.is_empty() {
             return self.claims.values().any(|of| of.stage == Stage::Active).then_some(false);
         }
         let mut is_whole = true;
         for (id, offset) in targets {
             match self.claims.get(id).filter(|claimed| claimed.stage == Stage::Active) {
+                Some(claimed) => match offset {
+                    Some(offset) if claimed.tracker.low() < *offset => return None,
+                    Some(_) => {}
+                    None => is_whole = false,
+                },
                 None => is_whole = false,
-                Some(claimed) if claimed.tracker.low() < *offset => return None,
-                Some(_) => {}
             }
         }
         Some(is_whole)

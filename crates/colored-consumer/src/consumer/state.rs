@@ -352,7 +352,10 @@ impl State {
             claimed.low_since = now;
         }
         claimed.version += count as u64;
-        self.has_news |= count > 0;
+        if count > 0 && !std::mem::replace(&mut self.has_news, true) {
+            // The driver does not know yet that a commit is due.
+            self.attention.notify_one();
+        }
         self.done_since += count;
         self.figures.done += count as u64;
         self.shares.subtract(&mut claimed.in_flight, InFlight { records: count, bytes });

@@ -3,16 +3,17 @@
 use super::group::Group;
 use super::lock;
 use super::member::MemberOptions;
-use super::offsets::Offsets;
-use super::topics::{self, MOST_PARTITIONS, Topic, Topics, failed};
-use crate::log::{Keep, Lock, New, Partition, create_directories, now_in_millis};
+use super::offsets::{Offsets, Stored};
+use super::topics::{self, Folder, MOST_PARTITIONS, Topic, Topics, failed};
+use crate::log::{Commons, FILES, Files, Keep, New, create_directories, now_in_millis};
 use crate::source::{Committed, Error, TopicPartition};
 use bytes::Bytes;
 use colored::sync::{Mutex, Notify};
 use colored::time::{Duration, Instant};
 use colored::{Color, ColorCell};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::ops::Range;
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 
@@ -29,6 +30,22 @@ const MOST_BYTES_OF_A_NAME: usize = 1_000;
 #[derive(Clone, Debug)]
 pub struct Options {
     keep: Keep,
+    files: usize,
+}
+
+/// What happens to records that cannot be read any more, though they were confirmed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Damage {
+    /// The engine is not opened, or the partition is not read beyond that place. The error names file, place and offset, and
+    /// says what else can be read.
+    #[default]
+    Refuse,
+    /// They are passed over: what is left is read, in order, and no offset is given again. [`Engine::lost`] names the offsets
+    /// that were met. A commit that is lost is the one before it, or none, so records may come again. The files of damaged
+    /// records stay as they are until retention deletes them, and they are read with this option only; of a damaged file in
+    /// `groups`, a copy with the name `.damaged` stays.
+    Skip,
 }
 
 impl Default for Options {
@@ -38,11 +55,12 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Segments of 64 MiB, all of which stay, and appends that wait for the device.
+    /// Segments of 64 MiB, all of which stay, appends that wait for the device, and [`Damage::Refuse`].
     #[must_use]
     pub fn new() -> Options {
-        let keep = Keep { segment_bytes: 64 << 20, bytes: None, millis: None, sync: true };
-        Options { keep }
+        let keep =
+            Keep { segment_bytes: 64 << 20, bytes: None, millis: None, sync: true, skips: false };
+        Options { keep, files: FILES }
     }
 
     /// A segment with so many bytes is complete, and the next one begins. Retention deletes whole segments.
@@ -74,12 +92,30 @@ impl Options {
         self
     }
 
+    /// How many segments are open at a time, at most, whatever the number of partitions and segments. Each of them takes a file
+    /// descriptor; one that begins takes another one for a moment, and so does the directory that it is in. With fewer than
+    /// the partitions in use a segment is opened again for most reads and writes, which costs some microseconds each.
+    /// Default: 64. At least 1.
+    #[must_use]
+    pub fn open_files(mut self, most: usize) -> Self {
+        self.files = most;
+        self
+    }
+
+    /// What happens to confirmed records that cannot be read any more. Default: [`Damage::Refuse`].
+    #[must_use]
+    pub fn damage(mut self, damage: Damage) -> Self {
+        self.keep.skips = damage == Damage::Skip;
+        self
+    }
+
     /// Opens the engine in a directory, which it makes if needed. Not cancel safe: a dropped call may leave an empty
     /// directory.
     ///
     /// # Errors
     ///
-    /// If another engine has the directory, or the system refuses something.
+    /// If another engine has the directory, if confirmed records or commits are [damaged](Damage), if another version has written
+    /// it in another format, or if the system refuses something.
     ///
     /// # Panics
     ///
@@ -90,23 +126,23 @@ impl Options {
         let made = create_directories(&folder, self.keep.sync).await;
         made.map_err(|error| failed(&folder, error))?;
         let lock = lock::take(directory).await.map_err(|error| failed(directory, error))?;
-        let groups = directory.join("groups");
+        let commons = Commons { _lock: lock, files: Files::new(self.files) };
+        let folder = Folder { path: folder, keep: self.keep, commons };
+        let (groups, list) = (directory.join("groups"), folder.list().await?);
         let opened = async {
             create_directories(&groups, self.keep.sync).await?;
-            Offsets::open(&groups, self.keep.sync, lock.clone()).await
+            Offsets::open(&groups, self.keep, folder.commons.clone(), list.is_empty()).await
         };
         let offsets = opened.await.map_err(|error| failed(directory, error))?;
-        let topics = topics::open_all(&folder, self.keep, &lock).await?;
+        let topics = folder.open_all(list, &offsets.ends().await).await?;
         Ok(Engine(Arc::new(Shared {
             folder,
-            keep: self.keep,
             changing: Mutex::new(()),
             topics: ColorCell::new(Color::unique(), topics),
             offsets,
             groups: ColorCell::new(Color::unique(), BTreeMap::new()),
             start: Instant::now(),
             unkeyed: AtomicUsize::new(0),
-            lock,
         })))
     }
 }
@@ -119,8 +155,7 @@ pub struct Engine(pub(crate) Arc<Shared>);
 /// What the clones of an engine share.
 #[derive(Debug)]
 pub(crate) struct Shared {
-    folder: PathBuf,
-    keep: Keep,
+    folder: Folder,
     /// Held while a topic is made, grows or is deleted.
     changing: Mutex<()>,
     pub(crate) topics: ColorCell<Topics>,
@@ -129,8 +164,6 @@ pub(crate) struct Shared {
     start: Instant,
     /// Counts the records without a key.
     unkeyed: AtomicUsize,
-    /// The partitions have it too.
-    lock: Lock,
 }
 
 /// A group, and how to wake its members.
@@ -252,23 +285,21 @@ impl Engine {
             }
             return self.grow_topic(topic, partitions).await;
         }
-        let topic =
-            topics::open(&self.0.folder, name, partitions, self.0.keep, &self.0.lock).await?;
+        let known = self.0.offsets.ends().await;
+        let topic = self.0.folder.open(name, 0..partitions, &known, true).await?;
         self.add_topic(topic).await
     }
 
     async fn grow_topic(&self, topic: Topic, partitions: u32) -> Result<(), Error> {
-        let mut all = topic.partitions.to_vec();
-        for number in all.len() as u32..partitions {
-            let path = self.0.folder.join(&*topic.name).join(number.to_string());
-            let partition = Partition::open(&path, self.0.keep, self.0.lock.clone()).await;
-            all.push(partition.map_err(|error| failed(&path, error))?);
-        }
+        let count = topic.partitions.len() as u32;
+        let known = self.0.offsets.ends().await;
+        let new = self.0.folder.open(&topic.name, count..partitions, &known, true).await?;
+        let all: Vec<_> = topic.partitions.iter().chain(&*new.partitions).cloned().collect();
         self.add_topic(Topic { partitions: all.into(), ..topic }).await
     }
 
     async fn add_topic(&self, topic: Topic) -> Result<(), Error> {
-        topics::write_count(&self.0.folder, &topic, self.0.keep).await?;
+        self.0.folder.write_count(&topic).await?;
         let add = move |topics: &mut Topics| drop(topics.insert(Arc::clone(&topic.name), topic));
         self.0.topics.call(add).await;
         self.0.tell_groups().await;
@@ -290,7 +321,7 @@ impl Engine {
             partition.close(&format!("topic {name:?} is deleted")).await;
         }
         self.0.offsets.forget(name).await.map_err(Error::new)?;
-        topics::delete(&self.0.folder, name).await
+        self.0.folder.delete(name).await
     }
 
     /// Appends a record, and waits until it is on the device; returns its partition and its offset. Cancel safe, but a
@@ -397,7 +428,10 @@ impl Engine {
         partition: TopicPartition,
         committed: Committed,
     ) -> Result<(), Error> {
-        self.0.offsets.set(group, partition, committed).await.map_err(Error::new)
+        let of = partition.clone();
+        let log = self.0.topics.call(move |topics| topics::find(topics, &of)).await;
+        let stored = Stored { committed, end: log.map_or(0, |log| log.end()) };
+        self.0.offsets.set(group, partition, stored).await.map_err(Error::new)
     }
 
     /// The first offset that a partition has, and the offset after the last. Cancel safe.
@@ -423,12 +457,26 @@ impl Engine {
         self.0.topics.call(sum).await
     }
 
+    /// Offsets of records that were confirmed and are lost, as far as the engine has met them: those of a log that was shorter at
+    /// its opening than a commit says, and those that [`Damage::Skip`] has passed over. Cancel safe.
+    pub async fn lost(&self) -> Vec<(TopicPartition, Range<u64>)> {
+        let all = self.0.topics.call(|topics| topics.values().cloned().collect::<Vec<_>>()).await;
+        let mut lost = Vec::new();
+        for topic in all {
+            for (number, log) in (0..).zip(&*topic.partitions) {
+                let of = TopicPartition { topic: Arc::clone(&topic.name), partition: number };
+                lost.extend(log.lost().await.into_iter().map(|range| (of.clone(), range)));
+            }
+        }
+        lost
+    }
+
     /// Deletes the segments that the options no longer retain. It also happens at each append. Cancel safe: a dropped
     /// call may leave files, which the next opening finds.
     pub async fn delete_old(&self) {
         let all = self.0.topics.call(|topics| topics.values().cloned().collect::<Vec<_>>()).await;
         for partition in all.iter().flat_map(|topic| topic.partitions.iter()) {
-            let (keep, now) = (self.0.keep, now_in_millis());
+            let (keep, now) = (partition.keep, now_in_millis());
             partition.state.call(move |state| state.remove_old(keep, now)).await;
             partition.delete_removed().await;
         }

@@ -62,7 +62,7 @@ impl MemberOptions {
         if let Some(topic) = joining.topics.iter().find(|topic| !counts.contains_key(*topic)) {
             return Err(unknown(topic));
         }
-        let generation = shared.offsets.generation(&group).await;
+        let generation = shared.offsets.last_generation(&group).await;
         let (wake, now) = (Arc::new(Notify::new()), shared.now());
         let (name, joins, weak) = (group.clone(), joining.clone(), Arc::downgrade(&wake));
         let joined = shared.groups.call(move |groups| {
@@ -372,7 +372,7 @@ impl Control for EmbeddedControl {
                 false => None,
             };
             extents.push(match log {
-                Some(log) => Some(step::extent(log.range().await)),
+                Some(log) => Some(step::extent(&log).await),
                 None => None,
             });
         }
@@ -393,6 +393,15 @@ impl EmbeddedControl {
             commits.into_iter().partition::<Vec<_>, _>(is_owned)
         });
         let (commits, gone) = split.await;
+        // With the ends of their logs. The log of a partition that is gone is not needed.
+        let with_ends = self.shared.topics.call(move |topics| {
+            let end = |commit: &Commit| {
+                topics::find(topics, &commit.owned.partition).map_or(0, |log| log.end())
+            };
+            let pairs = commits.into_iter().map(|commit| (end(&commit), commit));
+            pairs.collect::<Vec<_>>()
+        });
+        let commits = with_ends.await;
         let mut fenced = self.shared.offsets.commit(&self.group, commits).await?;
         fenced.extend(gone.into_iter().map(|commit| commit.owned));
         Ok(fenced)

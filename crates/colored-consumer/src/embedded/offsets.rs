@@ -1,14 +1,18 @@
 //! How far each group is: a log like the others, of which the last record of a key counts; of the generation of a group,
-//! the highest.
+//! the highest. A commit says, too, how far the log of its partition was: a log that is shorter when it is opened has lost
+//! records.
 //!
 //! Invariants:
 //!
 //! * `begin` returns a commit only after it is on the device, and from then on no commit of an earlier owner of the
 //!   partition changes anything: one that is under way is waited for, a later one is refused. An earlier owner that begins
 //!   after a later one is refused too.
+//! * The generation of a group does not fall, whatever is lost of this log: at each opening it is at least the time in
+//!   milliseconds since 1970, of which far fewer generations pass.
 //! * The log is replaced by one record for each key when it is opened, and when it has become four times as long.
 
-use crate::log::{Cursor, Entry, Keep, Lock, New, Partition, Unread, now_in_millis};
+use super::topics::Known;
+use crate::log::{Begin, Commons, Cursor, Entry, Keep, New, Partition, Unread, now_in_millis};
 use crate::source::{Commit, Committed, Owned, TopicPartition};
 use bytes::{BufMut, Bytes};
 use colored::time::{Duration, sleep};
@@ -24,11 +28,25 @@ const FEW: u64 = 10_000;
 /// A group, and a partition of it; `None` for the group's generation.
 type Key = (String, Option<TopicPartition>);
 
+/// How far the generations go on where some may be lost. Nobody gives so many while a clock is wrong.
+const LEAP: u64 = 1 << 32;
+
 /// The commits of all groups.
 #[derive(Debug)]
 pub(crate) struct Offsets {
     log: Arc<Partition>,
     state: ColorCell<State>,
+    /// No group has had a higher generation before.
+    floor: u64,
+}
+
+/// What is stored for a key.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Stored {
+    /// Of a group without a partition, the generation is the offset.
+    pub(crate) committed: Committed,
+    /// The end of the partition's log.
+    pub(crate) end: u64,
 }
 
 /// How an owner of a partition begins.
@@ -43,7 +61,7 @@ pub(crate) enum Begun {
 #[derive(Debug, Default)]
 struct State {
     /// With the offset in the log that says it.
-    known: BTreeMap<Key, (u64, Committed)>,
+    known: BTreeMap<Key, (u64, Stored)>,
     /// Records in the log since it was replaced.
     records: u64,
     /// The end of the log, if `known` has all that is in it.
@@ -55,10 +73,20 @@ struct State {
 }
 
 impl Offsets {
-    pub(crate) async fn open(directory: &Path, sync: bool, lock: Lock) -> io::Result<Offsets> {
+    /// Opens the commits in a directory, which may be empty if it is new.
+    pub(crate) async fn open(
+        directory: &Path,
+        Keep { sync, skips, .. }: Keep,
+        commons: Commons,
+        is_new: bool,
+    ) -> io::Result<Offsets> {
         // Only complete replacements may delete.
-        let keep = Keep { segment_bytes: u64::MAX, bytes: None, millis: None, sync };
-        let log = Partition::open(directory, keep, lock).await?;
+        let keep = Keep { segment_bytes: u64::MAX, bytes: None, millis: None, sync, skips };
+        let log = Partition::open(directory, keep, commons, Begin { is_new, known: 0 }).await?;
+        if let Some(damaged) = &log.damaged {
+            // What is left of it is about to be replaced.
+            colored::fs::copy(damaged, damaged.with_extension("damaged")).await?;
+        }
         let mut state = State::default();
         let mut cursor = Cursor { offset: log.range().await.0, known: None };
         loop {
@@ -72,11 +100,28 @@ impl Offsets {
             }
         }
         state.applied = cursor.offset;
-        let offsets = Offsets { log, state: ColorCell::new(Color::unique(), state) };
+        let is_suspect = log.cut > 0 || !log.lost().await.is_empty() || (skips && !is_new);
+        let floor = state.floor(is_suspect);
+        let offsets = Offsets { log, state: ColorCell::new(Color::unique(), state), floor };
         offsets.replace().await.map_err(io::Error::other)?;
         // What was replaced is gone when this returns.
         offsets.log.delete_removed().await;
         Ok(offsets)
+    }
+
+    /// The offsets that the logs of partitions have reached, as the commits say.
+    pub(crate) async fn ends(&self) -> Known {
+        let ends = self.state.call(|state| {
+            let mut ends = Known::new();
+            for ((_, of), (_, stored)) in &state.known {
+                if let Some(of) = of {
+                    let end = ends.entry(of.clone()).or_default();
+                    *end = stored.end.max(*end);
+                }
+            }
+            ends
+        });
+        ends.await
     }
 
     /// How far a group is in a partition.
@@ -111,23 +156,31 @@ impl Offsets {
         }
     }
 
-    /// The generation that a group had at last.
+    /// The next generation of a group is higher.
+    pub(crate) async fn last_generation(&self, group: &str) -> u64 {
+        self.generation(group).await.max(self.floor)
+    }
+
+    /// The generation of a group that is on the device.
     pub(crate) async fn generation(&self, group: &str) -> u64 {
         let key = (group.to_owned(), None);
-        let found = self.state.call(move |state| state.known.get(&key).map(|(_, of)| of.offset));
+        let found = self
+            .state
+            .call(move |state| state.known.get(&key).map(|(_, stored)| stored.committed.offset));
         found.await.unwrap_or(0)
     }
 
     pub(crate) async fn store_generation(&self, group: &str, number: u64) -> Result<(), String> {
-        let value = Committed { offset: number, ..Committed::default() };
+        let committed = Committed { offset: number, ..Committed::default() };
+        let value = Stored { committed, end: 0 };
         self.store(vec![((group.to_owned(), None), value)]).await
     }
 
-    /// Commits for owners; returns those that are owners no more. To be polled to its end.
+    /// Commits for owners, each with the end of its log; returns those that are owners no more. To be polled to its end.
     pub(crate) async fn commit(
         &self,
         group: &str,
-        commits: Vec<Commit>,
+        commits: Vec<(u64, Commit)>,
     ) -> Result<Vec<Owned>, String> {
         let group = group.to_owned();
         let begun = self.state.call(move |state| state.begin_commits(&group, commits));
@@ -143,9 +196,9 @@ impl Offsets {
         &self,
         group: &str,
         of: TopicPartition,
-        committed: Committed,
+        stored: Stored,
     ) -> Result<(), String> {
-        self.store(vec![((group.to_owned(), Some(of)), committed)]).await
+        self.store(vec![((group.to_owned(), Some(of)), stored)]).await
     }
 
     /// Forgets what all groups have committed of a topic that nobody owns any more.
@@ -168,7 +221,7 @@ impl Offsets {
         if keys.is_empty() {
             return Ok(());
         }
-        let nothing = |key: &Key| New { value: None, ..encode(key, &Committed::default()) };
+        let nothing = |key: &Key| New { value: None, ..encode(key, &Stored::default()) };
         let appended = self.log.append(keys.iter().map(nothing).collect()).await;
         let is_forgotten = appended.is_ok();
         let forgotten = self.state.call(move |state| {
@@ -183,7 +236,7 @@ impl Offsets {
         appended.map(drop)
     }
 
-    async fn store(&self, values: Vec<(Key, Committed)>) -> Result<(), String> {
+    async fn store(&self, values: Vec<(Key, Stored)>) -> Result<(), String> {
         let records = values.iter().map(|(key, value)| encode(key, value)).collect();
         let first = self.log.append(records).await?;
         let is_long = self.state.call(move |state| {
@@ -221,6 +274,14 @@ impl Offsets {
 }
 
 impl State {
+    /// What no generation of a group was higher than. Where some may be lost, it is beyond all that are known.
+    fn floor(&self, is_suspect: bool) -> u64 {
+        let generations = self.known.iter().filter(|((_, of), _)| of.is_none());
+        let highest = generations.map(|(_, (_, stored))| stored.committed.offset).max();
+        let highest = highest.filter(|_| is_suspect).map_or(0, |highest| highest + LEAP);
+        u64::try_from(now_in_millis()).unwrap_or(0).max(highest)
+    }
+
     /// `None` while a commit of an earlier owner is under way.
     fn begin(&mut self, key: &Key, generation: u64) -> Option<Begun> {
         let owner = self.owners.entry(key.clone()).or_default();
@@ -233,21 +294,21 @@ impl State {
     }
 
     fn committed(&self, key: &Key) -> Option<Committed> {
-        self.known.get(key).map(|(_, committed)| committed.clone())
+        self.known.get(key).map(|(_, stored)| stored.committed.clone())
     }
 
     /// Splits commits into commits of owners, which are under way from now on, and other commits.
     fn begin_commits(
         &mut self,
         group: &str,
-        commits: Vec<Commit>,
-    ) -> (Vec<(Key, Committed)>, Vec<Owned>) {
+        commits: Vec<(u64, Commit)>,
+    ) -> (Vec<(Key, Stored)>, Vec<Owned>) {
         let (mut values, mut fenced) = (Vec::new(), Vec::new());
-        for Commit { owned, committed } in commits {
+        for (end, Commit { owned, committed }) in commits {
             let key: Key = (group.to_owned(), Some(owned.partition.clone()));
             if self.owners.get(&key) == Some(&owned.generation) {
                 *self.under_way.entry(key.clone()).or_default() += 1;
-                values.push((key, committed));
+                values.push((key, Stored { committed, end }));
             } else {
                 fenced.push(owned);
             }
@@ -276,11 +337,12 @@ impl State {
 
     /// Calls may return in another order than their records have. The last record counts; of a generation, the highest,
     /// because two members may store theirs at the same time.
-    fn set(&mut self, offset: u64, key: Key, value: Committed) {
+    fn set(&mut self, offset: u64, key: Key, value: Stored) {
         self.records += 1;
         let is_generation = key.1.is_none();
         let known = self.known.entry(key).or_default();
-        let counts = if is_generation { value.offset >= known.1.offset } else { offset >= known.0 };
+        let is_higher = value.committed.offset >= known.1.committed.offset;
+        let counts = if is_generation { is_higher } else { offset >= known.0 };
         if counts {
             *known = (offset, value);
         }
@@ -291,10 +353,11 @@ fn failed(error: Unread) -> io::Error {
     match error {
         Unread::Failed(error) => error,
         Unread::OutOfRange(start, end) => io::Error::other(format!("offsets {start} to {end}")),
+        Unread::Closed => io::Error::other("the directory is closed"),
     }
 }
 
-fn encode((group, partition): &Key, value: &Committed) -> New {
+fn encode((group, partition): &Key, value: &Stored) -> New {
     let mut key = Vec::new();
     key.put_u32(group.len() as u32);
     key.put_slice(group.as_bytes());
@@ -302,8 +365,10 @@ fn encode((group, partition): &Key, value: &Committed) -> New {
         key.put_u32(*partition);
         key.put_slice(topic.as_bytes());
     }
-    let mut bytes = value.offset.to_be_bytes().to_vec();
-    bytes.extend_from_slice(&value.metadata);
+    let Stored { committed, end } = value;
+    let mut bytes = [committed.offset.to_be_bytes(), end.to_be_bytes()].concat();
+    bytes.extend_from_slice(&committed.log.unwrap_or(0).to_be_bytes());
+    bytes.extend_from_slice(&committed.metadata);
     New {
         timestamp: now_in_millis(),
         key: Some(key.into()),
@@ -313,7 +378,7 @@ fn encode((group, partition): &Key, value: &Committed) -> New {
 }
 
 /// A key, with what is committed; with nothing if it was forgotten.
-fn decode(entry: &Entry) -> Option<(Key, Option<Committed>)> {
+fn decode(entry: &Entry) -> Option<(Key, Option<Stored>)> {
     let key: &Bytes = entry.key.as_ref()?;
     let (length, rest) = key.split_first_chunk()?;
     let (group, rest) = rest.split_at_checked(u32::from_be_bytes(*length) as usize)?;
@@ -330,10 +395,14 @@ fn decode(entry: &Entry) -> Option<(Key, Option<Committed>)> {
     if value.is_empty() {
         return Some(((group, partition), None));
     }
-    let (offset, metadata) = value.split_first_chunk()?;
+    let (offset, rest) = value.split_first_chunk()?;
+    let (end, rest) = rest.split_first_chunk()?;
+    let (log, metadata) = rest.split_first_chunk()?;
+    let log = Some(u128::from_be_bytes(*log)).filter(|log| *log != 0);
     let offset = u64::from_be_bytes(*offset);
-    let committed = Committed { offset, metadata: metadata.to_vec(), log: None };
-    Some(((group, partition), Some(committed)))
+    let committed = Committed { offset, metadata: metadata.to_vec(), log };
+    let stored = Stored { committed, end: u64::from_be_bytes(*end) };
+    Some(((group, partition), Some(stored)))
 }
 
 #[cfg(test)]

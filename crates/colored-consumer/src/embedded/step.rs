@@ -123,14 +123,15 @@ pub(crate) async fn prepare(
         return Ok(Done::Prepared(Prepared::Lost(owned)));
     }
     let has_other_commits = shared.offsets.has_others(&group, &partition).await;
-    let extent = extent(log.range().await);
+    let extent = extent(&log).await;
     let assignment = Assignment { owned, committed, log: extent, has_other_commits };
     Ok(Done::Prepared(Prepared::Assigned(assignment, log)))
 }
 
-/// The ends of a log. Its offsets have no gap, and it has nothing behind the last record.
-pub(crate) fn extent((start, end): (u64, u64)) -> Extent {
-    Extent { doubt: start, floor: start, start, end, limit: end, identity: None }
+/// The ends of a log, which has nothing behind the last record.
+pub(crate) async fn extent(log: &Partition) -> Extent {
+    let ((start, end), identity) = (log.range().await, Some(log.identity));
+    Extent { doubt: start, floor: start, start, end, limit: end, identity }
 }
 
 /// Reads from a partition.
@@ -143,7 +144,9 @@ pub(crate) async fn read(readable: Readable, room: Room) -> Result<Done, Error> 
     match log.read(&mut cursor, (room.records, room.bytes), make).await {
         Ok(records) if records.is_empty() => Ok(Done::Woken),
         Ok(records) => Ok(Done::Read(owned, cursor, records, log.end())),
-        Err(Unread::OutOfRange(start, end)) => Ok(Done::OutOfRange(owned, extent((start, end)))),
+        Err(Unread::OutOfRange(_, _)) => Ok(Done::OutOfRange(owned, extent(&log).await)),
+        // The topic is deleted, and the group is about to say so.
+        Err(Unread::Closed) => Ok(Done::Woken),
         Err(Unread::Failed(error)) => Ok(Done::Unreadable(owned, Error::new(error.to_string()))),
     }
 }

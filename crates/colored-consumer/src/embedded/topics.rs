@@ -1,4 +1,5 @@
-//! The topics in the directory: a folder for each, with a file that says how many partitions it has.
+//! The topics in the directory: a folder for each, with a file that says how many partitions it has. Its name is an
+//! encoding of the topic's.
 //!
 //! Invariants:
 //!
@@ -6,11 +7,13 @@
 //! * When a topic is open, its names are on the device: an earlier call may have failed, or a crash may have come, between
 //!   a file and the sync of its name.
 
-use crate::log::{Keep, Lock, Partition, sync_directory};
+use super::folder;
+use crate::log::{Begin, Commons, Keep, Partition, sync_directory};
 use crate::source::{Error, TopicPartition};
 use colored::fs::File;
 use std::collections::BTreeMap;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -50,11 +53,20 @@ pub(crate) fn find(topics: &Topics, of: &TopicPartition) -> Option<Arc<Partition
     topics.get(&of.topic)?.partitions.get(of.partition as usize).cloned()
 }
 
-/// Whether a topic may be called so: its name is a folder's name on every system.
+/// The offset that the log of a partition has reached for sure.
+pub(crate) type Known = BTreeMap<TopicPartition, u64>;
+
+/// Where the topics are, and how they are kept.
+#[derive(Clone, Debug)]
+pub(crate) struct Folder {
+    pub(crate) path: PathBuf,
+    pub(crate) keep: Keep,
+    pub(crate) commons: Commons,
+}
+
+/// Whether a topic may be called so.
 pub(crate) fn check_name(name: &str) -> Result<(), Error> {
-    let is_allowed = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-    let is_name = (1..=200).contains(&name.len()) && name.chars().all(is_allowed);
-    if is_name && !name.starts_with('.') && !name.ends_with('.') {
+    if folder::is_allowed(name) {
         return Ok(());
     }
     Err(Error::new(format!(
@@ -62,18 +74,50 @@ pub(crate) fn check_name(name: &str) -> Result<(), Error> {
     )))
 }
 
-/// Opens all topics below a folder.
-pub(crate) async fn open_all(folder: &Path, keep: Keep, lock: &Lock) -> Result<Topics, Error> {
-    let mut topics = Topics::new();
-    let mut entries = colored::fs::read_dir(folder).await.map_err(|error| failed(folder, error))?;
-    while let Some(entry) = entries.next_entry().await.map_err(|error| failed(folder, error))? {
-        let name = entry.file_name();
-        let Some(name) = name.to_str().filter(|name| check_name(name).is_ok()) else { continue };
-        let path = count_file(&folder.join(name));
+impl Folder {
+    /// The names of the topics, with their numbers of partitions.
+    pub(crate) async fn list(&self) -> Result<BTreeMap<String, u32>, Error> {
+        let (path, mut list) = (&self.path, BTreeMap::new());
+        let mut entries = colored::fs::read_dir(path).await.map_err(|error| failed(path, error))?;
+        while let Some(entry) = entries.next_entry().await.map_err(|error| failed(path, error))? {
+            let name = entry.file_name();
+            if let Some(name) = name.to_str().and_then(folder::decode)
+                && let Some(count) = self.read_count(&name).await?
+            {
+                list.insert(name, count);
+            }
+        }
+        Ok(list)
+    }
+
+    /// The folder of a topic.
+    fn of(&self, topic: &str) -> PathBuf {
+        self.path.join(folder::encode(topic))
+    }
+
+    /// Opens the topics of a list.
+    pub(crate) async fn open_all(
+        &self,
+        list: BTreeMap<String, u32>,
+        known: &Known,
+    ) -> Result<Topics, Error> {
+        let mut topics = Topics::new();
+        for (name, count) in list {
+            let topic = self.open(&name, 0..count, known, false).await?;
+            let synced = self.sync_names(&name).await;
+            synced.map_err(|error| failed(&self.of(&name), error))?;
+            topics.insert(Arc::clone(&topic.name), topic);
+        }
+        Ok(topics)
+    }
+
+    /// How many partitions a topic has. `None` if there is none of this name.
+    async fn read_count(&self, name: &str) -> Result<Option<u32>, Error> {
+        let path = count_file(&self.of(name));
         let text = match colored::fs::read_to_string(&path).await {
             Ok(text) => text,
-            // It was not yet made, or is half deleted.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            // It was not yet made, is half deleted, or is a file that somebody has put there.
+            Err(error) if is_absent(&error) => return Ok(None),
             Err(error) => return Err(failed(&path, error)),
         };
         let count = text.trim().parse().ok().filter(|count| (1..=MOST_PARTITIONS).contains(count));
@@ -81,67 +125,70 @@ pub(crate) async fn open_all(folder: &Path, keep: Keep, lock: &Lock) -> Result<T
             let what = format!("{text:?} is no number from 1 to {MOST_PARTITIONS}");
             Error::new(format!("{}: {what}", path.display()))
         })?;
-        let topic = open(folder, name, count, keep, lock).await?;
-        let synced = sync_names(folder, name, keep).await;
-        synced.map_err(|error| failed(&path, error))?;
-        topics.insert(Arc::clone(&topic.name), topic);
+        Ok(Some(count))
     }
-    Ok(topics)
-}
 
-/// Opens a topic of so many partitions, and makes what is missing.
-pub(crate) async fn open(
-    folder: &Path,
-    name: &str,
-    count: u32,
-    keep: Keep,
-    lock: &Lock,
-) -> Result<Topic, Error> {
-    let folder = folder.join(name);
-    let mut partitions = Vec::new();
-    for number in 0..count {
-        let path = folder.join(number.to_string());
-        let partition = Partition::open(&path, keep, lock.clone()).await;
-        partitions.push(partition.map_err(|error| failed(&path, error))?);
-    }
-    Ok(Topic { name: name.into(), partitions: partitions.into() })
-}
-
-/// Makes a topic exist with so many partitions, which are there.
-pub(crate) async fn write_count(folder: &Path, topic: &Topic, keep: Keep) -> Result<(), Error> {
-    let path = count_file(&folder.join(&*topic.name));
-    let text = format!("{}\n", topic.partitions.len());
-    let written = async {
-        let new = path.with_extension("new");
-        let file = File::create(&new).await?;
-        file.write_all_at(text.as_bytes(), 0).await?;
-        if keep.sync {
-            file.sync_all().await?;
+    /// Opens partitions of a topic, and makes what is missing.
+    pub(crate) async fn open(
+        &self,
+        name: &str,
+        numbers: Range<u32>,
+        known: &Known,
+        is_new: bool,
+    ) -> Result<Topic, Error> {
+        let (folder, name): (_, Arc<str>) = (self.of(name), name.into());
+        let mut partitions = Vec::new();
+        for partition in numbers {
+            let path = folder.join(partition.to_string());
+            let of = TopicPartition { topic: Arc::clone(&name), partition };
+            let begin = Begin { is_new, known: known.get(&of).copied().unwrap_or(0) };
+            let opened = Partition::open(&path, self.keep, self.commons.clone(), begin).await;
+            partitions.push(opened.map_err(|error| failed(&path, error))?);
         }
-        colored::fs::rename(&new, &path).await?;
-        sync_names(folder, &topic.name, keep).await
-    };
-    written.await.map_err(|error| failed(&path, error))
-}
-
-/// Brings the names in a topic's folder, and that of the folder itself, to the device.
-async fn sync_names(folder: &Path, name: &str, keep: Keep) -> io::Result<()> {
-    if keep.sync {
-        sync_directory(&folder.join(name)).await?;
-        sync_directory(folder).await?;
+        Ok(Topic { name, partitions: partitions.into() })
     }
-    Ok(())
+
+    /// Makes a topic exist with so many partitions, which are there.
+    pub(crate) async fn write_count(&self, topic: &Topic) -> Result<(), Error> {
+        let path = count_file(&self.of(&topic.name));
+        let text = format!("{}\n", topic.partitions.len());
+        let written = async {
+            let new = path.with_extension("new");
+            let file = File::create(&new).await?;
+            file.write_all_at(text.as_bytes(), 0).await?;
+            if self.keep.sync {
+                file.sync_all().await?;
+            }
+            colored::fs::rename(&new, &path).await?;
+            self.sync_names(&topic.name).await
+        };
+        written.await.map_err(|error| failed(&path, error))
+    }
+
+    /// Brings the names in a topic's folder, and that of the folder itself, to the device.
+    async fn sync_names(&self, name: &str) -> io::Result<()> {
+        if self.keep.sync {
+            sync_directory(&self.of(name)).await?;
+            sync_directory(&self.path).await?;
+        }
+        Ok(())
+    }
+
+    /// Deletes a topic with its records: first the file by which it exists.
+    pub(crate) async fn delete(&self, name: &str) -> Result<(), Error> {
+        let path = self.of(name);
+        let deleted = async {
+            colored::fs::remove_file(count_file(&path)).await?;
+            sync_directory(&path).await?;
+            colored::fs::remove_dir_all(&path).await
+        };
+        deleted.await.map_err(|error| failed(&path, error))
+    }
 }
 
-/// Deletes a topic with its records: first the file by which it exists.
-pub(crate) async fn delete(folder: &Path, name: &str) -> Result<(), Error> {
-    let path = folder.join(name);
-    let deleted = async {
-        colored::fs::remove_file(count_file(&path)).await?;
-        sync_directory(&path).await?;
-        colored::fs::remove_dir_all(&path).await
-    };
-    deleted.await.map_err(|error| failed(&path, error))
+/// Whether there is no such file, or a part of its path is no directory.
+fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 fn count_file(topic: &Path) -> PathBuf {

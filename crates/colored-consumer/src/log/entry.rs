@@ -1,13 +1,10 @@
-//! The payload of a frame: one record of a log, or the head of a segment.
+//! The payload of a frame: one record of a log.
 //!
 //! Invariant: `decode` reads every byte string without a panic, and returns an entry only if its lengths add up to
 //! exactly the payload.
 
 use super::body;
 use bytes::Bytes;
-
-/// What a segment begins with, and the number of the format.
-const MAGIC: &[u8; 16] = b"colored segment1";
 
 /// The length that stands for "no key", "no value", or "no value of this header". An empty one has the length 0.
 const NOTHING: u32 = u32::MAX;
@@ -94,11 +91,6 @@ fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
     let (first, after) = rest.split_first_chunk()?;
     *rest = after;
     Some(*first)
-}
-
-/// The payload of the first frame of a segment, whose first record has this offset.
-pub(crate) fn segment_head(base: u64) -> Vec<u8> {
-    [&MAGIC[..], &base.to_le_bytes()].concat()
 }
 
 #[cfg(test)]

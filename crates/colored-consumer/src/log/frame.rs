@@ -1,25 +1,50 @@
-//! A frame: the length of a payload, a checksum over the length and the payload, and the payload. The highest bit of the
-//! length marks the frame.
+//! A frame: a word with the length of a payload and flags, a checksum of the word, a checksum of the payload, and the
+//! payload. The checksums depend on the place of the frame and on the salt of its file, so a frame that stands elsewhere, or
+//! in the value of a record, is none.
 //!
 //! Invariant: `read` returns a payload only if `append` wrote exactly these bytes at this place, up to a collision of
-//! CRC-32. A file of zeros has no frame, since the checksum of a length of zero is not zero.
+//! CRC-32. Each frame has its own place, so that the frames behind a damaged one can be found again.
 
-/// The bytes before the payload: two numbers of 32 bits, least significant byte first.
-pub(crate) const HEAD: usize = 8;
+/// The bytes before the payload: three numbers of 32 bits, least significant byte first.
+pub(crate) const HEAD: usize = 12;
 
 /// No payload is longer, so a forged length is recognized before anything is read for it.
 pub(crate) const MAX_PAYLOAD: usize = 64 << 20;
 
-/// Set in the length of a marked frame.
-const MARK: u32 = 1 << 31;
+/// No payload is shorter.
+pub(crate) const MIN_PAYLOAD: usize = 8;
+
+/// The frame begins a row: everything before it is confirmed.
+pub(crate) const ROW: u32 = 1 << 31;
+
+/// Everything before the frame is on the device.
+pub(crate) const SYNCED: u32 = 1 << 30;
+
+/// The frame is no record: its payload is the offset of the next one.
+pub(crate) const MARK: u32 = 1 << 29;
+
+/// The mark is the last frame of a segment, and another segment follows.
+pub(crate) const END: u32 = 1 << 28;
+
+const FLAGS: u32 = ROW | SYNCED | MARK | END;
+
+/// Where a frame stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Spot {
+    pub(crate) salt: u64,
+    /// The place of its first byte in the file.
+    pub(crate) at: u64,
+}
 
 /// What stands at a place of a file.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Found<'a> {
-    /// A payload. The frame ends `HEAD` bytes and the length of the payload further on.
-    Payload(&'a [u8]),
-    /// The bytes end before the frame, which has so many bytes if its length is true.
+    /// A payload with the flags. The frame ends [`HEAD`] bytes and the length of the payload further on.
+    Payload(u32, &'a [u8]),
+    /// The bytes end before the frame, which has so many bytes.
     Short(usize),
+    /// The payload is not what was written; the frame has so many bytes.
+    Torn(usize),
     /// No frame begins here.
     Bad,
 }
@@ -27,38 +52,41 @@ pub(crate) enum Found<'a> {
 /// Appends a frame whose payload `write` appends.
 ///
 /// Panics if the payload is longer than [`MAX_PAYLOAD`].
-pub(crate) fn append(out: &mut Vec<u8>, is_marked: bool, write: impl FnOnce(&mut Vec<u8>)) {
+pub(crate) fn append(out: &mut Vec<u8>, spot: Spot, flags: u32, write: impl FnOnce(&mut Vec<u8>)) {
     let start = out.len();
     out.extend_from_slice(&[0; HEAD]);
     write(out);
     let length = out.len() - start - HEAD;
-    assert!(length <= MAX_PAYLOAD, "a payload of {length} bytes, and {MAX_PAYLOAD} are allowed");
-    let mark = if is_marked { MARK } else { 0 };
-    let length = (length as u32 | mark).to_le_bytes();
-    let sum = checksum(length, &out[start + HEAD..]);
-    out[start..start + 4].copy_from_slice(&length);
-    out[start + 4..start + HEAD].copy_from_slice(&sum.to_le_bytes());
+    let are_allowed = MIN_PAYLOAD..=MAX_PAYLOAD;
+    assert!(
+        are_allowed.contains(&length),
+        "a payload of {length} bytes: {are_allowed:?} are allowed"
+    );
+    let word = length as u32 | flags;
+    let of_word = checksum_of_word(word, spot);
+    let of_payload = checksum_of_payload(of_word, &out[start + HEAD..]);
+    let numbers = [word, of_word, of_payload].map(u32::to_le_bytes).concat();
+    out[start..start + HEAD].copy_from_slice(&numbers);
 }
 
 /// The frame at the start of `bytes`.
-pub(crate) fn read(bytes: &[u8]) -> Found<'_> {
-    let (Some(length), Some(sum)) = (number(bytes, 0), number(bytes, 4)) else {
+pub(crate) fn read(bytes: &[u8], spot: Spot) -> Found<'_> {
+    let (Some(word), Some(of_word), Some(of_payload)) =
+        (number(bytes, 0), number(bytes, 4), number(bytes, 8))
+    else {
         return Found::Short(HEAD);
     };
-    let payload = (length & !MARK) as usize;
-    if payload > MAX_PAYLOAD {
+    let length = (word & !FLAGS) as usize;
+    if !(MIN_PAYLOAD..=MAX_PAYLOAD).contains(&length) || checksum_of_word(word, spot) != of_word {
         return Found::Bad;
     }
-    match bytes.get(HEAD..HEAD + payload) {
-        None => Found::Short(HEAD + payload),
-        Some(payload) if checksum(length.to_le_bytes(), payload) == sum => Found::Payload(payload),
-        Some(_) => Found::Bad,
+    match bytes.get(HEAD..HEAD + length) {
+        None => Found::Short(HEAD + length),
+        Some(payload) if checksum_of_payload(of_word, payload) == of_payload => {
+            Found::Payload(word & FLAGS, payload)
+        }
+        Some(_) => Found::Torn(HEAD + length),
     }
-}
-
-/// Whether the frame at the start of `bytes`, which [`read`] has accepted, is marked.
-pub(crate) fn is_marked(bytes: &[u8]) -> bool {
-    number(bytes, 0).is_some_and(|length| length & MARK != 0)
 }
 
 fn number(bytes: &[u8], at: usize) -> Option<u32> {
@@ -66,9 +94,16 @@ fn number(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_le_bytes(bytes.try_into().expect("four bytes")))
 }
 
-fn checksum(length: [u8; 4], payload: &[u8]) -> u32 {
-    let mut sum = crc32fast::Hasher::new();
-    sum.update(&length);
+fn checksum_of_word(word: u32, Spot { salt, at }: Spot) -> u32 {
+    let mut bytes = [0; 20];
+    bytes[..8].copy_from_slice(&salt.to_le_bytes());
+    bytes[8..16].copy_from_slice(&at.to_le_bytes());
+    bytes[16..].copy_from_slice(&word.to_le_bytes());
+    crc32fast::hash(&bytes)
+}
+
+fn checksum_of_payload(of_word: u32, payload: &[u8]) -> u32 {
+    let mut sum = crc32fast::Hasher::new_with_initial(of_word);
     sum.update(payload);
     sum.finalize()
 }
@@ -77,45 +112,53 @@ fn checksum(length: [u8; 4], payload: &[u8]) -> u32 {
 mod tests {
     use super::*;
 
-    fn frame(payload: &[u8]) -> Vec<u8> {
-        framed(payload, false)
-    }
+    const SPOT: Spot = Spot { salt: 5, at: 70 };
 
-    fn framed(payload: &[u8], is_marked: bool) -> Vec<u8> {
+    fn framed(payload: &[u8], flags: u32) -> Vec<u8> {
         let mut out = Vec::new();
-        append(&mut out, is_marked, |out| out.extend_from_slice(payload));
+        append(&mut out, SPOT, flags, |out| out.extend_from_slice(payload));
         out
     }
 
     #[test]
     fn a_frame_is_read_as_it_was_written() {
-        for payload in [&b""[..], b"a", &[7; 1000]] {
-            for marked in [false, true] {
-                let bytes = framed(payload, marked);
-                assert_eq!(read(&bytes), Found::Payload(payload));
+        for payload in [&b"8 bytes."[..], b"a longer one", &[7; 1000]] {
+            for flags in [0, ROW, ROW | SYNCED | MARK | END] {
+                let bytes = framed(payload, flags);
+                assert_eq!(read(&bytes, SPOT), Found::Payload(flags, payload));
                 assert_eq!(bytes.len(), HEAD + payload.len());
-                assert_eq!(is_marked(&bytes), marked);
             }
         }
     }
 
     #[test]
-    fn a_torn_frame_is_short_and_a_changed_one_is_bad() {
-        let bytes = frame(b"some payload");
+    fn a_frame_of_another_place_or_file_is_none() {
+        let bytes = framed(b"some payload", ROW);
+        assert_eq!(read(&bytes, Spot { at: 71, ..SPOT }), Found::Bad);
+        assert_eq!(read(&bytes, Spot { salt: 6, ..SPOT }), Found::Bad);
+    }
+
+    #[test]
+    fn a_torn_frame_is_short_and_a_changed_one_is_none() {
+        let bytes = framed(b"some payload", 0);
         for end in 0..bytes.len() {
             let expected = if end < HEAD { HEAD } else { bytes.len() };
-            assert_eq!(read(&bytes[..end]), Found::Short(expected), "{end} bytes");
+            assert_eq!(read(&bytes[..end], SPOT), Found::Short(expected), "{end} bytes");
         }
         for bit in 0..bytes.len() * 8 {
             let mut changed = bytes.clone();
             changed[bit / 8] ^= 1 << (bit % 8);
-            assert!(!matches!(read(&changed), Found::Payload(_)), "bit {bit}");
+            let expected = if bit / 8 < 8 { Found::Bad } else { Found::Torn(bytes.len()) };
+            assert_eq!(read(&changed, SPOT), expected, "bit {bit}");
         }
     }
 
     #[test]
     fn zeros_and_forged_lengths_are_no_frames() {
-        assert_eq!(read(&[0; 64]), Found::Bad);
-        assert_eq!(read(&[0xff; 64]), Found::Bad);
+        for salt in 0..100 {
+            let spot = Spot { salt, at: 0 };
+            assert_eq!(read(&[0; 64], spot), Found::Bad);
+            assert_eq!(read(&[0xff; 64], spot), Found::Bad);
+        }
     }
 }

@@ -4,25 +4,28 @@
 //!
 //! * An append is confirmed only when its bytes are on the device (`fdatasync`), and is read only then. All appends
 //!   that wait share the next call.
-//! * The offsets of confirmed records have no gap.
+//! * The offsets of confirmed records have no gap, but for records that are lost. No offset is given twice: where the log is
+//!   shorter than it was for sure, it goes on at the offset that it had reached.
 //! * Segments are deleted from the oldest on, and each is gone from the device before the next one is deleted: whatever a
 //!   crash leaves has no gap.
 //! * A write that fails leaves the file as it was, and the appends of that write have failed. After an `fdatasync`
 //!   that failed nobody knows what the device has: the partition takes no more until it is opened again.
 //! * A closed partition touches no file of its directory, which may be another one's by then.
 
-use super::segment::{self, Opened, Segment};
+use super::files::{FILES, Files, Handle};
+use super::names;
+use super::opening::{self, Begin};
+use super::segment::Segment;
 use super::write::{Unwritten, Written, write_all};
 use bytes::Bytes;
-use colored::fs::File;
 use colored::sync::{Mutex, Notify, oneshot};
-use colored::time::{Duration, sleep};
 use colored::{Color, ColorCell};
 use std::any::Any;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 /// How a partition is kept.
@@ -36,6 +39,8 @@ pub(crate) struct Keep {
     pub(crate) millis: Option<i64>,
     /// Whether appends wait for the device.
     pub(crate) sync: bool,
+    /// Whether what is damaged is passed over, and is no error.
+    pub(crate) skips: bool,
 }
 
 /// A record that is not in a log yet.
@@ -62,6 +67,20 @@ pub(crate) type Confirmation = oneshot::Receiver<Result<u64, String>>;
 /// The lock of the directory that the partition is in, if there is one.
 pub(crate) type Lock = Option<Arc<dyn Any + Send + Sync>>;
 
+/// What the partitions of an engine share.
+#[derive(Clone, Debug)]
+pub(crate) struct Commons {
+    /// Held, and never looked at.
+    pub(crate) _lock: Lock,
+    pub(crate) files: Arc<Files>,
+}
+
+impl Default for Commons {
+    fn default() -> Self {
+        Commons { _lock: None, files: Files::new(FILES) }
+    }
+}
+
 /// A partition. Its state belongs to a color of its own.
 #[derive(Debug)]
 pub(crate) struct Partition {
@@ -72,11 +91,17 @@ pub(crate) struct Partition {
     end: Arc<AtomicU64>,
     /// The bytes that `open` cut off.
     pub(crate) cut: u64,
+    /// The number of the log. Another log has another one.
+    pub(crate) identity: u128,
+    /// The damaged file that `open` passed over.
+    pub(crate) damaged: Option<PathBuf>,
     /// Held while files are deleted.
     deleting: Mutex<()>,
+    /// Whether the directory may be another one's.
+    is_closed: AtomicBool,
     /// The lock of the directory. The writing task holds the partition, and so the lock, until its last write has ended: no other
     /// engine can open the directory before.
-    _lock: Lock,
+    pub(crate) commons: Commons,
 }
 
 /// What belongs to the color of the partition.
@@ -89,9 +114,16 @@ pub(crate) struct State {
     pub(crate) end: u64,
     seen_end: Arc<AtomicU64>,
     pub(crate) pending: Pending,
-    /// Whether a task writes.
+    /// Whether a task writes, and who waits for its end.
     pub(crate) is_writing: bool,
+    pub(crate) closing: Vec<oneshot::Sender<()>>,
+    /// The end behind which a mark was written last.
+    pub(crate) marked: Option<u64>,
+    /// Whether nobody knows what the device has.
+    pub(crate) is_in_doubt: bool,
     pub(crate) failure: Option<String>,
+    /// Offsets of records that are lost, by the first of each row.
+    lost: BTreeMap<u64, u64>,
     /// The waker that a new record wakes.
     subscribers: Vec<Weak<Notify>>,
 }
@@ -117,14 +149,14 @@ pub(crate) struct Cursor {
 /// A part of a file that may be read.
 #[derive(Debug)]
 pub(crate) struct Place {
-    pub(crate) file: Arc<File>,
+    pub(crate) file: Arc<Handle>,
     pub(crate) base: u64,
     /// At or before the frame of the wanted record.
     pub(crate) at: u64,
     /// The end of the confirmed frames.
     pub(crate) end: u64,
-    /// Whether the segment is the one that is written to.
-    pub(crate) is_last: bool,
+    /// The segment behind it. `None` if the segment is the one that is written to.
+    pub(crate) next: Option<(u64, Arc<Handle>)>,
     /// The mean length of its frames.
     pub(crate) mean: usize,
 }
@@ -134,6 +166,8 @@ pub(crate) struct Place {
 pub(crate) enum Unread {
     /// The log has the offsets from the first number up to the second only.
     OutOfRange(u64, u64),
+    /// The directory may be another one's.
+    Closed,
     Failed(io::Error),
 }
 
@@ -142,40 +176,38 @@ impl Partition {
     pub(crate) async fn open(
         directory: &Path,
         keep: Keep,
-        lock: Lock,
+        commons: Commons,
+        begin: Begin,
     ) -> io::Result<Arc<Partition>> {
         colored::fs::create_dir_all(directory).await?;
-        let mut bases = segment::bases(directory).await?;
-        let last = open_last(directory, &mut bases, keep.sync).await?;
-        let mut segments = Vec::new();
-        for base in bases {
-            segments.push(Segment::open_complete(directory, base).await?);
-        }
-        let (end, cut) = match last {
-            None => {
-                segments.push(Segment::create(directory, 0, keep.sync).await?);
-                (0, 0)
-            }
-            Some(opened) => {
-                segments.push(opened.segment);
-                (opened.next, opened.cut)
-            }
-        };
-        let seen_end = Arc::new(AtomicU64::new(end));
+        let opened = opening::open(directory, keep, &commons.files, begin).await?;
+        let end = Arc::new(AtomicU64::new(opened.end));
         let state = State {
-            segments,
+            segments: opened.segments,
             removed: BTreeSet::new(),
-            end,
-            seen_end: Arc::clone(&seen_end),
+            end: opened.end,
+            seen_end: Arc::clone(&end),
             pending: Pending::default(),
             is_writing: false,
+            closing: Vec::new(),
+            marked: Some(opened.end),
+            is_in_doubt: false,
             failure: None,
+            lost: opened.lost.into_iter().map(|lost| (lost.start, lost.end)).collect(),
             subscribers: Vec::new(),
         };
-        let state = ColorCell::new(Color::unique(), state);
-        let (directory, deleting) = (directory.to_owned(), Mutex::new(()));
-        let end = seen_end;
-        Ok(Arc::new(Partition { directory, keep, state, end, cut, deleting, _lock: lock }))
+        Ok(Arc::new(Partition {
+            directory: directory.to_owned(),
+            keep,
+            state: ColorCell::new(Color::unique(), state),
+            end,
+            cut: opened.cut,
+            identity: opened.identity,
+            damaged: opened.damaged,
+            deleting: Mutex::new(()),
+            is_closed: AtomicBool::new(false),
+            commons,
+        }))
     }
 
     /// Appends a row of records, in this order and with nothing in between. Cancel safe: a dropped call may still
@@ -196,7 +228,7 @@ impl Partition {
     pub(crate) async fn delete_removed(&self) {
         let _guard = self.deleting.lock().await;
         while let Some(base) = self.state.call(|state| state.removed.first().copied()).await {
-            if segment::delete(&self.directory, base, self.keep.sync).await.is_err() {
+            if names::delete(&self.directory, base, self.keep.sync).await.is_err() {
                 return;
             }
             self.state.call(move |state| state.removed.remove(&base)).await;
@@ -205,20 +237,41 @@ impl Partition {
 
     /// Refuses all appends from now on, and waits until no file of the directory is written or deleted.
     pub(crate) async fn close(&self, why: &str) {
-        loop {
-            let why = why.to_owned();
-            let close = move |state: &mut State| {
-                state.fail(why);
-                state.removed.clear();
-                !state.is_writing
-            };
-            if self.state.call(close).await {
-                break;
+        // Ordering: Release, with the Acquire of `is_closed`: who reads another one's file sees it.
+        self.is_closed.store(true, Ordering::Release);
+        let (why, (sender, written)) = (why.to_owned(), oneshot::channel());
+        let close = move |state: &mut State| {
+            state.fail(why);
+            state.removed.clear();
+            if state.is_writing {
+                state.closing.push(sender);
             }
-            // The last write: some milliseconds, and rare.
-            sleep(Duration::from_millis(1)).await;
-        }
+        };
+        self.state.call(close).await;
+        // The sender is dropped if nothing is written.
+        let _ = written.await;
         drop(self.deleting.lock().await);
+    }
+
+    /// Whether the directory may be another one's.
+    pub(crate) fn is_closed(&self) -> bool {
+        // Ordering: Acquire, with the Release of `close`.
+        self.is_closed.load(Ordering::Acquire)
+    }
+
+    /// Records that are lost, as far as it is known.
+    pub(crate) async fn lost(&self) -> Vec<Range<u64>> {
+        self.state.call(|state| state.lost.iter().map(|(from, to)| *from..*to).collect()).await
+    }
+
+    pub(crate) async fn note_lost(&self, lost: Range<u64>) {
+        if !lost.is_empty() {
+            let note = move |state: &mut State| {
+                let to = state.lost.entry(lost.start).or_default();
+                *to = lost.end.max(*to);
+            };
+            self.state.call(note).await;
+        }
     }
 
     /// The offset after the last confirmed record. Costs less than a call.
@@ -235,28 +288,6 @@ impl Partition {
             state.subscribers.push(reader);
         });
     }
-}
-
-/// Opens the last of these segments, and removes it from them. One without a record, behind records that the segment before
-/// it has, was left by a roll that failed: it is deleted.
-async fn open_last(
-    directory: &Path,
-    bases: &mut Vec<u64>,
-    sync: bool,
-) -> io::Result<Option<Opened>> {
-    while let Some(base) = bases.pop() {
-        let opened = Segment::open(directory, base, sync).await?;
-        let is_empty = opened.next == base;
-        let before = bases.last().filter(|_| is_empty);
-        if let Some(before) = before
-            && Segment::open(directory, *before, sync).await?.next > base
-        {
-            segment::delete(directory, base, sync).await?;
-            continue;
-        }
-        return Ok(Some(opened));
-    }
-    Ok(None)
 }
 
 impl State {
@@ -314,6 +345,7 @@ impl State {
                     let _ = sender.send(Err(text.clone()));
                 }
                 if is_unknown {
+                    self.is_in_doubt = true;
                     self.fail(text);
                 }
             }
@@ -350,15 +382,15 @@ impl State {
         let at = self.segments.partition_point(|segment| segment.base <= offset).saturating_sub(1);
         let segment = &self.segments[at];
         let known = cursor.known.filter(|(base, _)| *base == segment.base);
-        let next = self.segments.get(at + 1).map_or(self.end, |next| next.base);
-        let mean = segment.len / (next - segment.base).max(1);
+        let next = self.segments.get(at + 1);
+        let count = next.map_or(self.end, |next| next.base) - segment.base;
         Ok(Place {
             file: Arc::clone(&segment.file),
             base: segment.base,
             at: known.map_or_else(|| segment.place_before(offset), |(_, at)| at),
             end: segment.len,
-            is_last: at + 1 == self.segments.len(),
-            mean: usize::try_from(mean).unwrap_or(usize::MAX).max(1),
+            next: next.map(|next| (next.base, Arc::clone(&next.file))),
+            mean: usize::try_from(segment.len / count.max(1)).unwrap_or(usize::MAX).max(1),
         })
     }
 

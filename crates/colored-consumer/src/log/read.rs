@@ -1,10 +1,14 @@
 //! Reads records of a partition, in order.
 
 use super::entry::Entry;
-use super::frame::{self, Found, HEAD};
+use super::files::Handle;
+use super::frame::{self, Found, HEAD, MARK, Spot};
+use super::head::SegmentHead;
 use super::partition::{Cursor, Partition, Place, Unread};
-use super::segment;
+use super::scan::Window;
+use super::segment::damaged;
 use std::io;
+use std::sync::Arc;
 
 /// How many bytes a read takes from the file. The bench `cpu` of the consumer chose it: with 64 KiB a record takes 8 % more,
 /// and the records of `sleep` are done 0.5 % earlier, because the last of 12 partitions begins earlier.
@@ -20,10 +24,22 @@ const PAGE_BYTES: usize = 4 << 10;
 const RECORD_BYTES: usize = 128;
 const HEADER_BYTES: usize = 64;
 
+/// How the reading of a segment stopped.
+enum Stop {
+    /// At the room, or at the end of what was read.
+    Enough,
+    /// The segment has no more.
+    End,
+    /// No whole frame is at this place.
+    Bad(u64),
+}
+
 impl Partition {
     /// What `make` makes of the records from `cursor` on, at most so many and so many bytes, and at least one if there is
     /// one. Moves the cursor behind them. Empty at the end of the log. Cancel safe: the cursor moves only when the call
     /// returns.
+    ///
+    /// What is damaged is an error that names the place, unless it is to be skipped: then the cursor moves behind it.
     pub(crate) async fn read<T>(
         &self,
         cursor: &mut Cursor,
@@ -33,83 +49,144 @@ impl Partition {
         let mut here = *cursor;
         loop {
             let place = self.state.call(move |state| state.find(here)).await?;
-            if place.at >= place.end {
-                if place.is_last {
-                    return Ok(Vec::new());
-                }
-                // The next segment begins at this offset.
-                return Err(Unread::Failed(self.fault(&place, place.at, "lacks records")));
-            }
             let mut found = Vec::new();
-            here = self.read_place(&place, here, room, |entry| found.push(make(entry))).await?;
+            let stop = read_place(&place, &mut here, room, |entry| found.push(make(entry))).await;
+            if self.is_closed() {
+                return Err(Unread::Closed);
+            }
+            let stop = match stop {
+                Ok(stop) => stop,
+                Err(error) => {
+                    // Retention may have deleted the file meanwhile.
+                    self.state.call(move |state| state.find(here)).await?;
+                    return Err(Unread::Failed(name(&place.file, error)));
+                }
+            };
             if !found.is_empty() {
                 *cursor = here;
                 return Ok(found);
             }
-            if here.known.is_none() {
-                // The segment has ended, and the next one begins behind the wanted record.
-                return Err(Unread::Failed(self.fault(&place, place.end, "lacks records")));
-            }
+            let passed = match (stop, &place.next) {
+                (Stop::Enough, _) => Ok(here),
+                (Stop::End, None) => {
+                    *cursor = here;
+                    return Ok(found);
+                }
+                (Stop::End, Some(next)) => self.pass(&place, here.offset, next).await,
+                (Stop::Bad(at), _) if self.keep.skips => self.skip(&place, here.offset, at).await,
+                (Stop::Bad(at), _) => {
+                    let what = format!("offset {} cannot be read", here.offset);
+                    Err(damaged(&place.file, at, &what))
+                }
+            };
+            here = passed.map_err(Unread::Failed)?;
         }
     }
 
-    /// Reads frames at a place, and tells those from the cursor's offset on.
-    async fn read_place(
+    /// Goes on in the next segment, if that says that the records up to its first one are lost.
+    async fn pass(
         &self,
         place: &Place,
-        cursor: Cursor,
-        (mut records, bytes): (usize, usize),
-        mut tell: impl FnMut(Entry),
-    ) -> Result<Cursor, Unread> {
-        let (mut here, mut at, mut taken) = (cursor.offset, place.at, 0);
-        let left = usize::try_from(place.end - at).unwrap_or(usize::MAX);
-        let wanted = match cursor.known {
-            // What there is no room for would be read again.
-            Some(_) => records.saturating_mul(place.mean).saturating_add(PAGE_BYTES),
-            // The record may be as far behind the place as the index has gaps. A short read lets the other partitions of a
-            // member begin sooner.
-            None => FIRST_BYTES,
-        };
-        let mut chunk = vec![0; READ_BYTES.min(wanted).min(left)];
-        place.file.read_exact_at(&mut chunk, at).await.map_err(Unread::Failed)?;
-        let mut rest = &chunk[..];
-        while records > 0 && taken < bytes {
-            match frame::read(rest) {
-                Found::Payload(payload) => {
-                    let entry = Entry::decode(payload).filter(|entry| entry.offset <= here);
-                    let Some(entry) = entry else {
-                        return Err(Unread::Failed(self.fault(place, at, "has a forged frame")));
-                    };
-                    if entry.offset == here {
-                        let size =
-                            payload.len() + RECORD_BYTES + HEADER_BYTES * entry.headers.len();
-                        (here, taken) = (here + 1, taken + size);
-                        records -= 1;
-                        tell(entry);
-                    }
-                    at += (HEAD + payload.len()) as u64;
-                    rest = &rest[HEAD + payload.len()..];
-                }
-                Found::Short(length)
-                    if at == place.at && length > chunk.len() && length <= left =>
-                {
-                    chunk = vec![0; length];
-                    place.file.read_exact_at(&mut chunk, at).await.map_err(Unread::Failed)?;
-                    rest = &chunk[..];
-                }
-                Found::Short(_) if at > place.at && at < place.end => break,
-                _ if at == place.end => break,
-                _ => return Err(Unread::Failed(self.fault(place, at, "has a bad frame"))),
-            }
+        here: u64,
+        (base, next): &(u64, Arc<Handle>),
+    ) -> io::Result<Cursor> {
+        let file = next.open().await?;
+        let head = next.head(&file).await?;
+        drop(file);
+        if !self.keep.skips && head.is_none_or(|head| head.after > here) {
+            let what = format!("the records from offset {here} up to {base} are missing");
+            return Err(damaged(&place.file, place.end, &what));
         }
-        // A place behind the last frame is in the next segment if there is one.
-        let known = (at < place.end || place.is_last).then_some((place.base, at));
-        Ok(Cursor { offset: here, known })
+        self.note_lost(here..*base).await;
+        Ok(Cursor { offset: *base, known: None })
     }
 
-    fn fault(&self, place: &Place, at: u64, what: &str) -> io::Error {
-        let path = segment::path(&self.directory, place.base);
-        let text = format!("{} {what} at byte {at}", path.display());
-        io::Error::new(io::ErrorKind::InvalidData, text)
+    /// Goes on behind a bad place, where the next record is.
+    async fn skip(&self, place: &Place, here: u64, bad: u64) -> io::Result<Cursor> {
+        let file = place.file.open().await?;
+        let mut found = None;
+        if let Some(head) = place.file.head(&file).await? {
+            found = Window::new(&file, head.salt, place.end).find(bad).await?;
+        }
+        drop(file);
+        let cursor = match (found, &place.next) {
+            (Some((record, _, flags)), _) if flags & MARK == 0 => {
+                Cursor { offset: here.max(record.next), known: Some((place.base, record.at)) }
+            }
+            (_, Some((base, _))) => Cursor { offset: *base, known: None },
+            _ => Cursor { offset: self.end(), known: Some((place.base, place.end)) },
+        };
+        self.note_lost(here..cursor.offset).await;
+        Ok(cursor)
+    }
+}
+
+/// Reads frames at a place, tells those from the cursor's offset on, and moves the cursor behind them.
+async fn read_place(
+    place: &Place,
+    cursor: &mut Cursor,
+    (mut records, bytes): (usize, usize),
+    mut tell: impl FnMut(Entry),
+) -> io::Result<Stop> {
+    let (mut at, mut taken) = (place.at, 0);
+    let left = usize::try_from(place.end.saturating_sub(at)).unwrap_or(usize::MAX);
+    if left == 0 {
+        return Ok(Stop::End);
+    }
+    let wanted = match cursor.known {
+        // What there is no room for would be read again.
+        Some(_) => records.saturating_mul(place.mean).saturating_add(PAGE_BYTES),
+        // The record may be as far behind the place as the index has gaps. A short read lets the other partitions of a
+        // member begin sooner.
+        None => FIRST_BYTES,
+    };
+    let file = place.file.open().await?;
+    let Some(SegmentHead { salt, .. }) = place.file.head(&file).await? else {
+        return Ok(Stop::Bad(0));
+    };
+    let mut chunk = vec![0; READ_BYTES.min(wanted).min(left)];
+    file.read_exact_at(&mut chunk, at).await?;
+    let mut rest = &chunk[..];
+    let stop = loop {
+        if at == place.end {
+            break Stop::End;
+        }
+        if records == 0 || taken >= bytes {
+            break Stop::Enough;
+        }
+        match frame::read(rest, Spot { salt, at }) {
+            Found::Payload(flags, _) if flags & MARK != 0 => break Stop::End,
+            Found::Payload(_, payload) => {
+                let entry = Entry::decode(payload).filter(|entry| entry.offset <= cursor.offset);
+                let Some(entry) = entry else { break Stop::Bad(at) };
+                if entry.offset == cursor.offset {
+                    taken += payload.len() + RECORD_BYTES + HEADER_BYTES * entry.headers.len();
+                    cursor.offset += 1;
+                    records -= 1;
+                    tell(entry);
+                }
+                at += (HEAD + payload.len()) as u64;
+                rest = &rest[HEAD + payload.len()..];
+            }
+            Found::Short(length) if at == place.at && length > chunk.len() && length <= left => {
+                chunk = vec![0; length];
+                file.read_exact_at(&mut chunk, at).await?;
+                rest = &chunk[..];
+            }
+            Found::Short(_) if at > place.at => break Stop::Enough,
+            _ => break Stop::Bad(at),
+        }
+    };
+    cursor.known = Some((place.base, at));
+    Ok(stop)
+}
+
+/// The error with the name of the file.
+fn name(file: &Handle, error: io::Error) -> io::Error {
+    let (text, path) = (error.to_string(), file.path().display().to_string());
+    if text.contains(&path) {
+        error
+    } else {
+        io::Error::new(error.kind(), format!("{path}: {text}"))
     }
 }

@@ -1,12 +1,28 @@
 //! Partitions on the device: torn ends, forged bytes, segments, retention.
 
-use super::segment::{SEGMENT_HEAD, file_name};
+use super::head::SEGMENT_HEAD;
+use super::names::file_name;
 use super::*;
 use crate::scratch::Scratch;
 use bytes::Bytes;
 use std::path::Path;
 
-const KEEP: Keep = Keep { segment_bytes: 1 << 20, bytes: None, millis: None, sync: false };
+mod damage;
+
+const KEEP: Keep =
+    Keep { segment_bytes: 1 << 20, bytes: None, millis: None, sync: false, skips: false };
+
+async fn open(directory: &Path, keep: Keep) -> std::sync::Arc<Partition> {
+    try_open(directory, keep, 0).await.unwrap()
+}
+
+async fn try_open(
+    directory: &Path,
+    keep: Keep,
+    known: u64,
+) -> std::io::Result<std::sync::Arc<Partition>> {
+    Partition::open(directory, keep, Commons::default(), Begin { is_new: true, known }).await
+}
 
 fn new(number: u64) -> New {
     let value = Some(Bytes::from(format!("value {number}")));
@@ -50,7 +66,7 @@ fn segment(directory: &Path, base: u64) -> std::path::PathBuf {
 async fn records_come_back_after_the_next_opening() {
     let scratch = Scratch::new();
     for round in 0..3 {
-        let partition = Partition::open(scratch.path(), KEEP, None).await.unwrap();
+        let partition = open(scratch.path(), KEEP).await;
         assert_eq!(partition.range().await, (0, round * 20));
         append(&partition, round * 20..round * 20 + 20).await;
         assert_records(&read_all(&partition, 3).await, 3, round * 20 + 20);
@@ -61,7 +77,7 @@ async fn records_come_back_after_the_next_opening() {
 #[colored::test]
 async fn a_torn_end_is_cut_off_at_every_length() {
     let scratch = Scratch::new();
-    let partition = Partition::open(scratch.path(), KEEP, None).await.unwrap();
+    let partition = open(scratch.path(), KEEP).await;
     append(&partition, 0..5).await;
     let path = segment(scratch.path(), 0);
     let whole = std::fs::metadata(&path).unwrap().len();
@@ -70,7 +86,7 @@ async fn a_torn_end_is_cut_off_at_every_length() {
     let bytes = std::fs::read(&path).unwrap();
     for end in whole..bytes.len() as u64 {
         std::fs::write(&path, &bytes[..end as usize]).unwrap();
-        let partition = Partition::open(scratch.path(), KEEP, None).await.unwrap();
+        let partition = open(scratch.path(), KEEP).await;
         assert_eq!((partition.range().await, partition.cut), ((0, 5), end - whole));
         append(&partition, 5..7).await;
         assert_records(&read_all(&partition, 0).await, 0, 7);
@@ -82,7 +98,7 @@ async fn a_head_that_was_never_written_is_written_again() {
     let scratch = Scratch::new();
     for length in 0..SEGMENT_HEAD {
         std::fs::write(segment(scratch.path(), 7), vec![1; length as usize]).unwrap();
-        let partition = Partition::open(scratch.path(), KEEP, None).await.unwrap();
+        let partition = open(scratch.path(), KEEP).await;
         assert_eq!((partition.range().await, partition.cut), ((7, 7), length));
         append(&partition, 7..8).await;
         assert_records(&read_all(&partition, 7).await, 7, 8);
@@ -95,7 +111,7 @@ async fn a_head_that_was_never_written_is_written_again() {
 #[colored::test]
 async fn forged_bytes_are_never_records() {
     let scratch = Scratch::new();
-    let partition = Partition::open(scratch.path(), KEEP, None).await.unwrap();
+    let partition = open(scratch.path(), KEEP).await;
     append(&partition, 0..3).await;
     drop(partition);
     let path = segment(scratch.path(), 0);
@@ -110,14 +126,14 @@ async fn forged_bytes_are_never_records() {
     ];
     for tail in tails {
         std::fs::write(&path, [&bytes[..], &tail].concat()).unwrap();
-        let partition = Partition::open(scratch.path(), KEEP, None).await.unwrap();
+        let partition = open(scratch.path(), KEEP).await;
         assert_eq!((partition.range().await, partition.cut), ((0, 3), tail.len() as u64));
     }
     for at in SEGMENT_HEAD as usize..bytes.len() {
         let mut forged = bytes.clone();
         forged[at] ^= 0x40;
         std::fs::write(&path, &forged).unwrap();
-        let partition = Partition::open(scratch.path(), KEEP, None).await.unwrap();
+        let partition = open(scratch.path(), KEEP).await;
         let (_, end) = partition.range().await;
         assert!(end < 3, "byte {at}");
         assert_records(&read_all(&partition, 0).await, 0, end);
@@ -128,7 +144,7 @@ async fn forged_bytes_are_never_records() {
 async fn segments_follow_each_other_and_old_ones_go() {
     let scratch = Scratch::new();
     let keep = Keep { segment_bytes: 600, bytes: Some(2_000), ..KEEP };
-    let partition = Partition::open(scratch.path(), keep, None).await.unwrap();
+    let partition = open(scratch.path(), keep).await;
     for first in (0..200).step_by(5) {
         append(&partition, first..first + 5).await;
         let (start, end) = partition.range().await;
@@ -142,7 +158,7 @@ async fn segments_follow_each_other_and_old_ones_go() {
     drop(partition);
     let files = std::fs::read_dir(scratch.path()).unwrap().count();
     assert!((2..=8).contains(&files), "{files} files");
-    let partition = Partition::open(scratch.path(), keep, None).await.unwrap();
+    let partition = open(scratch.path(), keep).await;
     assert_eq!(partition.range().await, (start, 200));
     assert_records(&read_all(&partition, start + 1).await, start + 1, 200);
 }
@@ -151,7 +167,7 @@ async fn segments_follow_each_other_and_old_ones_go() {
 async fn old_segments_go_by_their_time() {
     let scratch = Scratch::new();
     let keep = Keep { segment_bytes: 200, ..KEEP };
-    let partition = Partition::open(scratch.path(), keep, None).await.unwrap();
+    let partition = open(scratch.path(), keep).await;
     for first in 0..50 {
         append(&partition, first..first + 1).await;
     }
@@ -172,7 +188,7 @@ async fn old_segments_go_by_their_time() {
 async fn a_bad_byte_in_a_complete_segment_is_an_error() {
     let scratch = Scratch::new();
     let keep = Keep { segment_bytes: 300, ..KEEP };
-    let partition = Partition::open(scratch.path(), keep, None).await.unwrap();
+    let partition = open(scratch.path(), keep).await;
     for first in (0..20).step_by(2) {
         append(&partition, first..first + 2).await;
     }
@@ -182,7 +198,7 @@ async fn a_bad_byte_in_a_complete_segment_is_an_error() {
     let at = bytes.len() - 3;
     bytes[at] ^= 1;
     std::fs::write(&path, bytes).unwrap();
-    let partition = Partition::open(scratch.path(), keep, None).await.unwrap();
+    let partition = open(scratch.path(), keep).await;
     let mut cursor = Cursor::default();
     let error = loop {
         match partition.read(&mut cursor, (1, usize::MAX), |entry| entry).await {
@@ -198,8 +214,7 @@ async fn a_bad_byte_in_a_complete_segment_is_an_error() {
 #[colored::test]
 async fn appends_share_writes_and_keep_their_order() {
     let scratch = Scratch::new();
-    let partition =
-        Partition::open(scratch.path(), Keep { sync: true, ..KEEP }, None).await.unwrap();
+    let partition = open(scratch.path(), Keep { sync: true, ..KEEP }).await;
     let mut confirmations = Vec::new();
     for number in 0..100 {
         let of = std::sync::Arc::clone(&partition);
@@ -220,7 +235,7 @@ async fn appends_share_writes_and_keep_their_order() {
 #[colored::test]
 async fn a_replaced_log_begins_with_the_new_records() {
     let scratch = Scratch::new();
-    let partition = Partition::open(scratch.path(), KEEP, None).await.unwrap();
+    let partition = open(scratch.path(), KEEP).await;
     append(&partition, 0..10).await;
     let old = std::fs::read(segment(scratch.path(), 0)).unwrap();
     let of = std::sync::Arc::clone(&partition);
@@ -234,6 +249,6 @@ async fn a_replaced_log_begins_with_the_new_records() {
         colored::time::sleep(colored::time::Duration::from_millis(1)).await;
     }
     std::fs::write(segment(scratch.path(), 0), old).unwrap();
-    let partition = Partition::open(scratch.path(), KEEP, None).await.unwrap();
+    let partition = open(scratch.path(), KEEP).await;
     assert_records(&read_all(&partition, 0).await, 0, 12);
 }

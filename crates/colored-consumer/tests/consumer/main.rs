@@ -1,5 +1,6 @@
 //! Consumers on the embedded engine.
 
+mod altered;
 mod bounds;
 mod broken;
 mod commits;
@@ -11,5 +12,7 @@ mod failures;
 mod frozen;
 mod group;
 mod killed;
+#[allow(dead_code, reason = "tests/simulated uses the rest")]
+mod memory;
 mod order;
 mod support;

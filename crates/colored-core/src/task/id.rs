@@ -1,5 +1,6 @@
 //! [`Id`]: the name of a task.
 
+use crate::color::{SIMULATED, shown};
 use crate::serial;
 use crate::sync::thread_slot;
 use std::cell::Cell;
@@ -15,9 +16,6 @@ pub struct Id(NonZeroU64);
 
 /// Ids a thread takes at once, so that spawning does not bounce one cache line between all cores.
 const BLOCK: u64 = 1024;
-
-/// Ids from here on belong to simulations.
-const SIMULATED: u64 = 1 << 62;
 
 static NEXT_BLOCK: AtomicU64 = AtomicU64::new(1);
 
@@ -64,12 +62,12 @@ impl Id {
 
 impl fmt::Debug for Id {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "task {}", self.0)
+        write!(f, "task {self}")
     }
 }
 
 impl fmt::Display for Id {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        shown(self.get()).fmt(f)
     }
 }

@@ -55,6 +55,12 @@ impl SimulatedRuntime {
         self.handle.spawn_colored(Color::DEFAULT, main)
     }
 
+    /// Calls `f` as code of this host: clocks are the run's.
+    pub(crate) fn call<R>(&self, f: impl FnOnce() -> R) -> R {
+        let _entered = self.enter(FIRST);
+        f()
+    }
+
     /// Appends the actors that have something to run, in their order. Those that are inside a turn may be among them. `first` is the number of the first one.
     pub(crate) fn list_runnable(&self, first: usize, actors: &mut Vec<usize>) {
         self.handle.core.scheduler().append_unparked(first, actors);
@@ -104,11 +110,7 @@ impl SimulatedRuntime {
             (color, Some((_, site))) if site.file() == file!() => {
                 format!("{color}, the main future")
             }
-            (color, Some((task, site))) => {
-                // The ids of a simulation begin at a number that is no other task's.
-                let number = task.get() % (1 << 62);
-                format!("{color}, task {number}, spawned at {site}")
-            }
+            (color, Some((task, site))) => format!("{color}, task {task}, spawned at {site}"),
             (color, None) => format!("{color}, a call or a closure"),
         }
     }

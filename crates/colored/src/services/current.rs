@@ -2,7 +2,6 @@
 
 use super::Services;
 use crate::driver::Driver;
-#[cfg(feature = "sim")]
 use crate::world::Host;
 use colored_core::{Entries, SchedulerHandle};
 use std::cell::Cell;
@@ -66,7 +65,6 @@ pub(crate) fn show(services: &Arc<Services>) {
 }
 
 /// The simulated host that this thread works for.
-#[cfg(feature = "sim")]
 pub(crate) fn host() -> Option<Arc<Host>> {
     try_with(|context| context.services.host.clone()).flatten()
 }

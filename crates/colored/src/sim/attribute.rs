@@ -1,5 +1,6 @@
 //! What `#[colored::test(sim)]` expands to. This module is not public: it changes without notice.
 
+use super::again::{self, Binary};
 use super::kept::beside;
 use super::{Builder, Faults};
 use colored_sim::Strategy;
@@ -17,6 +18,12 @@ pub struct Test {
     pub file: &'static str,
     /// The folder of the package, if cargo compiles it.
     pub folder: Option<&'static str>,
+    /// The name of the package, if cargo compiles it.
+    pub package: Option<&'static str>,
+    /// The name of the program, if it is a test of one.
+    pub program: Option<&'static str>,
+    /// Whether its crate is a file of `tests` or `benches`.
+    pub is_apart: bool,
 }
 
 impl Test {
@@ -26,6 +33,13 @@ impl Test {
             Some((_, modules)) => format!("{modules}::{}", self.name),
             None => self.name.to_owned(),
         }
+    }
+
+    /// The binary that has it, if cargo has compiled it.
+    fn binary(self) -> Option<Binary> {
+        let Self { module, folder, package, program, is_apart, .. } = self;
+        let name = module.split("::").next()?;
+        Some(Binary { package: package?, folder: folder?, name, program, is_apart })
     }
 }
 
@@ -119,5 +133,6 @@ where
         let future = program();
         async { future.await.end() }
     };
-    builder.test(path).run(program).assert_passed();
+    let test = again::Test { path, binary: test.binary() };
+    builder.test_of(test).run(program).assert_passed();
 }

@@ -1,5 +1,6 @@
 //! The settings of a simulation, and its seeds.
 
+use super::again::Test;
 use super::child::{self, REPLAY};
 use super::examine::{Examined, examine};
 use super::exhaustive::Exhaustive;
@@ -52,7 +53,7 @@ const LINES: usize = 20;
 pub struct Builder {
     plan: Plan,
     setup: Setup,
-    test: Option<String>,
+    test: Option<Test>,
     kept: Option<Kept>,
 }
 
@@ -148,15 +149,34 @@ impl Builder {
     /// then confirmed in a fresh process: the test binary is started again, and runs this test alone.
     /// [`#[colored::test(sim)]`](macro@crate::test) knows its name.
     pub fn test(mut self, name: impl Into<String>) -> Self {
-        self.test = Some(name.into());
+        self.test = Some(Test { path: name.into(), binary: None });
+        self
+    }
+
+    /// As [`test`](Self::test), for a test whose binary is known.
+    pub(super) fn test_of(mut self, test: Test) -> Self {
+        self.test = Some(test);
         self
     }
 
     /// The file in which failing runs are kept: those of this name, which has no white space, are run again before new seeds
-    /// are. A new failure is added to the file, unless the variable `CI` is set; see [the
-    /// variables](super#variables).
+    /// are. A new failure is added to the end of the file, which is made if it is not there, unless the variable `CI` is set;
+    /// see [the variables](super#variables).
+    ///
+    /// # Panics
+    ///
+    /// If the path ends in `.rs`, as `file!()` does: a line at the end of a source file keeps it from being compiled.
+    #[track_caller]
     pub fn keep_failures(mut self, file: impl Into<PathBuf>, name: impl Into<String>) -> Self {
-        self.kept = Some(Kept { file: file.into(), name: name.into() });
+        let file = file.into();
+        let is_source = file.extension().is_some_and(|of| of.eq_ignore_ascii_case("rs"));
+        assert!(
+            !is_source,
+            "keep_failures({file:?}, ..): failures would be appended to this source file; give a file of their own, such as \
+             {:?}",
+            file.with_extension("sim-failures")
+        );
+        self.kept = Some(Kept { file, name: name.into() });
         self
     }
 
@@ -202,12 +222,14 @@ impl Builder {
         let lines = variable("COLORED_SIM_LINES").unwrap_or(LINES);
         let mut runs = Runs::new(&program, &setup);
         let mut make = |replay: &Replay, choices| runs.make(replay, choices);
-        if let Some(replay) = variable::<Replay>(REPLAY) {
+        if let Some(replay) = asked() {
             child::answer_if_asked(&replay, &mut make);
             let (outcome, choices) = run_again_keeping(&replay, make);
             let failed = |message| {
                 let examined = Examined::of_turns(choices.turns());
-                Failure::replayed(message, replay, examined, lines)
+                let mut failure = Failure::replayed(message, replay, examined, lines);
+                failure.note(test, None);
+                failure
             };
             return Report::of_one(outcome.err().map(failed), runs.seen());
         }
@@ -223,7 +245,7 @@ impl Builder {
         let found = search(&plan, &mut make);
         let failure = found.failure.as_ref().map(|failure| {
             let is_determined = failure.differs.is_none();
-            let examined = examine(&failure.replay, is_determined, test.as_deref(), &mut make);
+            let examined = examine(&failure.replay, is_determined, test.as_ref(), &mut make);
             let mut failure = Failure::found(failure, examined, lines);
             let note = kept.filter(|_| failure.differs().is_none()).map(|kept| kept.add(&failure));
             failure.note(test, note);
@@ -357,6 +379,16 @@ fn seeds(of_program: Range<u64>) -> Range<u64> {
     }
 }
 
+/// The run that the variable names, or the command of a report.
+#[track_caller]
+fn asked() -> Option<Replay> {
+    let of_command = || {
+        let mut arguments = env::args_os().skip(1).filter_map(|of| of.into_string().ok());
+        arguments.find_map(|of| Some(of.strip_prefix(REPLAY)?.strip_prefix('=')?.to_owned()))
+    };
+    variable(REPLAY).or_else(|| of_command().map(|text| parsed(REPLAY, "argument", &text)))
+}
+
 /// The value of a variable, if it is set.
 #[track_caller]
 fn variable<T: FromStr<Err: Display>>(name: &str) -> Option<T> {
@@ -364,8 +396,10 @@ fn variable<T: FromStr<Err: Display>>(name: &str) -> Option<T> {
     let Some(text) = value.to_str() else {
         panic!("the environment variable {name} is {value:?}, which is no text");
     };
-    match text.parse() {
-        Ok(value) => Some(value),
-        Err(error) => panic!("the environment variable {name} is {text:?}: {error}"),
-    }
+    Some(parsed(name, "environment variable", text))
+}
+
+#[track_caller]
+fn parsed<T: FromStr<Err: Display>>(name: &str, kind: &str, text: &str) -> T {
+    text.parse().unwrap_or_else(|error| panic!("the {kind} {name} is {text:?}: {error}"))
 }

@@ -1,5 +1,6 @@
 //! What a failing run is, before it is reported: once more with its turns, then alone in a fresh process, and compared.
 
+use super::again::Test;
 use super::child::{self, Answer};
 use super::evidence::Evidence;
 use super::record::{Difference, Record};
@@ -39,7 +40,7 @@ pub(super) enum Confirmed {
 pub(super) fn examine(
     replay: &Replay,
     is_determined: bool,
-    test: Option<&str>,
+    test: Option<&Test>,
     mut run: impl FnMut(&Replay, Choices) -> (Outcome, Choices),
 ) -> Examined {
     let mut record = || {
@@ -48,7 +49,7 @@ pub(super) fn examine(
     };
     let (first, choices) = record();
     let mut examined = Examined::of_turns(choices.turns());
-    let answer = test.map(|test| (test, child::ask(test, replay)));
+    let answer = test.map(|test| (&*test.path, child::ask(&test.path, replay)));
     match &answer {
         Some((_, Err(reason))) => examined.confirmed = Confirmed::NotAlone(reason.clone()),
         Some((_, Ok(answer))) => {

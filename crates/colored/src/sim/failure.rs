@@ -1,10 +1,23 @@
 //! A run that has failed.
 
+use super::again::Test;
+use super::child::REPLAY;
 use super::examine::{Confirmed, Examined};
 use super::{lines, trace};
 use colored_sim::{Failure as Found, Replay};
 use std::path::Path;
 use std::{fmt, fs, io};
+
+/// What a report says if the core is not optimized.
+pub(super) fn slow() -> &'static str {
+    if colored_core::port::is_optimized() {
+        return "";
+    }
+    "
+  slow: colored-core is compiled without optimization, and runs take up to 20 times as long; in the Cargo.toml of the workspace:
+    [profile.dev.package.colored-core]
+    opt-level = 1"
+}
 
 /// The first run that failed, shrunk.
 #[derive(Clone, Debug)]
@@ -14,8 +27,8 @@ pub struct Failure {
     origin: Origin,
     differs: Option<String>,
     examined: Examined,
-    /// Its test, as the test binary calls it.
-    test: Option<String>,
+    /// Its test.
+    test: Option<Test>,
     /// Where it is kept, or why not.
     kept: Option<String>,
     /// How many turns are shown.
@@ -85,7 +98,7 @@ impl Failure {
     }
 
     /// Says of which test the run is, and where it is kept.
-    pub(super) fn note(&mut self, test: Option<String>, kept: Option<String>) {
+    pub(super) fn note(&mut self, test: Option<Test>, kept: Option<String>) {
         self.test = test;
         self.kept = kept;
     }
@@ -195,10 +208,11 @@ impl fmt::Display for Failure {
             None => self.write_confirmed(f)?,
         }
         lines::write(f, &self.examined.turns, self.lines)?;
-        write!(f, "\n  again: COLORED_SIM_REPLAY={replay}")?;
-        if let Some(test) = &self.test {
-            write!(f, " cargo test {test}")?;
+        match &self.test {
+            Some(test) => write!(f, "\n  again: {}", test.command(replay))?,
+            None => write!(f, "\n  again: {REPLAY}={replay}")?,
         }
+        f.write_str(slow())?;
         let mut notes = self.kept.iter().chain(&self.trace);
         notes.try_for_each(|note| write!(f, "\n  {note}"))
     }

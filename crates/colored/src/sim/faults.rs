@@ -46,11 +46,14 @@ pub enum Fault {
     Reset,
     /// A read, a write or a sync of a file fails: see [`sim::fs`](super::fs#faults).
     Disk,
-    /// Nothing arrives from one host at another for some time, or both ways.
+    /// Nothing arrives from one host at another, or both ways. Lasts as long as a [`Pause`](Fault::Pause).
     Partition,
-    /// A host of [`Builder::host`](super::Builder::host) [crashes](super::Host::crash), and restarts after some time.
+    /// A host of [`Builder::host`](super::Builder::host) [crashes](super::Host::crash), and restarts after as long as a
+    /// [`Pause`](Fault::Pause) lasts.
     Crash,
-    /// A host of [`Builder::host`](super::Builder::host) takes no turns for some time.
+    /// A host of [`Builder::host`](super::Builder::host) takes no turns, and then goes on. A pause lasts for 10 ms of the run's
+    /// time, or by a choice each for twice as long, up to 164 s: every second pause for 20 ms or more, one in a thousand for
+    /// 10 s or more. It ends early when the quiet phase begins.
     Pause,
     /// A host's time of day moves by up to some hours, forward or back.
     Clock,

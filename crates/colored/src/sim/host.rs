@@ -4,7 +4,6 @@ use super::run;
 use crate::services::current;
 use crate::task::yield_now;
 use crate::time::Duration;
-use crate::wall::{self, SystemTime};
 use crate::world::{Order, World};
 use std::sync::Arc;
 
@@ -77,7 +76,7 @@ impl Host {
         self.world.order(self.number, Order::Resume);
     }
 
-    /// Moves the host's time of day ahead. This concerns [`system_time`] and the times of simulated files, and nothing else:
+    /// Moves the host's time of day ahead. This concerns [`system_time`](crate::time::system_time) and the times of simulated files, and nothing else:
     /// timers and [`Instant`](crate::time::Instant) are monotonic.
     pub fn step_clock(&self, by: Duration) {
         self.world.step_clock(self.number, i64::try_from(by.as_nanos()).unwrap_or(i64::MAX));
@@ -111,11 +110,4 @@ pub fn begin_quiet_phase() {
 #[must_use]
 pub fn host_name() -> Option<String> {
     current::host().map(|host| host.name().to_owned())
-}
-
-/// The time of day, by the clock of the host: a run begins at 2026-01-01 00:00 UTC, and
-/// [`Host::step_clock`] moves it. Outside of a simulation, the system's.
-#[must_use]
-pub fn system_time() -> SystemTime {
-    current::host().map_or_else(wall::system_time, |host| host.system_time())
 }

@@ -81,7 +81,7 @@ impl Hosts {
         settings: RuntimeBuilder,
         workers: usize,
         setup: &Setup,
-        main: F,
+        program: impl Fn() -> F,
     ) -> Result<(Self, JoinHandle<()>), String>
     where
         F: Future<Output = ()> + Send + 'static,
@@ -107,7 +107,8 @@ impl Hosts {
             this.boot(number)?;
         }
         let first = this.hosts[0].runtime.as_ref();
-        let main = first.expect("all have been started").spawn_main(main);
+        let first = first.expect("all have been started");
+        let main = first.spawn_main(first.call(program));
         Ok((this, main))
     }
 
@@ -121,7 +122,7 @@ impl Hosts {
             .map_err(|error| format!("the simulated runtime does not start: {error}"))?;
         if let Some(program) = &running.program {
             // A panic of the program is one of a task without a handle: it fails the run.
-            drop(runtime.spawn_main(program()));
+            drop(runtime.spawn_main(runtime.call(|| program())));
         }
         running.runtime = Some(Arc::new(runtime));
         Ok(())

@@ -1,6 +1,6 @@
 //! What a simulation has found.
 
-use super::failure::Failure;
+use super::failure::{Failure, slow};
 use super::run::Seen;
 use colored_sim::{End, Found};
 use std::fmt;
@@ -117,6 +117,7 @@ impl fmt::Display for Report {
                     End::Plateau => "; then no new classes came",
                 };
                 write!(f, "{runs}: none fails{end}; a new class with {:.1} %", unseen * 100.0)?;
+                f.write_str(slow())?;
             }
         }
         if seen.stuck > 0 {

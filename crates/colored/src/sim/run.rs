@@ -8,6 +8,8 @@ use super::hosts::{Hosts, MAIN, Program};
 use super::panics;
 use super::turns::{THREAD, Turns};
 use crate::runtime::Builder as RuntimeBuilder;
+#[cfg(feature = "stage")]
+use crate::services::current;
 use crate::world::World;
 use colored_core::Color;
 use colored_sim::{Choices, Outcome, Replay};
@@ -240,9 +242,11 @@ where
             });
         }
     };
+    #[cfg(feature = "stage")]
+    colored_stage::follow_simulations(|| current::host().map(|host| host.present()));
     let settings = RuntimeBuilder::new().on_task_panic(note_panic).seed(0);
     let world = world().expect("this thread simulates a run");
-    let started = Hosts::start(&world, settings, workers, setup, program());
+    let started = Hosts::start(&world, settings, workers, setup, program);
     let (hosts, main) = match started {
         Ok(started) => started,
         Err(error) => return Some(Err(error)),
