@@ -17,12 +17,16 @@ use futures_util::{FutureExt, StreamExt};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
+use tokio::time::timeout;
 
 /// How long the server waits for records before it answers that there are none.
 const WAIT: Duration = Duration::from_secs(2);
 
 /// How much later an answer counts as lost.
 const LATE: Duration = Duration::from_millis(500);
+
+/// After which time another answer counts as lost: a server that is killed answers nothing.
+const ANSWER: Duration = Duration::from_secs(5);
 
 /// How often the place of a partition without records follows the other partitions. Each time costs a commit.
 const FOLLOW: Duration = Duration::from_secs(5);
@@ -120,14 +124,15 @@ impl Reader {
     ) -> Result<(), Fault> {
         let Request { from, count, begin } = request;
         if self.place.as_ref().is_none_or(|place| place.sequence != from) {
-            self.place = Some(self.begin_at(from).await?);
+            let begun = timeout(ANSWER, self.begin_at(from)).await;
+            self.place = Some(begun.map_err(|_| Fault::Missing)??);
         }
         let Some(place) = &mut self.place else { return Ok(()) };
         let request = place.consumer.batch().max_messages(count).expires(WAIT);
         let mut batch = request.messages().await.map_err(fault)?;
         let mut left = count;
         while left > 0 {
-            let first = tokio::time::timeout(WAIT + LATE, batch.next()).await;
+            let first = timeout(WAIT + LATE, batch.next()).await;
             let Some(first) = first.map_err(|_| Fault::Missing)? else { break };
             let mut messages = vec![first.map_err(fault)?];
             while messages.len() < CHUNK.min(left)
@@ -147,7 +152,8 @@ impl Reader {
             }
         }
         if left == count && self.followed.elapsed() >= FOLLOW {
-            self.follow(begin, told).await?;
+            let followed = timeout(ANSWER, self.follow(begin, told)).await;
+            followed.map_err(|_| Fault::Missing)??;
         }
         Ok(())
     }
