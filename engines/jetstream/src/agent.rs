@@ -9,12 +9,13 @@ mod balance;
 mod beat;
 mod write;
 
-pub(crate) use self::write::range;
+pub(crate) use self::write::Shared;
 
 use self::write::{Fault, Held, write};
 use crate::engine::{Thread, failed};
 use crate::lease::{Beat, member_key};
-use crate::reader::{Request, read};
+use crate::log::Log;
+use crate::reader::{Reader, Request};
 use crate::table::Table;
 use async_nats::jetstream::Context;
 use async_nats::jetstream::kv::{Entry, Operation, Store, Watch};
@@ -31,12 +32,19 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 #[derive(Debug)]
 pub(crate) enum Told {
     Event(Event),
-    /// Records that were asked for since a begin.
+    /// Records that were asked for since a begin, and where the next ones begin.
     Records {
         owned: Owned,
         begin: u64,
         records: Vec<Record>,
+        next: u64,
         end: u64,
+    },
+    /// The partition is read no further: it failed, or its log has not the place.
+    Stopped {
+        owned: Owned,
+        begin: u64,
+        event: Event,
     },
     /// A request is answered.
     Fetched {
@@ -51,9 +59,12 @@ pub(crate) enum Command {
     Read(Owned, Request),
     Commit(Vec<Commit>, oneshot::Sender<Result<(), CommitError>>),
     Release(Vec<Owned>, oneshot::Sender<Result<(), Error>>),
-    Extents(Vec<Owned>, oneshot::Sender<Result<Vec<Option<Extent>>, Error>>),
+    Extents(Vec<Owned>, oneshot::Sender<Extents>),
     Close(oneshot::Sender<Result<(), Error>>),
 }
+
+/// What the logs of partitions have.
+pub(crate) type Extents = Result<Vec<Option<Extent>>, Error>;
 
 /// What a member is.
 pub(crate) struct Settings {
@@ -265,39 +276,35 @@ impl Agent {
                 let _ = reply.send(released);
             }
             Command::Extents(owned, reply) => {
-                let extents = self.extents(owned).await;
-                // Nobody may wait.
-                let _ = reply.send(extents);
+                let held = |owned: &Owned| Some(self.held(owned)?.known.clone());
+                let all = owned.into_iter().map(|owned| (held(&owned), owned.partition)).collect();
+                let (context, limit) = (self.context.clone(), self.limit());
+                // The agent goes on.
+                tokio::spawn(async move {
+                    let found = timeout(limit, extents(context, all)).await;
+                    let late = |_| Err(Error::new("the server does not answer"));
+                    // Nobody may wait.
+                    let _ = reply.send(found.unwrap_or_else(late));
+                });
             }
             Command::Close(_) => {}
         }
     }
 
-    async fn extents(&self, owned: Vec<Owned>) -> Result<Vec<Option<Extent>>, Error> {
-        let mut extents = Vec::with_capacity(owned.len());
-        for owned in owned {
-            extents.push(match self.is_held(&owned) {
-                true => Some(range(&self.context, &owned.partition).await?),
-                false => None,
-            });
-        }
-        Ok(extents)
-    }
-
-    fn is_held(&self, owned: &Owned) -> bool {
-        let held = self.held.get(&owned.partition);
-        held.is_some_and(|held| held.generation == owned.generation)
+    fn held(&self, owned: &Owned) -> Option<&Held> {
+        self.held.get(&owned.partition).filter(|held| held.generation == owned.generation)
     }
 
     fn read(&mut self, owned: Owned, request: Request) {
-        if !self.is_held(&owned) {
-            return;
-        }
-        let begin = request.begin;
+        let Some(held) = self.held(&owned) else { return };
+        let (known, begin) = (held.known.clone(), request.begin);
         if self.readings.get(&owned.partition).is_none_or(|reading| reading.begin != begin) {
             let (requests, receiver) = mpsc::unbounded_channel();
-            let reads = read(self.context.clone(), owned.clone(), receiver, self.told.clone());
-            let reading = Reading { begin, requests, task: tokio::spawn(reads) };
+            let partitions =
+                self.settings.topics.get(&owned.partition.topic).map_or(0, |count| *count);
+            let reader = Reader::new(self.context.clone(), owned.clone(), partitions, known);
+            let task = tokio::spawn(reader.read(receiver, self.told.clone()));
+            let reading = Reading { begin, requests, task };
             self.readings.insert(owned.partition.clone(), reading);
         }
         // It ends with this agent only.
@@ -307,11 +314,10 @@ impl Agent {
     async fn commit(&mut self, commits: Vec<Commit>) -> Result<(), CommitError> {
         let (mut fenced, mut writes) = (Vec::new(), Vec::new());
         for Commit { owned, committed } in commits {
-            if !self.is_held(&owned) {
+            let Some(mut held) = self.held(&owned).cloned() else {
                 fenced.push(owned);
                 continue;
-            }
-            let mut held = self.held[&owned.partition].clone();
+            };
             held.committed = Some(committed);
             let (store, owner) = (self.store.clone(), self.settings.name.clone());
             let limit = self.limit();
@@ -346,7 +352,7 @@ impl Agent {
     async fn release(&mut self, owned: Vec<Owned>) -> Result<(), Error> {
         let mut failure = Ok(());
         for owned in owned {
-            if !self.is_held(&owned) {
+            if self.held(&owned).is_none() {
                 continue;
             }
             self.readings.remove(&owned.partition);
@@ -380,4 +386,15 @@ impl Agent {
             let _ = timeout(self.limit(), self.store.delete(key)).await;
         }
     }
+}
+
+async fn extents(context: Context, all: Vec<(Option<Shared>, TopicPartition)>) -> Extents {
+    let one = async |(known, of): (Option<Shared>, TopicPartition)| {
+        let Some(known) = known else { return Ok(None) };
+        let log = Log::of(&context, &of.topic).await?;
+        let end = log.end(&of).await?;
+        let identity = known.lock().identity;
+        Ok(Some(log.extent(end, identity)))
+    };
+    join_all(all.into_iter().map(one)).await.into_iter().collect()
 }

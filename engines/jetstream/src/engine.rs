@@ -3,6 +3,7 @@
 use crate::agent;
 use crate::key;
 use crate::lease::{self, Lease};
+use crate::log::Log;
 use crate::member::Member;
 use async_nats::HeaderMap;
 use async_nats::jetstream::stream::{self, SubjectTransform};
@@ -296,7 +297,8 @@ impl Engine {
     /// If there is no such topic, or the server does not answer.
     pub async fn end(&self, of: &TopicPartition) -> Result<u64, Error> {
         let (context, of) = (self.context.clone(), of.clone());
-        self.thread.run(async move { Ok(agent::range(&context, &of).await?.end) }).await
+        let found = async move { Log::of(&context, &of.topic).await?.end(&of).await };
+        Ok(self.thread.run(found).await?.unwrap_or(0))
     }
 
     /// A member of a group that reads these topics: set its options, and let it join.
@@ -327,7 +329,7 @@ fn check_name(what: &str, name: &str) -> Result<(), Error> {
     Err(Error::new(format!("{what} named {name:?}: letters, digits, - and _ are allowed")))
 }
 
-fn partitions_of(info: &stream::Info) -> Result<u32, Error> {
+pub(crate) fn partitions_of(info: &stream::Info) -> Result<u32, Error> {
     let found = info.config.metadata.get(PARTITIONS).and_then(|count| count.parse().ok());
     let name = &info.config.name;
     found.ok_or_else(|| Error::new(format!("the stream {name:?} was not made as a topic")))

@@ -1,8 +1,28 @@
-//! The entries of a bucket. A lease is a line with the owner, the generation and the committed offset, and behind it the
-//! metadata of the commit as it is.
+//! The entries of a bucket. A lease is a line with the owner, the generation, the commit and what is known of the log, and
+//! behind it the metadata of the commit as it is.
 
 use bytes::Bytes;
 use colored_consumer::{Committed, TopicPartition};
+use std::str::FromStr;
+
+/// A message of a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Witness {
+    pub(crate) sequence: u64,
+    /// When the server took it: nanoseconds since 1970.
+    pub(crate) time: i128,
+}
+
+/// What the owners of a partition know of its log.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Known {
+    /// When a member first saw this log: nanoseconds since 1970. Two logs have different ones.
+    pub(crate) identity: Option<u128>,
+    /// A message that the log had, and no place of the group is above the one behind it. It may be deleted.
+    pub(crate) witness: Option<Witness>,
+    /// The offset after the last record of the partition, 0 if there was none.
+    pub(crate) end: u64,
+}
 
 /// Who owns a partition, and how far the group is in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -11,31 +31,55 @@ pub(crate) struct Lease {
     pub(crate) owner: Option<String>,
     pub(crate) generation: u64,
     pub(crate) committed: Option<Committed>,
+    pub(crate) known: Known,
+}
+
+fn text(number: Option<impl ToString>) -> String {
+    number.map_or_else(String::new, |number| number.to_string())
+}
+
+/// The number that [`text`] wrote, if it is one.
+fn number<T: FromStr>(word: &str) -> Option<Option<T>> {
+    if word.is_empty() { Some(None) } else { word.parse().ok().map(Some) }
 }
 
 impl Lease {
     pub(crate) fn encode(&self) -> Bytes {
-        let owner = self.owner.as_deref().unwrap_or("");
-        let offset = self.committed.as_ref().map_or_else(String::new, |of| of.offset.to_string());
-        let mut text = format!("{owner},{},{offset}\n", self.generation).into_bytes();
-        text.extend(self.committed.iter().flat_map(|committed| &committed.metadata));
+        let Lease { owner, generation, committed, known } = self;
+        let words = [
+            owner.clone().unwrap_or_default(),
+            generation.to_string(),
+            text(committed.as_ref().map(|committed| committed.offset)),
+            text(committed.as_ref().and_then(|committed| committed.log)),
+            text(known.identity),
+            text(known.witness.map(|witness| witness.sequence)),
+            text(known.witness.map(|witness| witness.time)),
+            known.end.to_string(),
+        ];
+        let mut text = words.join(",").into_bytes();
+        text.push(b'\n');
+        text.extend(committed.iter().flat_map(|committed| &committed.metadata));
         text.into()
     }
 
     /// `None` if it is somebody else's.
     pub(crate) fn decode(text: &[u8]) -> Option<Lease> {
-        let end = text.iter().position(|byte| *byte == b'\n')?;
-        let words: Vec<_> = std::str::from_utf8(&text[..end]).ok()?.split(',').collect();
-        let [owner, generation, offset] = words[..] else { return None };
-        let committed = match offset {
-            "" => None,
-            offset => {
-                let metadata = text[end + 1..].to_vec();
-                Some(Committed { offset: offset.parse().ok()?, metadata, log: None })
-            }
+        let line = text.iter().position(|byte| *byte == b'\n')?;
+        let words: Vec<_> = std::str::from_utf8(&text[..line]).ok()?.split(',').collect();
+        let [owner, generation, offset, log, identity, sequence, time, end] = words[..] else {
+            return None;
+        };
+        let (log, metadata) = (number(log)?, &text[line + 1..]);
+        let committed =
+            number(offset)?.map(|offset| Committed { offset, metadata: metadata.to_vec(), log });
+        let witness = number(sequence)?.zip(number(time)?);
+        let known = Known {
+            identity: number(identity)?,
+            witness: witness.map(|(sequence, time)| Witness { sequence, time }),
+            end: end.parse().ok()?,
         };
         let owner = (!owner.is_empty()).then(|| owner.to_owned());
-        Some(Lease { owner, generation: generation.parse().ok()?, committed })
+        Some(Lease { owner, generation: generation.parse().ok()?, committed, known })
     }
 }
 
@@ -92,9 +136,12 @@ mod tests {
     #[test]
     fn entries_come_back() {
         let metadata = b"any\n,bytes\xff".to_vec();
-        for committed in [None, Some(Committed { offset: 7, metadata, log: None })] {
+        let witness = Some(Witness { sequence: 8, time: 1_795_821_790_750_166_486 });
+        let known = Known { identity: Some(5), witness, end: 9 };
+        for committed in [None, Some(Committed { offset: 7, metadata, log: Some(5) })] {
             for owner in [None, Some("m".to_owned())] {
-                let lease = Lease { owner, generation: 3, committed: committed.clone() };
+                let known = owner.as_ref().map_or_else(Known::default, |_| known.clone());
+                let lease = Lease { owner, generation: 3, committed: committed.clone(), known };
                 assert_eq!(Lease::decode(&lease.encode()), Some(lease));
             }
         }

@@ -35,11 +35,15 @@
 //! | entry | what |
 //! |---|---|
 //! | `member.NAME` | a member, which writes the entry again and again while it lives |
-//! | `lease.TOPIC.NUMBER` | the owner of a partition, its generation, and what the group has committed |
+//! | `lease.TOPIC.NUMBER` | the owner of a partition, its generation, what the group has committed, and a message of the log |
 //!
 //! Every write names the revision that it replaces, so two members never own a partition in one generation, and the commit
 //! of a member that has lost it fails. A member reads a partition by a consumer of its own that begins at a sequence number
 //! and acknowledges nothing: the server never sends a record again behind a later one, and no acknowledgement can be lost.
+//!
+//! A stream that is made again, or brought back from an older copy, gives its sequence numbers again. The message in the lease
+//! tells it from the one before. A generation is higher than the one before, and not lower than the time in milliseconds, so
+//! it rises, too, if the bucket has lost the lease.
 //!
 //! # What JetStream does not promise
 //!
@@ -61,6 +65,7 @@
 //! | `agent` | the task of a member that writes to the bucket |
 //! | `reader` | the task that reads a partition |
 //! | `table` | what the bucket says, and who is to have what; no client and no task |
+//! | `log` | what a stream has of a partition, and whether it is the stream that it was |
 //! | `lease`, `key` | the text of an entry, and of a key in a subject |
 
 #![forbid(unsafe_code)]
@@ -69,6 +74,7 @@ mod agent;
 mod engine;
 mod key;
 mod lease;
+mod log;
 mod member;
 mod reader;
 mod table;

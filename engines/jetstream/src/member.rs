@@ -38,8 +38,10 @@ struct Reader {
     owned: Owned,
     buffer: VecDeque<Record>,
     end: u64,
-    /// The offset to ask for. None until the consumer begins, and after an offset out of range.
+    /// The offset to ask for. None until the consumer begins, and after it has stopped.
     next: Option<u64>,
+    /// What was told at last of the place of the member.
+    told: u64,
     /// Counts the begins: what was asked for before the last one is forgotten.
     begin: u64,
     is_paused: bool,
@@ -53,15 +55,24 @@ impl Reader {
             buffer: VecDeque::new(),
             end: assignment.log.end,
             next: None,
+            told: 0,
             begin: 0,
             is_paused: false,
             is_asked: false,
         }
     }
 
-    /// What there is room for: one record at least, if records may come at all.
+    /// Forgets what was read and what was asked for.
+    fn stop(&mut self) {
+        self.begin += 1;
+        (self.next, self.is_asked) = (None, false);
+        self.buffer.clear();
+    }
+
+    /// What there is room for: one record at least, if records may come at all; or that the place has moved without records.
     fn take(&mut self, room: Room) -> Option<Event> {
-        if self.is_paused {
+        let next = self.next?;
+        if self.is_paused || room.records == 0 {
             return None;
         }
         let (mut records, mut bytes) = (Vec::new(), 0);
@@ -73,9 +84,13 @@ impl Reader {
             }
             records.extend(self.buffer.pop_front());
         }
-        let after = records.last()?.offset + 1;
-        let (owned, end) = (self.owned.clone(), self.end.max(after));
-        Some(Event::Records { owned, records, next: after, end })
+        // Behind the buffer is what the server sends next.
+        let next = self.buffer.front().map_or(next, |record| record.offset);
+        if records.is_empty() && next == self.told {
+            return None;
+        }
+        self.told = next;
+        Some(Event::Records { owned: self.owned.clone(), records, next, end: self.end })
     }
 }
 
@@ -99,23 +114,24 @@ impl Member {
                     Event::Revoked(gone) | Event::Lost(gone) => {
                         self.readers.retain(|reader| !gone.contains(&reader.owned));
                     }
-                    Event::OutOfRange { owned, .. } | Event::Failed { owned, .. } => {
-                        match self.reader(owned) {
-                            Some(reader) => reader.next = None,
-                            None => return Ok(None),
-                        }
-                    }
-                    Event::Records { .. } => {}
+                    _ => {}
                 }
                 Ok(Some(event))
             }
-            Told::Records { owned, begin, records, end } => {
+            Told::Records { owned, begin, records, next, end } => {
                 let reader = self.reader(&owned).filter(|reader| reader.begin == begin);
-                if let (Some(reader), Some(last)) = (reader, records.last()) {
-                    (reader.next, reader.end) = (Some(last.offset + 1), end);
+                if let Some(reader) = reader {
+                    (reader.next, reader.end) = (Some(next), end);
                     reader.buffer.extend(records);
                 }
                 Ok(None)
+            }
+            Told::Stopped { owned, begin, event } => {
+                let reader = self.reader(&owned).filter(|reader| reader.begin == begin);
+                Ok(reader.map(|reader| {
+                    reader.stop();
+                    event
+                }))
             }
             Told::Fetched { owned, begin } => {
                 let reader = self.reader(&owned).filter(|reader| reader.begin == begin);
@@ -182,9 +198,8 @@ impl Source for Member {
 
     fn begin(&mut self, owned: &Owned, offset: u64) {
         if let Some(reader) = self.reader(owned) {
-            reader.begin += 1;
-            (reader.next, reader.is_asked) = (Some(offset), false);
-            reader.buffer.clear();
+            reader.stop();
+            (reader.next, reader.told) = (Some(offset), offset);
         }
     }
 

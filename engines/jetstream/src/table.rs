@@ -56,11 +56,6 @@ impl Table {
         }
     }
 
-    /// Everybody is taken for alive from now on: nobody could be heard before.
-    pub(crate) fn forget_silence(&mut self, now: Instant) {
-        self.members.values_mut().for_each(|seen| seen.at = now);
-    }
-
     fn is_alive(&self, name: &str, session: Duration, now: Instant) -> bool {
         let most = session + session / 4;
         self.members.get(name).is_some_and(|seen| now.saturating_duration_since(seen.at) < most)
@@ -71,6 +66,19 @@ impl Table {
         let is_old = |seen: &Seen| now.saturating_duration_since(seen.at) > 10 * session;
         let old = self.members.iter().filter(|(_, seen)| is_old(seen));
         old.map(|(name, _)| name.clone()).collect()
+    }
+
+    /// Whether the group has a commit in another partition of the topic.
+    pub(crate) fn has_other_commits(&self, of: &TopicPartition) -> bool {
+        let mut others = self.leases.iter().filter(|(other, _)| *other != of);
+        others.any(|(other, (lease, _))| other.topic == of.topic && lease.committed.is_some())
+    }
+
+    /// The highest offset that the group has committed in a topic, 0 if there is none.
+    pub(crate) fn furthest(&self, topic: &str) -> u64 {
+        let all = self.leases.iter().filter(|(of, _)| *of.topic == *topic);
+        let committed = all.filter_map(|(_, (lease, _))| lease.committed.as_ref());
+        committed.map(|committed| committed.offset).max().unwrap_or(0)
     }
 
     /// How many partitions of a topic the member is to own.
@@ -121,6 +129,7 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use colored_consumer::Committed;
 
     const SESSION: Duration = Duration::from_secs(4);
 
@@ -130,7 +139,7 @@ mod tests {
     }
 
     fn lease(table: &mut Table, partition: u32, owner: &str, revision: u64, now: Instant) -> bool {
-        let lease = Lease { owner: Some(owner.into()), generation: 1, committed: None };
+        let lease = Lease { owner: Some(owner.into()), generation: 1, ..Lease::default() };
         table.apply(&format!("lease.t.{partition}"), Some(&lease.encode()), revision, now)
     }
 
@@ -147,8 +156,6 @@ mod tests {
         beat(&mut table, "z", 1, later);
         beat(&mut table, "m", 3, later);
         assert_eq!(table.share("z", ("t", 11), SESSION, later + SESSION / 2), 6, "a is dead");
-        table.forget_silence(later + SESSION / 2);
-        assert_eq!(shares(&table, later + SESSION / 2), [4, 4, 3]);
         assert_eq!(table.share("z", ("u", 11), SESSION, now), 0, "it does not read u");
     }
 
@@ -167,5 +174,25 @@ mod tests {
         assert_eq!(free(now + SESSION), [(1, 0)], "it may not know of its death");
         assert_eq!(free(now + 2 * SESSION), [(0, 6), (1, 0)]);
         assert_eq!(table.free("a", ("t", 1), SESSION, now).len(), 1, "its own, of an earlier time");
+    }
+
+    #[test]
+    fn the_commits_of_a_topic_are_known() {
+        let (mut table, now) = (Table::default(), Instant::now());
+        let of = |topic: &str, partition| TopicPartition { topic: topic.into(), partition };
+        let mut lease = Lease::default();
+        table.apply("lease.t.0", Some(&lease.encode()), 1, now);
+        assert!(!table.has_other_commits(&of("t", 1)) && table.furthest("t") == 0);
+        for (partition, offset) in [(0, 7), (1, 5)] {
+            lease.committed = Some(Committed { offset, ..Committed::default() });
+            table.apply(&format!("lease.t.{partition}"), Some(&lease.encode()), 2, now);
+            assert_eq!(table.furthest("t"), 7);
+            assert_eq!(
+                table.has_other_commits(&of("t", 0)),
+                partition == 1,
+                "its own does not count"
+            );
+        }
+        assert!(!table.has_other_commits(&of("u", 0)) && table.furthest("u") == 0);
     }
 }

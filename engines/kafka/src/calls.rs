@@ -7,14 +7,14 @@
 //! * No list of the client outlives its call: the client waits for such lists when it ends.
 
 use crate::context::{Change, Client, Context, add, list, lock, log_error};
+use crate::lookups::extents;
 use crate::sys;
 use colored::sync::Mutex;
-use colored_consumer::{
-    Assignment, Commit, CommitError, Committed, Control, Error, Extent, Owned, TopicPartition,
-};
+use colored_consumer::{Commit, CommitError, Control, Error, Extent, Owned, TopicPartition};
 use rdkafka::consumer::Consumer;
 use rdkafka::types::RDKafkaErrorCode;
 use rdkafka::{Offset, TopicPartitionList};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -72,26 +72,6 @@ impl Calls {
             result
         });
         called.await.ok()
-    }
-
-    /// Looks up what was committed, and what the logs have.
-    pub(crate) async fn prepare(
-        &self,
-        owned: Vec<Owned>,
-    ) -> Option<Result<Vec<Assignment>, Error>> {
-        self.run(move |client| prepare(client, owned)).await
-    }
-
-    /// Looks up what the logs of these partitions have.
-    pub(crate) async fn ranges(&self, all: Vec<Owned>) -> Option<Vec<(Owned, Extent)>> {
-        let look_up = |client: &Client| {
-            let range = |owned: Owned| {
-                let log = range(client, &owned.partition).ok()?;
-                Some((owned, log))
-            };
-            all.into_iter().filter_map(range).collect()
-        };
-        self.run(look_up).await
     }
 
     /// Ends the hand-over that is complete, if there is one.
@@ -161,34 +141,6 @@ fn finish(client: &Client, context: &Context) {
     }
 }
 
-fn prepare(client: &Client, all: Vec<Owned>) -> Result<Vec<Assignment>, Error> {
-    let names: Vec<_> = all.iter().map(|owned| owned.partition.clone()).collect();
-    let committed = client.committed_offsets(list(&names), ANSWER);
-    let committed = committed.map_err(|error| failed("the committed offsets", error))?;
-    let (elements, metadata) = (committed.elements(), sys::metadata(&committed));
-    let mut assignments = Vec::new();
-    for ((owned, element), metadata) in all.into_iter().zip(&elements).zip(metadata) {
-        element.error().map_err(|error| failed("a committed offset", error))?;
-        let committed = match element.offset() {
-            Offset::Offset(offset) => u64::try_from(offset).ok(),
-            _ => None,
-        };
-        let committed = committed.map(|offset| Committed { offset, metadata, log: None });
-        let log = range(client, &owned.partition)?;
-        assignments.push(Assignment { owned, committed, log, has_other_commits: false });
-    }
-    Ok(assignments)
-}
-
-fn range(client: &Client, of: &TopicPartition) -> Result<Extent, Error> {
-    let number = i32::try_from(of.partition).unwrap_or(i32::MAX);
-    let (start, end) = client
-        .fetch_watermarks(&of.topic, number, ANSWER)
-        .map_err(|error| failed("the ends of a log", error))?;
-    let (start, end) = (u64::try_from(start).unwrap_or(0), u64::try_from(end).unwrap_or(0));
-    Ok(Extent { doubt: start, floor: start, start, end, limit: end, identity: None })
-}
-
 /// Commits and releases for a [`Member`](crate::Member).
 #[derive(Clone, Debug)]
 pub struct KafkaControl {
@@ -215,11 +167,11 @@ impl Control for KafkaControl {
     async fn extents(&self, owned: Vec<Owned>) -> Result<Vec<Option<Extent>>, Error> {
         let context = Arc::clone(&self.calls.context);
         let look_up = move |client: &Client| {
-            let extent = |owned: Owned| {
-                let is_owned = lock(&context.ownership).is_owned(&owned);
-                is_owned.then(|| range(client, &owned.partition)).transpose()
-            };
-            owned.into_iter().map(extent).collect()
+            let is_owned = |owned: &Owned| lock(&context.ownership).is_owned(owned);
+            let (asked, _): (Vec<_>, Vec<_>) = owned.iter().cloned().partition(is_owned);
+            let found: Result<Vec<_>, _> = extents(client, &context, &asked)?.into_iter().collect();
+            let found: BTreeMap<_, _> = asked.into_iter().zip(found?).collect();
+            Ok(owned.iter().map(|owned| found.get(owned).cloned()).collect())
         };
         let left = || Err(Error::new("the member has left its group"));
         self.calls.run(look_up).await.unwrap_or_else(left)
@@ -227,7 +179,14 @@ impl Control for KafkaControl {
 }
 
 fn commit(client: &Client, context: &Context, commits: Vec<Commit>) -> Result<(), CommitError> {
-    let is_owned = |commit: &Commit| lock(&context.ownership).is_owned(&commit.owned);
+    if lock(&context.ownership).is_revoking() {
+        look_at_logs(client, context, &commits)?;
+    }
+    let is_owned = |commit: &Commit| {
+        let mut ownership = lock(&context.ownership);
+        let is_place = ownership.is_log(&commit.owned, commit.committed.log);
+        is_place && ownership.is_owned(&commit.owned)
+    };
     let (commits, gone): (Vec<_>, Vec<_>) = commits.into_iter().partition(is_owned);
     let mut fenced: Vec<_> = gone.into_iter().map(|commit| commit.owned).collect();
     if !commits.is_empty() {
@@ -248,6 +207,21 @@ fn commit(client: &Client, context: &Context, commits: Vec<Commit>) -> Result<()
         }
     }
     if fenced.is_empty() { Ok(()) } else { Err(CommitError::Fenced(fenced)) }
+}
+
+/// A topic that was made again may be why its partitions are revoked: the last commits are of the one before.
+fn look_at_logs(client: &Client, context: &Context, commits: &[Commit]) -> Result<(), CommitError> {
+    let of = |commit: &Commit| Arc::clone(&commit.owned.partition.topic);
+    let names: BTreeSet<_> = commits.iter().map(of).collect();
+    let topics = sys::describe_topics(client, &names.into_iter().collect::<Vec<_>>());
+    let topics = topics.map_err(|error| CommitError::Failed(failed("the topics", error)))?;
+    let mut ownership = lock(&context.ownership);
+    for Commit { owned, .. } in commits {
+        if let Some(topic) = topics.get(&*owned.partition.topic) {
+            ownership.set_log(owned, topic.id);
+        }
+    }
+    Ok(())
 }
 
 fn commit_list(commits: &[Commit]) -> Result<TopicPartitionList, Error> {

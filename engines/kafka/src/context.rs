@@ -5,16 +5,17 @@
 
 use crate::ownership::Ownership;
 use crate::sys;
+use crate::token::fencing_token;
 use colored::sync::Notify;
 use colored_consumer::{Assignment, Extent, Owned, TopicPartition};
+use rdkafka::config::RDKafkaLogLevel as Level;
 use rdkafka::consumer::{BaseConsumer, Consumer, ConsumerContext};
 use rdkafka::error::KafkaError;
 use rdkafka::types::RDKafkaRespErr;
 use rdkafka::{ClientContext, Offset, TopicPartitionList};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The client.
 pub(crate) type Client = BaseConsumer<Context>;
@@ -25,11 +26,13 @@ pub(crate) enum Change {
     /// The group assigns partitions, in a generation.
     Assigned(Vec<TopicPartition>, u64),
     /// What was committed in new partitions, and what their logs have.
-    Prepared(Vec<Assignment>),
+    Prepared(Vec<(Owned, Assignment)>),
     /// The group wants partitions back, or they are lost.
     Revoked(Vec<TopicPartition>, bool),
-    /// What the logs of these partitions have.
-    Ranges(Vec<(Owned, Extent)>),
+    /// What the logs of these partitions have, whose next record is not there.
+    Extents(Vec<(Owned, Extent)>),
+    /// The topics that are there, if a broker has answered.
+    Topics(Option<BTreeMap<String, sys::Described>>),
 }
 
 /// What the client and a member share.
@@ -42,8 +45,12 @@ pub(crate) struct Context {
     is_closing: AtomicBool,
     /// Whether the last outage was reported.
     is_out: AtomicBool,
+    /// The topics that the member has read: their ids, and whether it has read another one of the name before.
+    topics: Mutex<BTreeMap<String, (u128, bool)>>,
     /// Whether the end of the client is not enough to leave the group.
     pub(crate) must_leave: bool,
+    /// Whether what a transaction has written is read before its end.
+    pub(crate) reads_uncommitted: bool,
 }
 
 /// What a thread that panicked has left is as good: each change is a single step.
@@ -52,15 +59,28 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 impl Context {
-    pub(crate) fn new(must_leave: bool) -> Context {
+    pub(crate) fn new(must_leave: bool, reads_uncommitted: bool) -> Context {
         Context {
             changes: Mutex::default(),
             ownership: Mutex::default(),
             wake: Arc::new(Notify::new()),
             is_closing: AtomicBool::new(false),
             is_out: AtomicBool::new(false),
+            topics: Mutex::default(),
             must_leave,
+            reads_uncommitted,
         }
+    }
+
+    /// The member is to read a topic. Returns whether it has read another one of this name.
+    pub(crate) fn note_topic(&self, name: &str, id: Option<u128>) -> bool {
+        let Some(id) = id else { return false };
+        let mut topics = lock(&self.topics);
+        let noted = topics.entry(name.to_owned()).or_insert((id, false));
+        if noted.0 != id {
+            *noted = (id, true);
+        }
+        noted.1
     }
 
     pub(crate) fn push(&self, change: Change) {
@@ -81,6 +101,52 @@ impl Context {
         self.is_closing.store(true, Ordering::Relaxed);
     }
 
+    /// An error after which the client goes on by itself: the first of an outage is told.
+    pub(crate) fn report(&self, failure: &sys::Failure) {
+        // Ordering: a hint for people.
+        if !self.is_out.swap(true, Ordering::Relaxed) {
+            eprintln!("colored-consumer-kafka: {}: {}", failure.code, failure.text);
+        }
+    }
+
+    /// Hands a line of the client's log to the crate `log`.
+    pub(crate) fn log_line(&self, line: &sys::Line) {
+        let level = match line.level {
+            0 => Level::Emerg,
+            1 => Level::Alert,
+            2 => Level::Critical,
+            3 => Level::Error,
+            4 => Level::Warning,
+            5 => Level::Notice,
+            6 => Level::Info,
+            _ => Level::Debug,
+        };
+        self.log(level, &line.facility, &line.text);
+    }
+
+    /// The group gives partitions, or wants them back.
+    pub(crate) fn rebalance(
+        &self,
+        client: &Client,
+        what: RDKafkaRespErr,
+        partitions: Vec<TopicPartition>,
+    ) {
+        // Ordering: see `close`.
+        let is_closing = self.is_closing.load(Ordering::Relaxed);
+        if what == RDKafkaRespErr::RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS {
+            if !is_closing && !partitions.is_empty() {
+                self.push(Change::Assigned(partitions, fencing_token(client)));
+            }
+            // The client fetches a partition from `begin` on.
+            let nothing = TopicPartitionList::new();
+            log_error("an assignment", client.incremental_assign(&nothing));
+        } else if is_closing {
+            self.give_up(client, partitions);
+        } else {
+            self.push(Change::Revoked(partitions, client.assignment_lost()));
+        }
+    }
+
     /// Records come: an outage is over.
     pub(crate) fn recover(&self) {
         // Ordering: a hint for people.
@@ -99,41 +165,13 @@ impl Context {
     }
 }
 
-impl ClientContext for Context {
-    /// The client goes on by itself.
-    fn error(&self, error: KafkaError, reason: &str) {
-        // Ordering: a hint for people.
-        if !self.is_out.swap(true, Ordering::Relaxed) {
-            eprintln!("colored-consumer-kafka: {error}: {reason}");
-        }
-    }
-}
+impl ClientContext for Context {}
 
+/// The last poll is that of the client's own end.
 impl ConsumerContext for Context {
     fn rebalance(&self, client: &Client, what: RDKafkaRespErr, list: &mut TopicPartitionList) {
-        let partitions = partitions(list);
-        // Ordering: see `close`.
-        let is_closing = self.is_closing.load(Ordering::Relaxed);
-        if what == RDKafkaRespErr::RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS {
-            if !is_closing && !partitions.is_empty() {
-                self.push(Change::Assigned(partitions, fencing_token(client)));
-            }
-            // The client fetches a partition from `begin` on.
-            let nothing = TopicPartitionList::new();
-            log_error("an assignment", client.incremental_assign(&nothing));
-        } else if is_closing {
-            self.give_up(client, partitions);
-        } else {
-            self.push(Change::Revoked(partitions, client.assignment_lost()));
-        }
+        Context::rebalance(self, client, what, partitions(list));
     }
-}
-
-/// The generation of the group, and below it the time in tenths of a second.
-fn fencing_token(client: &Client) -> u64 {
-    let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let tenths = (time.as_millis() / 100) as u32;
-    u64::from(sys::generation(client).unwrap_or(0)) << 32 | u64::from(tenths)
 }
 
 pub(crate) fn log_error(what: &str, result: Result<(), KafkaError>) {

@@ -3,8 +3,8 @@
 use crate::calls::{ANSWER, Calls, failed};
 use crate::context::{Client, Context};
 use crate::member::Member;
-use colored::time::Duration;
-use colored_consumer::Error;
+use colored::time::{Duration, Instant, sleep};
+use colored_consumer::{Error, Source};
 use rdkafka::ClientConfig;
 use rdkafka::consumer::Consumer;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,6 +23,12 @@ const OWN: [&str; 7] = [
 
 /// Kafka's clients have 45 s, too.
 const SESSION: Duration = Duration::from_secs(45);
+
+/// A broker lets no session of the newer protocol be longer than 60 s, unless it is configured to.
+const LONGEST_SESSION: Duration = Duration::from_secs(90);
+
+/// How long after a refusal a static member tries to join again.
+const BETWEEN_JOINS: Duration = Duration::from_secs(1);
 
 /// A Kafka cluster.
 #[derive(Clone, Debug)]
@@ -85,8 +91,9 @@ pub struct MemberOptions {
 }
 
 impl MemberOptions {
-    /// A static member: when it leaves, its partitions wait for the next member of this name until its session ends. A
-    /// member of the same name that is still there fails.
+    /// A static member: when it leaves, its partitions wait for the next member of this name until its session ends. With the
+    /// classic protocol, a member of the same name that is still there fails. With `group.protocol=consumer` it stays: if it
+    /// was killed, [`join`](MemberOptions::join) waits until its session has ended.
     pub fn instance(mut self, name: impl Into<String>) -> Self {
         self.instance = Some(name.into());
         self
@@ -129,11 +136,12 @@ impl MemberOptions {
         config.set("enable.auto.commit", "false");
         config.set("enable.auto.offset.store", "false");
         config.set("auto.offset.reset", "error");
+        config.set("enable.partition.eof", "true");
         if let Some(instance) = &self.instance {
             config.set("group.instance.id", instance);
         }
         let strategy = "partition.assignment.strategy";
-        if self.properties.get("group.protocol").is_some_and(|protocol| protocol == "consumer") {
+        if has_newer_protocol(&config) {
             config.remove(strategy);
             return Ok(config);
         }
@@ -151,24 +159,45 @@ impl MemberOptions {
     /// # Errors
     ///
     /// If no broker answers within 10 s, a topic does not exist, none is named, a property is wrong, or the heartbeat is not
-    /// shorter than the session.
+    /// shorter than the session; with `group.protocol=consumer` also if a member of the same name is still there after 90 s.
     ///
     /// # Panics
     ///
     /// Outside a runtime.
     pub async fn join(self) -> Result<Member, Error> {
-        let config = self.config()?;
-        let joining = colored::spawn_blocking(move || connect(&config, &self.topics));
-        let client = joining.await.map_err(|error| failed("the join", error))??;
-        Ok(Member::new(Calls::new(Arc::new(client))))
+        let (config, topics) = (Arc::new(self.config()?), Arc::new(self.topics));
+        let end = Instant::now() + LONGEST_SESSION;
+        loop {
+            let (of, names) = (Arc::clone(&config), Arc::clone(&topics));
+            let joining = colored::spawn_blocking(move || connect(&of, &names));
+            let client = joining.await.map_err(|error| failed("the join", error))??;
+            let mut member = Member::new(Calls::new(Arc::new(client)));
+            // With the classic protocol a static member takes the place of its predecessor at once.
+            let may_be_refused = has_newer_protocol(&config) && self.instance.is_some();
+            if !may_be_refused || member.enter(ANSWER).await? {
+                return Ok(member);
+            }
+            // The refusal has ended its client for good.
+            member.close().await?;
+            if Instant::now() >= end {
+                let name = self.instance.unwrap_or_default();
+                return Err(Error::new(format!("another member of the name {name:?} is there")));
+            }
+            sleep(BETWEEN_JOINS).await;
+        }
     }
+}
+
+fn has_newer_protocol(config: &ClientConfig) -> bool {
+    config.get("group.protocol").is_some_and(|protocol| protocol == "consumer")
 }
 
 fn connect(config: &ClientConfig, topics: &BTreeSet<Arc<str>>) -> Result<Client, Error> {
     // A static member stays in its group. The id of the newer protocol is the client's own.
-    let has_own_id = config.get("group.instance.id").is_some()
-        || config.get("group.protocol").is_some_and(|protocol| protocol == "consumer");
-    let context = Context::new(!has_own_id);
+    let has_own_id = config.get("group.instance.id").is_some() || has_newer_protocol(config);
+    let reads_uncommitted =
+        config.get("isolation.level").is_some_and(|level| level == "read_uncommitted");
+    let context = Context::new(!has_own_id, reads_uncommitted);
     let wake = Arc::clone(&context.wake);
     let created = config.create_with_context::<_, Client>(context);
     let mut client = created.map_err(|error| failed("the configuration", error))?;

@@ -27,8 +27,14 @@
 //!   nothing from the member's other partitions in that time; their records that were read before go on.
 //! * Calls that wait for the broker run on a blocking thread, one at a time: commits, the end of a hand-over, and the
 //!   look-up of what was committed. So a commit never comes after a later one, or after a hand-over.
-//! * The generation of a partition is the group's, and behind it the time at which the partition was assigned, because a
-//!   static member that restarts keeps the generation of its group.
+//! * The generation of a partition is the time at which it was assigned, in milliseconds, by the clock of its member, and
+//!   below it the low bits of the group's generation. That one alone falls: it begins near 1 again when a group is deleted or
+//!   expires, or changes its protocol while it has no members. So the clocks of two owners must differ by less than the time
+//!   that the first one has had the partition.
+//! * A commit says where the client goes on when nothing is in flight: that passes the markers of transactions.
+//! * What lies before the last stable offset can be read, and `lag` ends there. A group may stand up to the high watermark.
+//! * Every 3 s a member looks whether its topics are still the same, by their ids: the client goes on at the old offset in a
+//!   topic that was made again.
 //!
 //! # What Kafka does not promise
 //!
@@ -43,7 +49,9 @@
 //! | `member` | [`Member`]: records and changes of the group, as events |
 //! | `reader` | the records of a partition that were fetched and not returned yet |
 //! | `ownership` | which partitions the member owns; no client and no task |
-//! | `calls` | [`KafkaControl`], and all calls that wait |
+//! | `calls` | [`KafkaControl`], and the calls that wait, one at a time |
+//! | `lookups` | what the brokers know of partitions |
+//! | `token` | the fencing token |
 //! | `context` | what the client calls when the group changes |
 //! | `sys` | what the safe interface of the client lacks |
 
@@ -52,11 +60,13 @@
 mod calls;
 mod context;
 mod engine;
+mod lookups;
 mod member;
 mod ownership;
 mod reader;
 #[expect(unsafe_code, reason = "it calls the C library")]
 mod sys;
+mod token;
 
 pub use self::calls::KafkaControl;
 pub use self::engine::{Engine, MemberOptions};

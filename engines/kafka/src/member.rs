@@ -2,17 +2,15 @@
 
 use crate::calls::{Calls, KafkaControl, unassign};
 use crate::context::{Change, Client, add, list, lock, log_error};
+use crate::lookups::{look_at_topics, look_up, prepare};
 use crate::reader::Reader;
-use crate::sys;
-use bytes::Bytes;
-use colored::time::{Duration, sleep, timeout};
-use colored_consumer::{Error, Event, Extent, Owned, Record, Room, Source, TopicPartition};
+use crate::sys::{self, ClientQueue, Failure, Message, Polled};
+use colored::time::{Duration, Instant, sleep, timeout};
+use colored_consumer::{Error, Event, Owned, Room, Source, TopicPartition};
 use rdkafka::consumer::Consumer;
-use rdkafka::error::KafkaError;
-use rdkafka::message::{BorrowedMessage, Headers, Message};
 use rdkafka::types::RDKafkaErrorCode;
 use rdkafka::{Offset, TopicPartitionList};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -23,8 +21,12 @@ const CHUNK: usize = 256;
 /// The client's call that records have come can be missed: librdkafka calls once, when its queue is no longer empty.
 const TICK: Duration = Duration::from_millis(500);
 
-/// How long after a failed look-up the next one begins.
-const PAUSE: Duration = Duration::from_millis(200);
+/// How often a member looks whether its topics are still the same: the client reads a topic that was made again from the old
+/// place on. It costs a broker an answer from its memory.
+const LOOK: Duration = Duration::from_secs(3);
+
+/// How often a member that is about to join looks whether it has.
+const JOIN_TICK: Duration = Duration::from_millis(20);
 
 type Step = Pin<Box<dyn Future<Output = ()> + Send>>;
 
@@ -42,6 +44,8 @@ pub struct Member {
     step: Option<Step>,
     /// What ended the client.
     fatal: Option<String>,
+    /// When the member looks at its topics again. None while it does.
+    next_look: Option<Instant>,
 }
 
 impl fmt::Debug for Member {
@@ -62,7 +66,27 @@ impl Member {
             begins: Vec::new(),
             step: None,
             fatal: None,
+            next_look: Some(Instant::now() + LOOK),
         }
+    }
+
+    /// Waits until the group has the member, for this time at most. Returns whether it may be polled: not if the group holds
+    /// the place of another member of its name, which ends this client. Cancel safe.
+    pub(crate) async fn enter(&mut self, time: Duration) -> Result<bool, Error> {
+        let (client, end) = (self.client(), Instant::now() + time);
+        while sys::generation(&client).is_none_or(|generation| generation == 0) {
+            match client.client().fatal_error() {
+                Some((RDKafkaErrorCode::UnreleasedInstanceId, _)) => return Ok(false),
+                // The first poll says it.
+                Some(_) => return Ok(true),
+                None if Instant::now() >= end => return Ok(true),
+                None => {}
+            }
+            // Other errors pass, or come again.
+            let _ = self.fetch(&client);
+            sleep(JOIN_TICK).await;
+        }
+        Ok(true)
     }
 
     fn client(&self) -> Arc<Client> {
@@ -82,18 +106,63 @@ impl Member {
                 drop(ownership);
                 let _detached = colored::spawn_unique(prepare(self.calls.clone(), owned));
             }
-            Change::Prepared(mut assignments) => {
+            Change::Prepared(mut prepared) => {
                 let mut ownership = lock(&context.ownership);
-                assignments.retain(|assignment| ownership.tell(&assignment.owned));
+                prepared.retain(|(owned, assignment)| {
+                    ownership.set_log(owned, assignment.log.identity);
+                    ownership.tell(owned)
+                });
                 drop(ownership);
-                let owned = assignments.iter().map(|assignment| assignment.owned.clone());
-                self.readers.extend(owned.map(Reader::new));
-                if !assignments.is_empty() {
-                    self.events.push_back(Event::Assigned(assignments));
+                let readers =
+                    prepared.iter().map(|(owned, of)| Reader::new(owned.clone(), of.log.identity));
+                self.readers.extend(readers);
+                if !prepared.is_empty() {
+                    let assignments = prepared.into_iter().map(|(_, assignment)| assignment);
+                    self.events.push_back(Event::Assigned(assignments.collect()));
                 }
             }
             Change::Revoked(partitions, is_lost) => self.revoke(partitions, is_lost),
-            Change::Ranges(ranges) => ranges.into_iter().for_each(|range| self.check(range)),
+            Change::Extents(extents) => {
+                for (owned, log) in extents {
+                    let mut waiting = self.readers.iter_mut().filter(|of| !of.is_begun());
+                    if let Some(reader) = waiting.find(|reader| reader.owned == owned) {
+                        lock(&context.ownership).set_log(&owned, log.identity);
+                        reader.log = log.identity;
+                        reader.out_of_range = Some(log);
+                    }
+                }
+            }
+            Change::Topics(topics) => {
+                self.next_look = Some(Instant::now() + LOOK);
+                self.compare(&topics.unwrap_or_default());
+            }
+        }
+    }
+
+    /// Finds the partitions whose topics were made again.
+    fn compare(&mut self, topics: &BTreeMap<String, sys::Described>) {
+        let mut other = Vec::new();
+        for reader in &mut self.readers {
+            let log = topics.get(&*reader.owned.partition.topic).and_then(|topic| topic.id);
+            let is_other = reader.log.zip(log).is_some_and(|(before, now)| before != now);
+            if is_other && reader.is_begun() {
+                lock(&self.calls.context.ownership).set_log(&reader.owned, log);
+                reader.stop(true);
+                other.push(reader.owned.clone());
+            }
+        }
+        if !other.is_empty() {
+            let _detached = colored::spawn_unique(look_up(self.calls.clone(), other));
+        }
+    }
+
+    /// Begins to look at the topics, if it is time.
+    fn look(&mut self) {
+        if self.next_look.is_some_and(|at| at <= Instant::now()) && !self.readers.is_empty() {
+            self.next_look = None;
+            let topics = self.readers.iter().map(|of| Arc::clone(&of.owned.partition.topic));
+            let _detached =
+                colored::spawn_unique(look_at_topics(self.calls.clone(), topics.collect()));
         }
     }
 
@@ -123,29 +192,25 @@ impl Member {
         }
     }
 
-    /// The log of a partition has these records.
-    fn check(&mut self, (owned, log): (Owned, Extent)) {
-        let Some(reader) = self.readers.iter_mut().find(|reader| reader.owned == owned) else {
-            return;
-        };
-        if reader.next.is_some_and(|next| !log.has_place(next)) {
-            reader.next = None;
-            self.events.push_back(Event::OutOfRange { owned, log });
-        }
-    }
-
-    /// The records of some partition, another one first each time.
-    fn take_records(&mut self, client: &Client, room: Room) -> Option<Event> {
+    /// What some partition has to tell, another one first each time: records, or where its log ends, or that it does not have
+    /// the next record.
+    fn take_from_readers(&mut self, client: &Client, room: Room) -> Option<Event> {
         let count = self.readers.len();
         for at in 0..count {
             let reader = &mut self.readers[(self.first + at) % count];
+            let owned = reader.owned.clone();
             let records = reader.take(room);
             if let Some(last) = records.last() {
-                let (owned, after) = (reader.owned.clone(), last.offset + 1);
+                let known = sys::known_end(client, &owned.partition);
+                let (next, end) = reader.tell(last.offset + 1, known);
                 self.first = (self.first + at + 1) % count;
-                let end =
-                    sys::known_end(client, &owned.partition).map_or(after, |end| end.max(after));
-                return Some(Event::Records { owned, records, next: after, end });
+                return Some(Event::Records { owned, records, next, end });
+            }
+            if let Some(end) = reader.take_end() {
+                return Some(Event::Records { owned, records, next: end, end });
+            }
+            if let Some(log) = reader.take_out_of_range() {
+                return Some(Event::OutOfRange { owned, log });
             }
         }
         None
@@ -162,8 +227,7 @@ impl Member {
             }
             return Some(blocking(move || begin(&client, &calls, begins)));
         }
-        let is_full =
-            room.records == 0 && self.readers.iter().any(|reader| !reader.buffer.is_empty());
+        let is_full = room.records == 0 && self.readers.iter().any(Reader::has_records);
         let (mut paused, mut resumed) = (Vec::new(), Vec::new());
         for reader in &mut self.readers {
             let wants = reader.wants_pause(is_full);
@@ -187,53 +251,66 @@ impl Member {
 
     /// Takes what the client has fetched; returns whether there was something.
     fn fetch(&mut self, client: &Client) -> Result<bool, Error> {
+        let queue = ClientQueue::of(client);
         for count in 0..CHUNK {
-            // An event of the group is no record, and there may be one behind it.
-            let Some(polled) = client.poll(Duration::ZERO).or_else(|| client.poll(Duration::ZERO))
-            else {
-                return Ok(count > 0);
-            };
+            let Some(polled) = queue.poll() else { return Ok(count > 0) };
             match polled {
-                Ok(message) => self.keep(&message),
-                Err(error) => {
-                    self.judge(client, &error)?;
-                    return Ok(true);
+                Polled::Message(message) => self.keep(&message),
+                Polled::Failed(failure) => self.judge(client, &failure)?,
+                Polled::Rebalance(what, partitions) => {
+                    self.calls.context.rebalance(client, what, partitions);
                 }
+                Polled::Log(line) => self.calls.context.log_line(&line),
+                Polled::Other => {}
             }
         }
         Ok(true)
     }
 
-    fn keep(&mut self, message: &BorrowedMessage<'_>) {
-        let (topic, partition) = (message.topic(), message.partition());
-        let is_its = |reader: &&mut Reader| {
-            let of = &reader.owned.partition;
-            i64::from(of.partition) == i64::from(partition) && &*of.topic == topic
-        };
-        if let Some(reader) = self.readers.iter_mut().find(is_its) {
+    fn keep(&mut self, message: &Message) {
+        let mut readers = self.readers.iter_mut();
+        if let Some(reader) = readers.find(|reader| message.is_of(&reader.owned.partition)) {
             self.calls.context.recover();
-            let record = record(&reader.owned.partition, message);
-            reader.push(record);
+            reader.push(message.record(&reader.owned.partition));
         }
     }
 
     /// An error of the client: it tries most things again by itself.
-    fn judge(&mut self, client: &Client, error: &KafkaError) -> Result<(), Error> {
-        match error.rdkafka_error_code() {
-            Some(RDKafkaErrorCode::AutoOffsetReset | RDKafkaErrorCode::OffsetOutOfRange) => {
-                let begun = self.readers.iter().filter(|reader| reader.next.is_some());
-                let owned = begun.map(|reader| reader.owned.clone()).collect();
-                let _detached = colored::spawn_unique(look_up(self.calls.clone(), owned));
+    fn judge(&mut self, client: &Client, failure: &Failure) -> Result<(), Error> {
+        let mut readers = self.readers.iter_mut().filter(|reader| reader.is_begun());
+        let place = failure.place.as_ref();
+        let reader = place.and_then(|(of, _)| readers.find(|reader| reader.owned.partition == *of));
+        match (failure.code, reader) {
+            (RDKafkaErrorCode::PartitionEOF, reader) => {
+                let end = place.map_or(0, |(_, offset)| *offset);
+                reader.into_iter().for_each(|reader| reader.reach_end(end));
                 Ok(())
             }
-            Some(code) if is_passing(code) => Ok(()),
-            code => {
-                let is_fatal = matches!(error, KafkaError::MessageConsumptionFatal(_));
+            (RDKafkaErrorCode::AutoOffsetReset | RDKafkaErrorCode::OffsetOutOfRange, reader) => {
+                // The client reads the partition no further, whatever its log has by now.
+                if let Some(reader) = reader {
+                    reader.stop(false);
+                    let owned = vec![reader.owned.clone()];
+                    let _detached = colored::spawn_unique(look_up(self.calls.clone(), owned));
+                }
+                Ok(())
+            }
+            (code, _) if is_passing(code) => {
+                self.calls.context.report(failure);
+                Ok(())
+            }
+            (code, Some(reader)) if !failure.is_fatal => {
+                reader.stop(true);
+                let error = Error::new(format!("{code}: {}", failure.text));
+                self.events.push_back(Event::Failed { owned: reader.owned.clone(), error });
+                Ok(())
+            }
+            (code, _) => {
                 let text = match client.client().fatal_error() {
                     Some((code, reason)) => format!("{code}: {reason}"),
-                    None => code.map_or_else(|| error.to_string(), |code| code.to_string()),
+                    None => format!("{code}: {}", failure.text),
                 };
-                self.fatal = is_fatal.then(|| text.clone());
+                self.fatal = failure.is_fatal.then(|| text.clone());
                 Err(Error::new(text))
             }
         }
@@ -292,52 +369,6 @@ fn begin(client: &Client, calls: &Calls, begins: Vec<(Owned, u64)>) {
     }
 }
 
-/// Looks up what a member has to know of its new partitions, until that succeeds or they have gone.
-async fn prepare(calls: Calls, owned: Vec<Owned>) {
-    loop {
-        let is_there = |owned: &Owned| lock(&calls.context.ownership).is_owned(owned);
-        let left: Vec<_> = owned.iter().filter(|owned| is_there(owned)).cloned().collect();
-        if left.is_empty() {
-            return;
-        }
-        match calls.prepare(left).await {
-            None => return,
-            Some(Ok(assignments)) => return calls.context.push(Change::Prepared(assignments)),
-            Some(Err(error)) => {
-                eprintln!(
-                    "colored-consumer-kafka: new partitions wait, and are tried again: {error}"
-                );
-                sleep(PAUSE).await;
-            }
-        }
-    }
-}
-
-async fn look_up(calls: Calls, owned: Vec<Owned>) {
-    if let Some(ranges) = calls.ranges(owned).await {
-        calls.context.push(Change::Ranges(ranges));
-    }
-}
-
-fn record(of: &TopicPartition, message: &BorrowedMessage<'_>) -> Record {
-    let copy = |bytes: &[u8]| Bytes::copy_from_slice(bytes);
-    let headers = message.headers().map_or_else(Vec::new, |headers| {
-        let header = |header: rdkafka::message::Header<'_, &[u8]>| {
-            (header.key.to_owned(), header.value.map(copy))
-        };
-        headers.iter().map(header).collect()
-    });
-    Record {
-        topic: Arc::clone(&of.topic),
-        partition: of.partition,
-        offset: u64::try_from(message.offset()).unwrap_or(0),
-        timestamp: message.timestamp().to_millis().unwrap_or(0),
-        key: message.key().map(copy),
-        value: message.payload().map(copy),
-        headers,
-    }
-}
-
 impl Source for Member {
     type Control = KafkaControl;
 
@@ -362,7 +393,7 @@ impl Source for Member {
                 self.apply(change);
                 continue;
             }
-            if let Some(event) = self.take_records(&client, room) {
+            if let Some(event) = self.take_from_readers(&client, room) {
                 return Ok(event);
             }
             self.step = self.next_step(&client, room);
@@ -370,6 +401,7 @@ impl Source for Member {
                 continue;
             }
             self.check_hand_over(&client);
+            self.look();
             // In time or not, the member looks.
             let _ = timeout(TICK, self.calls.context.wake.notified()).await;
         }

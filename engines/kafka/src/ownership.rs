@@ -11,6 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug)]
 struct Claim {
     generation: u64,
+    /// Which log it is, if that is known.
+    log: Option<u128>,
     /// Whether the consumer has heard of it.
     is_told: bool,
     /// Whether the client fetches it.
@@ -44,13 +46,19 @@ pub(crate) struct Ownership {
 impl Ownership {
     /// The group assigns a partition.
     pub(crate) fn assign(&mut self, partition: TopicPartition, generation: u64) {
-        let claim = Claim { generation, is_told: false, is_begun: false, is_released: false };
+        let (is_told, is_begun, is_released) = (false, false, false);
+        let claim = Claim { generation, log: None, is_told, is_begun, is_released };
         self.claims.insert(partition, claim);
     }
 
     fn claim(&mut self, of: &Owned) -> Option<&mut Claim> {
         let claim = self.claims.get_mut(&of.partition)?;
         (claim.generation == of.generation).then_some(claim)
+    }
+
+    /// Whether the group waits for partitions of this member.
+    pub(crate) fn is_revoking(&self) -> bool {
+        self.revocation.is_some()
     }
 
     fn is_revoked(&self, partition: &TopicPartition) -> bool {
@@ -67,6 +75,19 @@ impl Ownership {
             }
             _ => false,
         }
+    }
+
+    /// The partition has this log now.
+    pub(crate) fn set_log(&mut self, of: &Owned, log: Option<u128>) {
+        if let Some(claim) = self.claim(of) {
+            claim.log = log;
+        }
+    }
+
+    /// Whether an offset of that log is a place in the partition's log, as far as both are known.
+    pub(crate) fn is_log(&mut self, of: &Owned, log: Option<u128>) -> bool {
+        let now = self.claim(of).and_then(|claim| claim.log);
+        now.zip(log).is_none_or(|(now, log)| now == log)
     }
 
     /// Whether the member owns the partition in this generation.
@@ -184,6 +205,17 @@ mod tests {
         ownership.assign(partition(0), 8);
         assert!(ownership.tell(&owned(0, 8)) && ownership.is_owned(&owned(0, 8)));
         assert!(!ownership.is_owned(&owned(0, 7)), "an earlier time");
+    }
+
+    #[test]
+    fn an_offset_of_another_log_is_no_place() {
+        let mut ownership = two();
+        assert!(ownership.is_log(&owned(0, 7), Some(1)), "not known yet");
+        ownership.set_log(&owned(0, 7), Some(1));
+        ownership.set_log(&owned(1, 6), Some(1));
+        assert!(ownership.is_log(&owned(0, 7), Some(1)) && ownership.is_log(&owned(0, 7), None));
+        assert!(!ownership.is_log(&owned(0, 7), Some(2)));
+        assert!(ownership.is_log(&owned(1, 7), Some(2)), "an earlier time says nothing");
     }
 
     #[test]

@@ -1,15 +1,23 @@
 //! The records of a partition that were fetched and not returned yet.
 
-use colored_consumer::{Owned, Record, Room};
+use colored_consumer::{Extent, Owned, Record, Room};
 use std::collections::VecDeque;
 
 /// An owned partition of which the consumer knows.
 #[derive(Debug)]
 pub(crate) struct Reader {
     pub(crate) owned: Owned,
-    pub(crate) buffer: VecDeque<Record>,
+    /// Which log it is, as last heard.
+    pub(crate) log: Option<u128>,
+    buffer: VecDeque<Record>,
     /// The offset that comes next, at least. None until the consumer begins, and after an offset out of range.
-    pub(crate) next: Option<u64>,
+    next: Option<u64>,
+    /// Where the client found nothing more that it can read.
+    end: Option<u64>,
+    /// The place and the end that the consumer was told at last.
+    told: Option<(u64, u64)>,
+    /// What the log has, when it does not have the next record.
+    pub(crate) out_of_range: Option<Extent>,
     /// Whether the consumer wants no records.
     pub(crate) is_paused: bool,
     /// Whether the client was told so.
@@ -17,11 +25,15 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    pub(crate) fn new(owned: Owned) -> Reader {
+    pub(crate) fn new(owned: Owned, log: Option<u128>) -> Reader {
         Reader {
             owned,
+            log,
             buffer: VecDeque::new(),
             next: None,
+            end: None,
+            told: None,
+            out_of_range: None,
             is_paused: false,
             is_client_paused: false,
         }
@@ -29,8 +41,25 @@ impl Reader {
 
     /// Reads from another place on: what was fetched is forgotten.
     pub(crate) fn begin(&mut self, offset: u64) {
-        self.next = Some(offset);
+        (self.next, self.end, self.told, self.out_of_range) = (Some(offset), None, None, None);
         self.buffer.clear();
+    }
+
+    /// Whether the client reads it.
+    pub(crate) fn is_begun(&self) -> bool {
+        self.next.is_some()
+    }
+
+    /// The client reads it no further. What was fetched is returned, unless it is of a log that is there no more.
+    pub(crate) fn stop(&mut self, forgets: bool) {
+        self.next = None;
+        if forgets {
+            self.buffer.clear();
+        }
+    }
+
+    pub(crate) fn has_records(&self) -> bool {
+        !self.buffer.is_empty()
     }
 
     /// Keeps a record that was fetched, unless it is of a place that was left.
@@ -39,6 +68,39 @@ impl Reader {
             self.next = Some(record.offset + 1);
             self.buffer.push_back(record);
         }
+    }
+
+    /// The client found nothing to read at this offset, which passes what is no record.
+    pub(crate) fn reach_end(&mut self, offset: u64) {
+        if self.next.is_some_and(|next| offset >= next) {
+            (self.next, self.end) = (Some(offset), Some(offset));
+        }
+    }
+
+    /// The offset that follows what was returned, and the end of what can be read. `known` is the end of the log, as the
+    /// client knows it: it may be above that.
+    pub(crate) fn tell(&mut self, after: u64, known: Option<u64>) -> (u64, u64) {
+        let next = self.buffer.front().map(|record| record.offset).or(self.next).unwrap_or(after);
+        let read = self.next.unwrap_or(next);
+        let end = if self.end == Some(read) { read } else { known.unwrap_or(read).max(read) };
+        self.told = Some((next, end));
+        (next, end)
+    }
+
+    /// Where the end of what can be read is, if it was reached, and the consumer does not know that.
+    pub(crate) fn take_end(&mut self) -> Option<u64> {
+        let end = self.end.filter(|end| self.next == Some(*end))?;
+        let is_news = self.told != Some((end, end));
+        if !is_news || self.is_paused || !self.buffer.is_empty() {
+            return None;
+        }
+        self.told = Some((end, end));
+        Some(end)
+    }
+
+    /// What the log has, if it does not have the next record, and what was fetched before is returned.
+    pub(crate) fn take_out_of_range(&mut self) -> Option<Extent> {
+        if self.buffer.is_empty() { self.out_of_range.take() } else { None }
     }
 
     /// Returns what there is room for: one record at least, if records may come at all.
@@ -80,7 +142,7 @@ mod tests {
 
     fn reader() -> Reader {
         let partition = TopicPartition { topic: "t".into(), partition: 0 };
-        let mut reader = Reader::new(Owned { partition, generation: 1 });
+        let mut reader = Reader::new(Owned { partition, generation: 1 }, None);
         reader.begin(5);
         (3..8).for_each(|offset| reader.push(record(offset)));
         reader
@@ -100,6 +162,41 @@ mod tests {
         reader.begin(2);
         reader.push(record(2));
         assert_eq!(offsets(&reader.take(Room { records: 9, bytes: 1_000 })), [2]);
+    }
+
+    /// The offsets 6 and 7 have no record; at 9 the client finds nothing that it can read, though the log ends at 12.
+    #[test]
+    fn the_place_passes_what_is_no_record() {
+        let partition = TopicPartition { topic: "t".into(), partition: 0 };
+        let mut reader = Reader::new(Owned { partition, generation: 1 }, None);
+        reader.begin(5);
+        [5, 8].map(|offset| reader.push(record(offset)));
+        assert_eq!(offsets(&reader.take(Room { records: 1, bytes: 1_000 })), [5]);
+        assert_eq!(reader.tell(6, Some(12)), (8, 12));
+        assert_eq!(offsets(&reader.take(Room { records: 9, bytes: 1_000 })), [8]);
+        assert_eq!(reader.tell(9, Some(12)), (9, 12));
+        assert_eq!(reader.take_end(), None);
+        reader.reach_end(8); // of a place that was passed
+        assert_eq!(reader.take_end(), None);
+        reader.reach_end(9);
+        assert_eq!((reader.take_end(), reader.take_end()), (Some(9), None));
+        reader.reach_end(12);
+        assert_eq!((reader.take_end(), reader.take_end()), (Some(12), None));
+        reader.push(record(12));
+        assert_eq!(offsets(&reader.take(Room { records: 9, bytes: 1_000 })), [12]);
+        assert_eq!(reader.tell(13, Some(12)), (13, 13), "the client knows the end late");
+    }
+
+    #[test]
+    fn what_was_fetched_before_a_gap_comes_before_it_is_told() {
+        let mut reader = reader();
+        reader.stop(false);
+        reader.push(record(9));
+        let log = Extent { start: 20, end: 30, ..Extent::default() };
+        reader.out_of_range = Some(log.clone());
+        assert_eq!(reader.take_out_of_range(), None);
+        assert_eq!(offsets(&reader.take(Room { records: 9, bytes: 10_000 })), [5, 6, 7]);
+        assert_eq!((reader.take_out_of_range(), reader.take_out_of_range()), (Some(log), None));
     }
 
     #[test]

@@ -1,5 +1,12 @@
 //! What the safe interface of the client lacks: the membership in the group, the result of a commit by partition, bytes
-//! of metadata, and the known end of a partition. The only module with `unsafe`.
+//! of metadata, the known end of a partition, errors with their partitions (`poll`), and what logs have (`admin`). With its
+//! two parts, the only module with `unsafe`.
+
+mod admin;
+mod poll;
+
+pub(crate) use self::admin::{Described, Ends, describe_topics, list_offsets};
+pub(crate) use self::poll::{ClientQueue, Failure, Line, Message, Polled};
 
 use crate::context::Client;
 use colored_consumer::TopicPartition;
@@ -7,7 +14,7 @@ use rdkafka::TopicPartitionList;
 use rdkafka::consumer::Consumer;
 use rdkafka::types::{RDKafka, RDKafkaErrorCode, RDKafkaRespErr};
 use rdkafka_sys::bindings;
-use std::ffi::{CStr, CString};
+use std::ffi::{CStr, CString, c_char};
 
 fn pointer(client: &Client) -> *mut RDKafka {
     client.client().native_ptr()
@@ -104,17 +111,61 @@ unsafe fn elements<'a>(
     }
 }
 
-/// A queue for the result of a commit.
+/// The partition of an element, and its offset; 0 if it is none.
+fn partition(element: &bindings::rd_kafka_topic_partition_t) -> Option<(TopicPartition, u64)> {
+    let partition = u32::try_from(element.partition).ok()?;
+    // SAFETY: It lives as long as the element.
+    let topic = unsafe { text(element.topic) };
+    let offset = u64::try_from(element.offset).unwrap_or(0);
+    Some((TopicPartition { topic: topic.into(), partition }, offset))
+}
+
+fn partitions(elements: &[bindings::rd_kafka_topic_partition_t]) -> Vec<TopicPartition> {
+    elements.iter().filter_map(partition).map(|(partition, _)| partition).collect()
+}
+
+/// Copies a text of the client; an empty one for null.
+///
+/// # Safety
+///
+/// It is null, or a text that ends with a zero and lives as long as the call.
+unsafe fn text(of: *const c_char) -> String {
+    if of.is_null() {
+        return String::new();
+    }
+    // SAFETY: The caller promises that it lives and ends.
+    unsafe { CStr::from_ptr(of) }.to_string_lossy().into_owned()
+}
+
+/// A queue for the result of a call.
 struct Queue(*mut bindings::rd_kafka_queue_t);
+
+impl Queue {
+    fn new(client: &Client) -> Queue {
+        // SAFETY: The client lives as long as the reference.
+        Queue(unsafe { bindings::rd_kafka_queue_new(pointer(client)) })
+    }
+
+    /// Waits for the result, as long as it takes: the client has a limit for the time of each call.
+    fn wait(&self) -> Event {
+        loop {
+            // SAFETY: The queue lives; -1 waits as long as it takes.
+            let event = Event(unsafe { bindings::rd_kafka_queue_poll(self.0, -1) });
+            if !event.0.is_null() {
+                return event;
+            }
+        }
+    }
+}
 
 impl Drop for Queue {
     fn drop(&mut self) {
-        // SAFETY: It is this one's alone, and the client still lives: `commit` has a reference.
+        // SAFETY: It is this one's alone, and the client still lives: the call has a reference.
         unsafe { bindings::rd_kafka_queue_destroy(self.0) };
     }
 }
 
-/// The result of a commit. It ends before its queue, and so before the client.
+/// What comes out of a queue. It ends before the client.
 struct Event(*mut bindings::rd_kafka_event_t);
 
 impl Drop for Event {
@@ -130,8 +181,7 @@ pub(crate) fn commit(
     client: &Client,
     list: &TopicPartitionList,
 ) -> Result<Vec<Option<RDKafkaErrorCode>>, RDKafkaErrorCode> {
-    // SAFETY: The client lives as long as the reference.
-    let queue = Queue(unsafe { bindings::rd_kafka_queue_new(pointer(client)) });
+    let queue = Queue::new(client);
     // SAFETY: Client, list and queue live longer than the call, which copies the list and counts the queue. No function is
     // given, so no argument of it is used.
     let begun = unsafe {
@@ -144,13 +194,7 @@ pub(crate) fn commit(
         )
     };
     code(begun).map_or(Ok(()), Err)?;
-    let event = loop {
-        // SAFETY: The queue lives; -1 waits as long as it takes.
-        let event = Event(unsafe { bindings::rd_kafka_queue_poll(queue.0, -1) });
-        if !event.0.is_null() {
-            break event;
-        }
-    };
+    let event = queue.wait();
     // SAFETY: The event is not null, and lives.
     let all = code(unsafe { bindings::rd_kafka_event_error(event.0) });
     // SAFETY: As above. The list belongs to the event.

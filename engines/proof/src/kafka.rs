@@ -6,10 +6,12 @@ use rdkafka::admin::{AdminClient, AdminOptions, NewPartitions, NewTopic, TopicRe
 use rdkafka::client::DefaultClientContext;
 use rdkafka::consumer::{BaseConsumer, Consumer};
 use rdkafka::error::KafkaError;
+use rdkafka::message::{Header, OwnedHeaders};
 use rdkafka::producer::DefaultProducerContext;
-use rdkafka::producer::{BaseRecord, Producer, ThreadedProducer};
+use rdkafka::producer::{BaseProducer, BaseRecord, Producer, ThreadedProducer};
 use rdkafka::types::RDKafkaErrorCode;
 use rdkafka::{ClientConfig, Offset, TopicPartitionList};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::process::Command;
@@ -164,6 +166,52 @@ impl Kafka {
         wait(admin.delete_records(&list, &AdminOptions::new())).expect("the broker deletes");
     }
 
+    /// Begins a transaction of this name with these numbers in a partition of a topic, which are written and not to be read yet.
+    ///
+    /// # Panics
+    ///
+    /// If the broker refuses.
+    #[must_use]
+    pub fn begin_transaction(
+        &self,
+        name: &str,
+        (topic, partition): (&str, i32),
+        numbers: Range<u64>,
+    ) -> Transaction {
+        let mut config = self.config();
+        let producer: BaseProducer =
+            config.set("transactional.id", name).create().expect("the configuration is good");
+        producer.init_transactions(WAIT).expect("the broker answers");
+        producer.begin_transaction().expect("there is none");
+        for number in numbers {
+            let (key, value) = (format!("k{}", number % 3), number.to_string());
+            let record = BaseRecord::to(topic).partition(partition).key(&key).payload(&value);
+            producer.send(record).expect("there is room");
+        }
+        producer.flush(WAIT).expect("the broker takes all");
+        Transaction(producer)
+    }
+
+    /// Writes these numbers in a transaction, and commits it.
+    ///
+    /// # Panics
+    ///
+    /// If the broker refuses.
+    pub fn send_transaction(&self, name: &str, place: (&str, i32), numbers: Range<u64>) {
+        self.begin_transaction(name, place, numbers).commit();
+    }
+
+    /// Deletes a group that has no members, with its offsets.
+    ///
+    /// # Panics
+    ///
+    /// If the broker refuses.
+    pub fn delete_group(&self, group: &str) {
+        let admin = self.admin();
+        let deleted = wait(admin.delete_groups(&[group], &AdminOptions::new()));
+        deleted.expect("the broker answers").remove(0).expect("a group is deleted");
+    }
+
     /// Appends records with these keys, numbers and partitions, in order; without a partition, the key decides.
     ///
     /// # Panics
@@ -188,6 +236,30 @@ impl Kafka {
         }
         producer.flush(WAIT).expect("the broker takes all");
         assert_eq!(producer.in_flight_count(), 0);
+    }
+
+    /// Appends a record to a partition, whose value and whose headers' values may be missing.
+    ///
+    /// # Panics
+    ///
+    /// If the broker refuses.
+    pub fn send_record(
+        &self,
+        (topic, partition): (&str, i32),
+        key: Option<&str>,
+        value: Option<&str>,
+        headers: &[(&str, Option<&str>)],
+    ) {
+        let producer: ThreadedProducer<DefaultProducerContext> =
+            self.config().create().expect("the configuration is good");
+        let mut record = BaseRecord::<str, str>::to(topic).partition(partition);
+        (record.key, record.payload) = (key, value);
+        let list = headers.iter().fold(OwnedHeaders::new(), |list, (key, value)| {
+            list.insert(Header { key, value: *value })
+        });
+        let sent = producer.send(record.headers(list));
+        sent.map_err(|(error, _)| error).expect("there is room");
+        producer.flush(WAIT).expect("the broker takes it");
     }
 
     /// What a group has committed in each partition, 0 if nothing.
@@ -258,6 +330,29 @@ impl Kafka {
     }
 }
 
+/// A transaction that is open.
+pub struct Transaction(BaseProducer);
+
+impl Transaction {
+    /// Its records can be read from now on.
+    ///
+    /// # Panics
+    ///
+    /// If the broker refuses.
+    pub fn commit(self) {
+        self.0.commit_transaction(WAIT).expect("the broker answers");
+    }
+
+    /// Its records are never read.
+    ///
+    /// # Panics
+    ///
+    /// If the broker refuses.
+    pub fn abort(self) {
+        self.0.abort_transaction(WAIT).expect("the broker answers");
+    }
+}
+
 /// Waits for a client that has a thread of its own.
 fn wait<T>(future: impl Future<Output = T>) -> T {
     let (mut future, mut context) = (pin!(future), Context::from_waker(Waker::noop()));
@@ -287,6 +382,11 @@ transaction.state.log.min.isr=1
 transaction.state.log.num.partitions=1
 group.initial.rebalance.delay.ms=0
 group.min.session.timeout.ms=500
+group.consumer.session.timeout.ms=12000
+group.consumer.min.session.timeout.ms=12000
+group.consumer.heartbeat.interval.ms=500
+group.consumer.min.heartbeat.interval.ms=500
+log.cleaner.backoff.ms=200
 auto.create.topics.enable=false
 broker.session.timeout.ms=2000
 broker.heartbeat.interval.ms=500

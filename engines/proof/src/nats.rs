@@ -2,9 +2,9 @@
 
 use crate::Directory;
 use crate::server::{Server, find, free_port};
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 const WAIT: Duration = Duration::from_secs(120);
@@ -38,15 +38,20 @@ impl Nats {
         Some(nats)
     }
 
+    /// Kills the server if it runs.
+    fn kill(&mut self) {
+        if let Some(mut server) = self.server.take() {
+            server.kill();
+        }
+    }
+
     /// Kills the server if it runs, starts it again with its data, and waits until it answers.
     ///
     /// # Panics
     ///
     /// If it does not start.
     pub fn restart(&mut self) {
-        if let Some(mut server) = self.server.take() {
-            server.kill();
-        }
+        self.kill();
         let settings = self.directory.path().join("server.conf");
         let arguments = ["-c".to_owned(), settings.display().to_string()];
         self.server = Some(Server::start(&self.program, &arguments, self.directory.path()));
@@ -68,5 +73,133 @@ impl Nats {
     #[must_use]
     pub fn url(&self) -> String {
         format!("127.0.0.1:{}", self.port)
+    }
+
+    /// Where the server keeps a stream.
+    fn stream(&self, name: &str) -> PathBuf {
+        self.directory.path().join("data/jetstream/$G/streams").join(name)
+    }
+
+    /// Copies streams, while the server is killed and started again.
+    ///
+    /// # Panics
+    ///
+    /// If there are none.
+    pub fn copy(&mut self, streams: &[&str]) -> Directory {
+        let to = Directory::new();
+        self.kill();
+        for name in streams {
+            copy_all(&self.stream(name), &to.path().join(name));
+        }
+        self.restart();
+        to
+    }
+
+    /// Puts copies of streams in their places, while the server is killed and started again.
+    ///
+    /// # Panics
+    ///
+    /// If there are no such streams.
+    pub fn bring_back(&mut self, copy: &Directory) {
+        self.kill();
+        for entry in std::fs::read_dir(copy.path()).expect("it is a directory") {
+            let name = entry.expect("it is a directory").file_name();
+            let to = self.stream(&name.to_string_lossy());
+            std::fs::remove_dir_all(&to).expect("there is such a stream");
+            copy_all(&copy.path().join(name), &to);
+        }
+        self.restart();
+    }
+
+    /// Deletes a message.
+    ///
+    /// # Panics
+    ///
+    /// If the server refuses.
+    pub fn delete_message(&self, stream: &str, sequence: u64) {
+        let text = format!(r#"{{"seq":{sequence}}}"#);
+        self.request(&format!("STREAM.MSG.DELETE.{stream}"), &text);
+    }
+
+    /// Deletes the messages of a subject, as somebody does who erases all that there is about a key.
+    ///
+    /// # Panics
+    ///
+    /// If the server refuses.
+    pub fn purge(&self, stream: &str, subject: &str) {
+        let text = format!(r#"{{"filter":"{subject}"}}"#);
+        self.request(&format!("STREAM.PURGE.{stream}"), &text);
+    }
+
+    /// Deletes a stream.
+    ///
+    /// # Panics
+    ///
+    /// If the server refuses.
+    pub fn delete_stream(&self, stream: &str) {
+        self.request(&format!("STREAM.DELETE.{stream}"), "");
+    }
+
+    /// Lets a stream have so many messages at most.
+    ///
+    /// # Panics
+    ///
+    /// If the server refuses.
+    pub fn limit_messages(&self, stream: &str, most: u64) {
+        const CONFIG: &str = "\"config\":";
+        let info = self.request(&format!("STREAM.INFO.{stream}"), "");
+        let mut config = &info[info.find(CONFIG).expect("it says it") + CONFIG.len()..];
+        let mut depth = 0;
+        for (at, letter) in config.char_indices() {
+            depth += i32::from(letter == '{') - i32::from(letter == '}');
+            if depth == 0 {
+                config = &config[..at];
+                break;
+            }
+        }
+        // Of two values of one name the last counts.
+        let text = format!("{config},\"max_msgs\":{most}}}");
+        self.request(&format!("STREAM.UPDATE.{stream}"), &text);
+    }
+
+    /// Publishes what the server leaves where it has removed the last message of a subject.
+    ///
+    /// # Panics
+    ///
+    /// If the server refuses.
+    pub fn publish_marker(&self, subject: &str) {
+        self.say(subject, "NATS/1.0\r\nNats-Marker-Reason: MaxAge\r\n\r\n", "");
+    }
+
+    /// Asks what the client of the engine cannot ask.
+    fn request(&self, of: &str, text: &str) -> String {
+        self.say(&format!("$JS.API.{of}"), "NATS/1.0\r\n\r\n", text)
+    }
+
+    fn say(&self, subject: &str, headers: &str, text: &str) -> String {
+        let stream = TcpStream::connect(("127.0.0.1", self.port)).expect("the server runs");
+        stream.set_read_timeout(Some(WAIT)).expect("it is a socket");
+        let (head, all) = (headers.len(), headers.len() + text.len());
+        let connect = "CONNECT {\"verbose\":false,\"headers\":true}\r\nSUB _INBOX.x 1\r\n";
+        let says = format!("{connect}HPUB {subject} _INBOX.x {head} {all}\r\n{headers}{text}\r\n");
+        (&stream).write_all(says.as_bytes()).expect("the server runs");
+        let mut lines = BufReader::new(&stream).lines().map(|line| line.expect("it is text"));
+        lines.find(|line| line.starts_with("MSG ")).expect("the server answers");
+        let answer = lines.next().expect("the server answers");
+        assert!(!answer.contains("\"error\""), "{subject}: {answer}");
+        answer
+    }
+}
+
+fn copy_all(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("it is a directory");
+    for entry in std::fs::read_dir(from).expect("it is a directory") {
+        let entry = entry.expect("it is a directory");
+        let (from, to) = (entry.path(), to.join(entry.file_name()));
+        if from.is_dir() {
+            copy_all(&from, &to);
+        } else {
+            std::fs::copy(from, to).expect("it is a file");
+        }
     }
 }

@@ -1,8 +1,10 @@
 //! Which leases a member takes, and which it asks its consumer to give up.
 
-use super::write::{Held, range};
+use super::write::{Held, Shared, write};
 use super::{Agent, Told};
+use crate::engine::partitions_of;
 use crate::lease::{Lease, lease_key};
+use crate::log::{judge, now};
 use async_nats::jetstream::ErrorCode;
 use async_nats::jetstream::context::{GetStreamError, GetStreamErrorKind};
 use colored_consumer::{Assignment, Event, Owned, TopicPartition};
@@ -10,26 +12,34 @@ use std::time::Instant;
 use tokio::time::timeout;
 
 impl Agent {
-    /// Loses the partitions of topics that were deleted. A topic of the same name is another topic.
+    /// Loses the partitions of topics that were deleted, and those that a topic no longer has: another one of its name was
+    /// made.
     pub(super) async fn look_for_topics(&mut self) {
-        for topic in self.settings.topics.keys().cloned().collect::<Vec<_>>() {
-            let Err(error) = self.context.get_stream(&topic).await else { continue };
-            if !is_not_found(&error) {
+        for (topic, known) in self.settings.topics.clone() {
+            let partitions = match self.context.get_stream(&topic).await {
+                Ok(stream) => partitions_of(stream.cached_info()).unwrap_or(0),
+                Err(error) if is_not_found(&error) => 0,
+                Err(_) => continue,
+            };
+            if partitions == known {
                 continue;
             }
-            self.settings.topics.remove(&topic);
-            self.beat.topics.retain(|name| **name != *topic);
-            let gone: Vec<_> = self.held.keys().filter(|of| of.topic == topic).cloned().collect();
+            if partitions == 0 {
+                self.settings.topics.remove(&topic);
+                self.beat.topics.retain(|name| **name != *topic);
+            } else {
+                self.settings.topics.insert(topic.clone(), partitions);
+            }
+            let is_gone = |of: &&TopicPartition| of.topic == topic && of.partition >= partitions;
+            let gone: Vec<_> = self.held.keys().filter(is_gone).cloned().collect();
             let mut lost = Vec::new();
             for partition in gone {
                 let Some(held) = self.held.remove(&partition) else { continue };
                 self.readings.remove(&partition);
-                let lease = Lease { generation: held.generation, ..Lease::default() };
-                let key = lease_key(&partition);
-                // Otherwise the next owner finds a place that the new stream may not have.
-                let write = self.store.update(&key, lease.encode(), held.revision);
-                let _ = timeout(self.limit(), write).await;
-                lost.push(Owned { partition, generation: held.generation });
+                let owned = Owned { partition, generation: held.generation };
+                // If it fails, the lease is free when the member is dead.
+                let _ = write(&self.store, &owned, None, &held, self.limit()).await;
+                lost.push(owned);
             }
             if !lost.is_empty() {
                 self.tell(Told::Event(Event::Lost(lost)));
@@ -92,17 +102,26 @@ impl Agent {
         before: Lease,
         revision: u64,
     ) -> Option<Assignment> {
-        let log = range(&self.context, &partition).await.ok()?;
-        let (generation, committed) = (before.generation + 1, before.committed);
+        let partitions = *self.settings.topics.get(&partition.topic)?;
+        let Lease { generation, committed, known, .. } = before;
+        let place = committed.as_ref().map(|committed| committed.offset);
+        let seen = self.table.furthest(&partition.topic);
+        let judged = judge(&self.context, &partition, partitions, &known, place, seen);
+        let (log, known) = timeout(self.limit(), judged).await.ok()?.ok()?;
+        // It rises, too, if the bucket has lost the lease.
+        let generation = (generation + 1).max((now() / 1_000_000) as u64);
         let owner = Some(self.settings.name.clone());
-        let lease = Lease { owner, generation, committed: committed.clone() };
+        let lease = Lease { owner, generation, committed: committed.clone(), known: known.clone() };
         let write = self.store.update(lease_key(&partition), lease.encode(), revision);
         // If only the answer is lost, the watch shows the lease as free for its owner.
         let revision = timeout(self.limit(), write).await.ok()?.ok()?;
-        let held = Held { generation, revision, committed: committed.clone(), is_revoked: false };
+        let known = Shared::new(known);
+        let held =
+            Held { generation, revision, committed: committed.clone(), known, is_revoked: false };
+        let has_other_commits = self.table.has_other_commits(&partition);
         self.held.insert(partition.clone(), held);
         let owned = Owned { partition, generation };
-        Some(Assignment { owned, committed, log, has_other_commits: false })
+        Some(Assignment { owned, committed, log, has_other_commits })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::Agent;
 use crate::lease::{Beat, member_key};
+use crate::table::Table;
 use async_nats::jetstream::kv::{Operation, UpdateErrorKind};
 use std::time::Instant;
 use tokio::time::timeout;
@@ -29,10 +30,12 @@ impl Agent {
         let written = self.store.update(&key, self.beat.encode(), revision).await;
         let revision = written.map_err(|error| error.to_string())?;
         self.revisions = (revision, revision);
+        // The bucket may be another one, which counts from the beginning: only what it shows from now on counts.
+        (self.seen, self.watch) = (0, None);
         if known == 0 {
             self.beat.since = revision;
         }
-        self.table.forget_silence(start);
+        self.table = Table::default();
         self.beaten = Some(start);
         Ok(())
     }
@@ -60,6 +63,8 @@ impl Agent {
         let put = entry.filter(|entry| entry.operation == Operation::Put);
         let Some(entry) = put else { return self.lose_all() };
         match Beat::decode(&entry.value) {
+            // An older copy of the bucket was brought back.
+            Some(_) if entry.revision < self.revisions.0 => self.lose_all(),
             Some(beat) if beat.token == self.beat.token => {
                 self.revisions.0 = entry.revision;
                 self.beaten = Some(start);

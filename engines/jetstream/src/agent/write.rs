@@ -1,12 +1,10 @@
-//! What is written over a known revision, and what a stream has.
+//! What is written over a known revision.
 
-use crate::engine::failed;
-use crate::lease::{Lease, lease_key};
-use async_nats::jetstream::Context;
+use crate::lease::{Known, Lease, lease_key};
 use async_nats::jetstream::kv::{Store, UpdateErrorKind};
-use async_nats::jetstream::stream::LastRawMessageErrorKind;
 use bytes::Bytes;
-use colored_consumer::{Committed, Error, Extent, Owned, TopicPartition};
+use colored_consumer::{Committed, Owned};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::timeout;
 
@@ -16,32 +14,30 @@ pub(super) struct Held {
     pub(super) generation: u64,
     pub(super) revision: u64,
     pub(super) committed: Option<Committed>,
+    /// Its reader changes it.
+    pub(super) known: Shared,
     pub(super) is_revoked: bool,
+}
+
+/// What is known of a log, by the agent and by a reader.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Shared(Arc<Mutex<Known>>);
+
+impl Shared {
+    pub(crate) fn new(known: Known) -> Shared {
+        Shared(Arc::new(Mutex::new(known)))
+    }
+
+    /// Nobody may wait while it is locked.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Known> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Why a write failed.
 pub(super) enum Fault {
     Fenced,
     Failed(String),
-}
-
-/// The first sequence number that the stream has, and the one after the last record of the partition.
-pub(crate) async fn range(context: &Context, of: &TopicPartition) -> Result<Extent, Error> {
-    let stream = context.get_stream(&of.topic).await;
-    let stream = stream.map_err(|error| failed(&format!("topic {:?}", of.topic), error))?;
-    let start = stream.cached_info().state.first_sequence.max(1);
-    let subject = format!("{}.p.{}.*", of.topic, of.partition);
-    match stream.get_last_raw_message_by_subject(&subject).await {
-        Ok(last) => Ok(extent(start, last.sequence + 1)),
-        Err(error) if matches!(error.kind(), LastRawMessageErrorKind::NoMessageFound) => {
-            Ok(extent(start, start))
-        }
-        Err(error) => Err(failed(&format!("the end of {of}"), error)),
-    }
-}
-
-fn extent(start: u64, end: u64) -> Extent {
-    Extent { doubt: start, floor: start, start, end, limit: end, identity: None }
 }
 
 /// Writes a lease over the revision that is known; returns the new one. A write without an answer may
@@ -65,7 +61,8 @@ async fn write_over(
 ) -> Result<u64, Fault> {
     let key = lease_key(&owned.partition);
     let (generation, committed) = (held.generation, held.committed.clone());
-    let value: Bytes = Lease { owner: owner.clone(), generation, committed }.encode();
+    let known = held.known.lock().clone();
+    let value: Bytes = Lease { owner, generation, committed, known }.encode();
     let mut revision = held.revision;
     loop {
         let error = match store.update(&key, value.clone(), revision).await {

@@ -1,7 +1,7 @@
 //! As the example of the same name in `crates/colored-consumer`, with the engines that need a server:
 //!
 //! ```text
-//! consumer-member --engine kafka|jetstream --url HOST:PORT --topic T --group G --effects FILE
+//! consumer-member --engine kafka|kip848|jetstream --url HOST:PORT --topic T --group G --effects FILE
 //! ```
 
 #[path = "../../../../crates/colored-consumer/examples/consumer-member/member.rs"]
@@ -14,8 +14,10 @@ use std::error::Error;
 async fn main() -> Result<(), Box<dyn Error>> {
     let plan = Plan::read()?;
     match plan.engine.as_str() {
-        "kafka" => {
+        "kafka" | "kip848" => {
+            let protocol = if plan.engine == "kafka" { "classic" } else { "consumer" };
             let engine = colored_consumer_kafka::Engine::new(&plan.url);
+            let engine = engine.set("group.protocol", protocol);
             let join = |plan: &Plan| {
                 let mut options = engine.member(&plan.group, [&*plan.topic]).session(plan.session);
                 if let Some(name) = &plan.instance {
@@ -36,6 +38,6 @@ async fn main() -> Result<(), Box<dyn Error>> {
             };
             member::run(plan, join).await
         }
-        engine => Err(format!("--engine {engine}: expected kafka or jetstream").into()),
+        engine => Err(format!("--engine {engine}: expected kafka, kip848 or jetstream").into()),
     }
 }

@@ -41,7 +41,12 @@ pub async fn planned_hand_overs_repeat_nothing<T: TestTopic>(topic: &T) {
     effects.wait_for(30 * 50).await;
     third.stop().await.expect("the engine works");
     effects.assert_once_and_in_order(30, 50);
-    assert_eq!(topic.committed().await, topic.ends().await);
+    let (committed, ends) = (topic.committed().await, topic.ends().await);
+    // A place may be behind the numbers that other partitions have.
+    assert!(
+        committed.iter().zip(&ends).all(|(committed, end)| committed >= end),
+        "{committed:?} {ends:?}"
+    );
     let mut last: BTreeMap<u32, u64> = BTreeMap::new();
     for effect in effects.all() {
         let last = last.entry(effect.partition).or_default();

@@ -6,6 +6,7 @@ use colored_consumer_jetstream::{Engine, Member, MemberOptions};
 use colored_engines_proof::effects::millis;
 use colored_engines_proof::nats::Nats;
 use colored_engines_proof::suite::{Numbers, TestTopic};
+use std::ops::Range;
 use std::sync::OnceLock;
 
 /// A topic of its own.
@@ -16,14 +17,32 @@ pub(crate) struct Topic {
     numbers: Numbers,
 }
 
-/// A connection to the server, if there is one.
-async fn engine() -> Option<Engine> {
+/// The server of all tests, if there is one.
+pub(crate) fn nats() -> Option<&'static Nats> {
     static NATS: OnceLock<Option<Nats>> = OnceLock::new();
-    let nats = colored::block_in_place(|| NATS.get_or_init(Nats::start).as_ref())?;
-    Some(Engine::connect(&nats.url()).await.unwrap())
+    colored::block_in_place(|| NATS.get_or_init(Nats::start).as_ref())
 }
 
 impl Topic {
+    /// A new topic of a server.
+    pub(crate) async fn create_at(nats: &Nats, name: &str, partitions: u32) -> Topic {
+        let engine = Engine::connect(&nats.url()).await.unwrap();
+        Topic::create_by(engine, name, partitions).await
+    }
+
+    pub(crate) async fn create_by(engine: Engine, name: &str, partitions: u32) -> Topic {
+        engine.create_topic(name, partitions).await.unwrap();
+        Topic { engine, name: name.to_owned(), partitions, numbers: Numbers::default() }
+    }
+
+    /// Appends records of one key to a partition.
+    pub(crate) async fn send_to(&self, partition: u32, numbers: Range<u64>) {
+        let (of, key) = (self.partition(partition), format!("k{partition}"));
+        for number in numbers {
+            self.engine.send_to(&of, Some(key.as_bytes()), number.to_string()).await.unwrap();
+        }
+    }
+
     fn group(&self) -> String {
         format!("g-{}", self.name)
     }
@@ -42,9 +61,7 @@ impl TestTopic for Topic {
     type Source = Member;
 
     async fn create(name: &str, partitions: u32) -> Option<Topic> {
-        let engine = engine().await?;
-        engine.create_topic(name, partitions).await.unwrap();
-        Some(Topic { engine, name: name.to_owned(), partitions, numbers: Numbers::default() })
+        Some(Topic::create_at(nats()?, name, partitions).await)
     }
 
     async fn join(&self, session: Duration, instance: Option<&str>) -> Member {

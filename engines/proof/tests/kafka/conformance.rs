@@ -23,9 +23,8 @@ impl Fixture for Group {
     }
 
     async fn send(&self, partition: u32, value: Option<&str>) {
-        let value = value.unwrap_or_default().to_owned();
-        let record = (None, value, Some(partition as i32));
-        colored::block_in_place(|| self.topic.kafka.send(&self.topic.name, &[record]));
+        let place = (&*self.topic.name, partition as i32);
+        colored::block_in_place(|| self.topic.kafka.send_record(place, None, value, &[]));
     }
 }
 

@@ -89,3 +89,37 @@ async fn keys_come_back() {
     sent.sort();
     assert_eq!(seen, sent);
 }
+
+/// A record without a value is a tombstone, and not one with an empty value. Headers likewise.
+#[colored::test]
+async fn what_is_missing_is_not_empty() {
+    let Some(topic) = Topic::create("missing", 1).await else { return };
+    let headers = [("a", None), ("b", Some("")), ("a", Some("1"))];
+    colored::block_in_place(|| {
+        let place = ("missing", 0);
+        topic.kafka.send_record(place, Some("k"), None, &headers);
+        topic.kafka.send_record(place, Some(""), Some(""), &[]);
+        topic.kafka.send_record(place, None, Some("v"), &[]);
+    });
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let sees = Arc::clone(&seen);
+    let builder = Consumer::builder(topic.member().join().await.unwrap());
+    // The records without a key have no order.
+    let consumer = builder.order(colored_consumer::Order::Partition).start(move |record, _| {
+        sees.lock().unwrap().push((record.key, record.value, record.headers));
+        std::future::ready(Ok(()))
+    });
+    let consumer = consumer.unwrap();
+    while consumer.metrics().await.done < 3 {
+        sleep(millis(5)).await;
+    }
+    consumer.stop().await.unwrap();
+    let headers =
+        headers.map(|(name, value)| (name.to_owned(), value.map(|value: &str| value.into())));
+    let expected = [
+        (Some("k".into()), None, headers.to_vec()),
+        (Some("".into()), Some("".into()), Vec::new()),
+        (None, Some("v".into()), Vec::new()),
+    ];
+    assert_eq!(*seen.lock().unwrap(), expected);
+}

@@ -3,6 +3,8 @@
 mod conformance;
 mod faults;
 mod group;
+mod logs;
+mod offsets;
 mod support;
 
 colored_engines_proof::suite!(support::Topic);
