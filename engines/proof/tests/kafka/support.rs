@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 const WAIT: Duration = Duration::from_secs(120);
 
 /// The broker, if there is one.
-fn kafka() -> Option<&'static Kafka> {
+pub(crate) fn kafka() -> Option<&'static Kafka> {
     static KAFKA: OnceLock<Option<Kafka>> = OnceLock::new();
     colored::block_in_place(|| KAFKA.get_or_init(Kafka::start).as_ref())
 }
@@ -33,6 +33,13 @@ impl Topic {
 
     fn group(&self) -> String {
         format!("g-{}", self.name)
+    }
+
+    /// A new topic of one partition that is compacted soon.
+    pub(crate) async fn create_compacted(name: &str) -> Option<Topic> {
+        let kafka = kafka()?;
+        colored::block_in_place(|| kafka.create_compacted_topic(name));
+        Some(Topic { kafka, name: name.to_owned(), partitions: 1, numbers: Numbers::default() })
     }
 
     /// A member of the topic's group, which hears of a rebalance soon.
