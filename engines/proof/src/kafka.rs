@@ -144,6 +144,18 @@ impl Kafka {
         let admin = self.admin();
         let made = wait(admin.create_topics([topic], &AdminOptions::new()));
         made.expect("the broker answers").remove(0).expect("a topic is made");
+        // The controller has it, and the broker hears of it.
+        let client: BaseConsumer = self.config().create().expect("the configuration is good");
+        let end = Instant::now() + WAIT;
+        let is_there = || {
+            let found = client.fetch_metadata(Some(topic.name), WAIT).expect("an answer");
+            let mut topics = found.topics().iter();
+            topics.any(|of| of.error().is_none() && !of.partitions().is_empty())
+        };
+        while !is_there() {
+            assert!(Instant::now() < end, "the broker does not know {}", topic.name);
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 
     /// Gives a topic more partitions.

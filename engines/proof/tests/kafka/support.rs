@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 const WAIT: Duration = Duration::from_secs(120);
 
 /// The broker, if there is one.
-pub(crate) fn kafka() -> Option<&'static Kafka> {
+fn kafka() -> Option<&'static Kafka> {
     static KAFKA: OnceLock<Option<Kafka>> = OnceLock::new();
     colored::block_in_place(|| KAFKA.get_or_init(Kafka::start).as_ref())
 }
