@@ -11,7 +11,8 @@
 //!   when they are asked for. What to do about them is the consumer's to decide.
 //! * A partition has one owner. After [`Event::Revoked`] nobody else gets it before [`Control::release`], or before the
 //!   group takes the member for dead; then the member gets [`Event::Lost`].
-//! * The generation of a partition rises with each owner, also over restarts of the engine.
+//! * The generation of a partition rises with each owner, also over restarts of the engine, and where the engine's own count of
+//!   the group begins anew. What that takes, the engine's page says: on Kafka, clocks.
 //! * A commit of an owner that has lost the partition fails with [`CommitError::Fenced`] and changes nothing.
 //! * A commit that succeeded is what the next owner is told, with its metadata, byte by byte.
 

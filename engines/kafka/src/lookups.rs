@@ -92,9 +92,11 @@ fn assignments(client: &Client, context: &Context, all: &[Owned]) -> Answers<Ass
     }
     let mut answers = Vec::new();
     for ((owned, log), committed) in all.iter().zip(logs).zip(committed) {
-        let has_other_commits = known.iter().any(|name| **name == *owned.partition.topic);
         answers.push(log.and_then(|log| {
             let (owned, committed) = (owned.clone(), committed?);
+            // It matters where there is none.
+            let is_known = known.iter().any(|name| **name == *owned.partition.topic);
+            let has_other_commits = committed.is_none() && is_known;
             Ok(Assignment { owned, committed, log, has_other_commits })
         }));
     }

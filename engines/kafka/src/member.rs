@@ -198,19 +198,20 @@ impl Member {
         let count = self.readers.len();
         for at in 0..count {
             let reader = &mut self.readers[(self.first + at) % count];
-            let owned = reader.owned.clone();
             let records = reader.take(room);
             if let Some(last) = records.last() {
+                let owned = reader.owned.clone();
                 let known = sys::known_end(client, &owned.partition);
                 let (next, end) = reader.tell(last.offset + 1, known);
                 self.first = (self.first + at + 1) % count;
                 return Some(Event::Records { owned, records, next, end });
             }
             if let Some(end) = reader.take_end() {
+                let owned = reader.owned.clone();
                 return Some(Event::Records { owned, records, next: end, end });
             }
             if let Some(log) = reader.take_out_of_range() {
-                return Some(Event::OutOfRange { owned, log });
+                return Some(Event::OutOfRange { owned: reader.owned.clone(), log });
             }
         }
         None
@@ -393,6 +394,7 @@ impl Source for Member {
                 self.apply(change);
                 continue;
             }
+            self.look();
             if let Some(event) = self.take_from_readers(&client, room) {
                 return Ok(event);
             }
@@ -401,7 +403,6 @@ impl Source for Member {
                 continue;
             }
             self.check_hand_over(&client);
-            self.look();
             // In time or not, the member looks.
             let _ = timeout(TICK, self.calls.context.wake.notified()).await;
         }

@@ -170,7 +170,7 @@ mod tests {
         let partition = TopicPartition { topic: "t".into(), partition: 0 };
         let mut reader = Reader::new(Owned { partition, generation: 1 }, None);
         reader.begin(5);
-        [5, 8].map(|offset| reader.push(record(offset)));
+        [5, 8].into_iter().for_each(|offset| reader.push(record(offset)));
         assert_eq!(offsets(&reader.take(Room { records: 1, bytes: 1_000 })), [5]);
         assert_eq!(reader.tell(6, Some(12)), (8, 12));
         assert_eq!(offsets(&reader.take(Room { records: 9, bytes: 1_000 })), [8]);

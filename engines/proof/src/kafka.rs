@@ -126,10 +126,36 @@ impl Kafka {
     /// If the broker refuses.
     pub fn create_topic(&self, name: &str, partitions: u32) {
         let partitions = i32::try_from(partitions).expect("a number of partitions");
-        let topic = NewTopic::new(name, partitions, TopicReplication::Fixed(1));
+        self.make(&NewTopic::new(name, partitions, TopicReplication::Fixed(1)));
+    }
+
+    /// Makes a topic of one partition that is compacted as soon as a record comes a tenth of a second after another one.
+    ///
+    /// # Panics
+    ///
+    /// If the broker refuses.
+    pub fn create_compacted_topic(&self, name: &str) {
+        let topic = NewTopic::new(name, 1, TopicReplication::Fixed(1));
+        let topic = topic.set("cleanup.policy", "compact").set("segment.ms", "100");
+        self.make(&topic.set("min.cleanable.dirty.ratio", "0.001"));
+    }
+
+    fn make(&self, topic: &NewTopic<'_>) {
         let admin = self.admin();
-        let made = wait(admin.create_topics([&topic], &AdminOptions::new()));
+        let made = wait(admin.create_topics([topic], &AdminOptions::new()));
         made.expect("the broker answers").remove(0).expect("a topic is made");
+        // The controller has it, and the broker hears of it.
+        let client: BaseConsumer = self.config().create().expect("the configuration is good");
+        let end = Instant::now() + WAIT;
+        let is_there = || {
+            let found = client.fetch_metadata(Some(topic.name), WAIT).expect("an answer");
+            let mut topics = found.topics().iter();
+            topics.any(|of| of.error().is_none() && !of.partitions().is_empty())
+        };
+        while !is_there() {
+            assert!(Instant::now() < end, "the broker does not know {}", topic.name);
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 
     /// Gives a topic more partitions.
@@ -250,16 +276,17 @@ impl Kafka {
         value: Option<&str>,
         headers: &[(&str, Option<&str>)],
     ) {
-        let producer: ThreadedProducer<DefaultProducerContext> =
-            self.config().create().expect("the configuration is good");
-        let mut record = BaseRecord::<str, str>::to(topic).partition(partition);
-        (record.key, record.payload) = (key, value);
-        let list = headers.iter().fold(OwnedHeaders::new(), |list, (key, value)| {
-            list.insert(Header { key, value: *value })
-        });
-        let sent = producer.send(record.headers(list));
-        sent.map_err(|(error, _)| error).expect("there is room");
-        producer.flush(WAIT).expect("the broker takes it");
+        self.sender().send_record((topic, partition), key, value, headers);
+    }
+
+    /// What sends one record after the other. Nothing is connected yet.
+    ///
+    /// # Panics
+    ///
+    /// If the client refuses its configuration.
+    #[must_use]
+    pub fn sender(&self) -> Sender {
+        Sender(self.config().create().expect("the configuration is good"))
     }
 
     /// What a group has committed in each partition, 0 if nothing.
@@ -327,6 +354,37 @@ impl Kafka {
         element.set_metadata(metadata);
         let committed = client.commit(&list, rdkafka::consumer::CommitMode::Sync);
         committed.expect("a group without members");
+    }
+}
+
+/// Sends one record after the other, and waits for each.
+pub struct Sender(ThreadedProducer<DefaultProducerContext>);
+
+impl Sender {
+    /// Appends a record without a key to a partition, and without a value if there is none.
+    ///
+    /// # Panics
+    ///
+    /// If the broker refuses.
+    pub fn send(&self, place: (&str, i32), value: Option<&str>) {
+        self.send_record(place, None, value, &[]);
+    }
+
+    fn send_record(
+        &self,
+        (topic, partition): (&str, i32),
+        key: Option<&str>,
+        value: Option<&str>,
+        headers: &[(&str, Option<&str>)],
+    ) {
+        let mut record = BaseRecord::<str, str>::to(topic).partition(partition);
+        (record.key, record.payload) = (key, value);
+        let list = headers.iter().fold(OwnedHeaders::new(), |list, (key, value)| {
+            list.insert(Header { key, value: *value })
+        });
+        let sent = self.0.send(record.headers(list));
+        sent.map_err(|(error, _)| error).expect("there is room");
+        self.0.flush(WAIT).expect("the broker takes it");
     }
 }
 

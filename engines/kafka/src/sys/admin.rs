@@ -100,7 +100,9 @@ pub(crate) fn list_offsets(
     let mut ends = Ends::new();
     for at in 0..count {
         // SAFETY: The client says that there are so many, as long as the event lives.
-        let info = unsafe { infos.add(at).read() };
+        let place = unsafe { infos.add(at) };
+        // SAFETY: As above.
+        let info = unsafe { place.read() };
         // SAFETY: As above.
         let element = unsafe { bindings::rd_kafka_ListOffsetsResultInfo_topic_partition(info) };
         // SAFETY: It is not null, and lives as long as the event.
@@ -151,7 +153,9 @@ pub(crate) fn describe_topics(
     let mut described = BTreeMap::new();
     for at in 0..count {
         // SAFETY: The client says that there are so many, as long as the event lives.
-        let of = unsafe { all.add(at).read() };
+        let place = unsafe { all.add(at) };
+        // SAFETY: As above.
+        let of = unsafe { place.read() };
         // SAFETY: As above.
         described.extend(unsafe { describe(of) });
     }

@@ -24,7 +24,7 @@ impl Fixture for Group {
 
     async fn send(&self, partition: u32, value: Option<&str>) {
         let place = (&*self.topic.name, partition as i32);
-        colored::block_in_place(|| self.topic.kafka.send_record(place, None, value, &[]));
+        colored::block_in_place(|| self.topic.kafka.sender().send(place, value));
     }
 }
 

@@ -1,9 +1,11 @@
 //! Logs that are not what they were, and groups that begin anew.
 
 use crate::support::Topic;
-use colored::time::Duration;
-use colored_consumer::Consumer;
-use colored_consumer::{Event, Reset, Room, Source, TopicPartition};
+use colored::time::{Duration, sleep, timeout};
+use colored_consumer::{
+    Commit, CommitError, Committed, Consumer, Control, Event, Reset, Room, Source, TopicPartition,
+};
+use colored_consumer_kafka::Engine;
 use colored_engines_proof::Directory;
 use colored_engines_proof::effects::{Effects, millis, run};
 use colored_engines_proof::suite::TestTopic;
@@ -168,7 +170,7 @@ async fn a_killed_static_member_has_a_successor() {
     let end = std::time::Instant::now() + Duration::from_secs(120);
     while lines() < 5 {
         assert!(std::time::Instant::now() < end, "{} of 5 effects", lines());
-        colored::time::sleep(millis(20)).await;
+        sleep(millis(20)).await;
     }
     killed.kill().unwrap();
     killed.wait().unwrap();
@@ -180,7 +182,7 @@ async fn a_killed_static_member_has_a_successor() {
     let is_there = || seen.all().iter().any(|effect| effect.number == 9);
     while !is_there() {
         assert!(std::time::Instant::now() < end, "{:?}", seen.all());
-        colored::time::sleep(millis(20)).await;
+        sleep(millis(20)).await;
     }
     consumer.stop().await.unwrap();
 }

@@ -1,7 +1,7 @@
 //! Offsets without a record, and two ends of one log: what transactions leave, and what they have under way.
 
 use crate::support::Topic;
-use colored::time::{Duration, sleep, timeout};
+use colored::time::{Duration, Instant, sleep, timeout};
 use colored_consumer::{Event, Reset, Room, Source};
 use colored_engines_proof::effects::millis;
 use colored_engines_proof::suite::TestTopic;
@@ -75,6 +75,29 @@ async fn the_lag_is_0_when_all_that_can_be_read_is_done() {
     consumer.stop().await.unwrap();
     let expected: Vec<_> = [0, 1_001].into_iter().chain(2_002..2_022).collect();
     assert_eq!(seen.sorted(), expected);
+}
+
+/// Compaction leaves three records of three keys, at the end of what it has looked at, and one behind that.
+#[colored::test]
+async fn a_compacted_log_is_read_over_its_holes() {
+    let Some(topic) = Topic::create_compacted("compacted").await else { return };
+    topic.plain(0..3_000).await;
+    sleep(millis(200)).await;
+    topic.plain(3_000..3_001).await;
+    let end = Instant::now() + Duration::from_secs(120);
+    let left = loop {
+        let (consumer, seen) = topic.start(Reset::Earliest).await;
+        topic.wait_until_done(&consumer, 3_001).await;
+        consumer.stop().await.unwrap();
+        // The broker compacts when it likes.
+        if seen.all().len() < 3_001 {
+            break seen.sorted();
+        }
+        assert!(Instant::now() < end, "nothing was compacted");
+        topic.delete_group().await;
+        sleep(millis(200)).await;
+    };
+    assert_eq!(left, [2_997, 2_998, 2_999, 3_000]);
 }
 
 /// Another client, which reads uncommitted records as Java's does by default, has handled all.

@@ -35,6 +35,13 @@ impl Topic {
         format!("g-{}", self.name)
     }
 
+    /// A new topic of one partition that is compacted soon.
+    pub(crate) async fn create_compacted(name: &str) -> Option<Topic> {
+        let kafka = kafka()?;
+        colored::block_in_place(|| kafka.create_compacted_topic(name));
+        Some(Topic { kafka, name: name.to_owned(), partitions: 1, numbers: Numbers::default() })
+    }
+
     /// A member of the topic's group, which hears of a rebalance soon.
     pub(crate) fn member(&self) -> MemberOptions {
         let member = self.engine().member(&self.group(), [&*self.name]);
