@@ -269,6 +269,9 @@
 //! | [`fs::Watcher`] | on Linux and Android |
 //! | keep-alive | no interval on OpenBSD; no count of probes on OpenBSD and Windows |
 
+// The front page shows the attributes, which are a default feature.
+#![cfg_attr(not(feature = "macros"), allow(rustdoc::broken_intra_doc_links))]
+
 #[cfg(feature = "stage")]
 pub mod admission;
 mod block_on;
