@@ -57,20 +57,24 @@ fn a_report_names_the_color_and_the_level_is_as_before() {
     });
 }
 
-/// Programs whose one color limits them: calls of a cell, tasks that other tasks await, and tasks that take turns.
+/// Programs whose one color limits them: calls of a cell, tasks that other tasks await, and tasks that take turns. The callers
+/// compute, too: where the system runs one worker at a time, the color is busy for two thirds of the time only.
 fn full_of(kind: usize, color: Color) {
-    let compute = || compute(Duration::from_micros(100));
+    let compute = || compute(Duration::from_micros(30));
+    let look = || self::compute(Duration::from_micros(15));
     let total = ColorCell::new(color, 0_u64);
     for _ in 0..40 {
         let total = total.clone();
         let _detached = match kind {
             0 => spawn_unique(async move {
                 loop {
+                    look();
                     total.call(move |total| (compute(), *total += 1)).await;
                 }
             }),
             1 => spawn_unique(async move {
                 loop {
+                    look();
                     spawn_colored(color, async move { compute() }).await.unwrap();
                 }
             }),

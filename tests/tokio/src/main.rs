@@ -2,8 +2,9 @@
 //!
 //! `cargo run` takes them from the package of tokio that `Cargo.toml` names, writes `colored` in place of `tokio`, leaves out
 //! the functions that `outcomes` calls `absent` because they do not compile, runs each other one in a process of its own,
-//! and compares what happens with `outcomes`. It ends with 1 if something differs. `cargo run -- NAME` runs the tests whose
-//! name contains this, `cargo run -- --write` writes what happened into `outcomes`, and keeps the reasons that are there.
+//! and compares what happens with `outcomes`, where `race` stands for what may pass or not. It ends with 1 if something
+//! differs. `cargo run -- NAME` runs the tests whose name contains this, `cargo run -- --write` writes what happened into
+//! `outcomes`, and keeps the reasons that are there.
 
 mod generate;
 mod outcomes;

@@ -11,14 +11,17 @@ pub(crate) enum Outcome {
     Fail,
     /// It does not end.
     Hang,
+    /// It passes, or it does not.
+    Race,
     /// It does not compile.
     Absent,
 }
 
-const NAMES: [(Outcome, &str); 4] = [
+const NAMES: [(Outcome, &str); 5] = [
     (Outcome::Pass, "pass"),
     (Outcome::Fail, "fail"),
     (Outcome::Hang, "hang"),
+    (Outcome::Race, "race"),
     (Outcome::Absent, "absent"),
 ];
 
@@ -74,7 +77,7 @@ impl Outcomes {
     /// What was seen and was not expected.
     pub(crate) fn differences(&self, seen: &Self) -> Vec<String> {
         let differs = |(name, (outcome, _)): (&String, &(Outcome, String))| match self.get(name) {
-            Some(expected) if expected == *outcome => None,
+            Some(expected) if expected == *outcome || expected == Outcome::Race => None,
             Some(expected) => Some(format!("{name}: {outcome}, expected: {expected}")),
             None => Some(format!("{name}: {outcome}, and not in the list")),
         };
@@ -84,7 +87,8 @@ impl Outcomes {
     /// The outcomes that were seen in place of these; a reason stays for as long as the outcome does.
     pub(crate) fn with(mut self, seen: Self) -> Self {
         for (name, (outcome, reason)) in seen.0 {
-            if self.get(&name) != Some(outcome) {
+            if !matches!(self.get(&name), Some(expected) if expected == outcome || expected == Outcome::Race)
+            {
                 self.0.insert(name, (outcome, reason));
             }
         }

@@ -66,13 +66,11 @@ fn beside_others(digest: &Digest<'_>) -> Option<Finding> {
         let (usage, length) = usage_in(windows, first.color);
         (usage.wait_color + usage.wait_cpu).as_secs_f64() >= queue / 2.0 * length
     };
-    // Of all that runs, the color runs this part, and one worker at a time: so much faster all workers would be.
-    let gain = digest.capacity * digest.share(first.usage.run) / digest.share(digest.all.run);
     let is_hot = delayed > 0.0
         && first.busy >= WARM * (1.0 - delayed)
         && queue >= LONG_QUEUE
         && queue >= MOST * all
-        && gain >= WORTH
+        && digest.capacity >= WORTH
         && !is_kept(first)
         && digest.part(is_long) >= MOSTLY;
     let sentence = || {
@@ -81,7 +79,7 @@ fn beside_others(digest: &Digest<'_>) -> Option<Finding> {
             digest.waits.name(first.color),
             text::number(all),
             text::number(queue),
-            text::factor(gain)
+            text::factor(digest.capacity)
         )
     };
     is_hot.then(|| found(digest, first, &[first.color], sentence()))
