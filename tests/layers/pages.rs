@@ -21,7 +21,7 @@ fn part<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
 
 #[test]
 fn files_that_the_pages_name_exist() {
-    let folders = ["benches", "crates", "engines", "examples", "tests"];
+    let folders = ["benches", "crates", "examples", "tests"];
     let below =
         |folder| sources(folder).into_iter().map(move |(file, _)| format!("/{folder}/{file}"));
     let files: Vec<_> = folders.into_iter().flat_map(below).collect();

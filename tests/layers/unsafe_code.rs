@@ -15,7 +15,7 @@ fn listed(page: &str) -> BTreeSet<String> {
             continue;
         }
         let folder = match name.split('/').next() {
-            Some("benches" | "engines") => String::new(),
+            Some("benches" | "crates") => String::new(),
             Some("tests") => format!("{package}/"),
             _ => format!("{package}/src/"),
         };

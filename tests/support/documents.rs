@@ -10,10 +10,6 @@ struct Readme;
 struct Guide;
 
 #[cfg(doctest)]
-#[doc = include_str!("../../docs/consumer.md")]
-struct Consumer;
-
-#[cfg(doctest)]
 #[doc = include_str!("../../docs/simulation.md")]
 struct Simulation;
 

@@ -11,7 +11,6 @@ mod game_world;
 #[cfg(unix)]
 mod graceful_shutdown;
 mod kv;
-mod orders;
 mod pipeline;
 mod proxy;
 mod raft_sim;

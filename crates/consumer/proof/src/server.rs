@@ -16,7 +16,7 @@ pub(crate) fn free_port() -> u16 {
     }
 }
 
-/// What `engines/fetch-servers` has brought by this name; `None` if it may be missing, and is.
+/// What `crates/consumer/fetch-servers` has brought by this name; `None` if it may be missing, and is.
 ///
 /// # Panics
 ///
@@ -29,10 +29,10 @@ pub fn find(name: &str) -> Option<PathBuf> {
     }
     assert!(
         std::env::var_os("COLORED_ALL_PROGRAMS").is_none(),
-        "{} is not there: engines/fetch-servers brings it",
+        "{} is not there: crates/consumer/fetch-servers brings it",
         path.display()
     );
-    eprintln!("engines/fetch-servers was not run: nothing is tested");
+    eprintln!("crates/consumer/fetch-servers was not run: nothing is tested");
     None
 }
 

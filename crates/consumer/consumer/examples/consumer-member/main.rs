@@ -18,7 +18,7 @@
 //! | `--instance NAME` | a static member |
 //! | `--broken receipt\|drain` | a build that commits on receipt, or releases without a drain |
 //!
-//! The program of the same name in `engines/proof` has the engines that need a server.
+//! The program of the same name in `crates/consumer/proof` has the engines that need a server.
 
 mod member;
 

@@ -19,7 +19,7 @@ use colored::Runtime;
 use colored::sync::watch;
 use colored_consumer::Consumer;
 use colored_consumer::embedded::{Engine, NewRecord};
-use colored_examples::{Args, Failure};
+use colored_examples_common::{Args, Failure};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;

@@ -4,11 +4,11 @@
 //!
 //! `COLORED_CONSUMER_PROOF=100000` sets how many records there are.
 
-#[path = "../../../../crates/colored-consumer/tests/proof/check.rs"]
+#[path = "../../../consumer/tests/proof/check.rs"]
 mod check;
 mod fence;
 mod jetstream;
 mod kafka;
 mod plan;
-#[path = "../../../../crates/colored-consumer/tests/proof/process.rs"]
+#[path = "../../../consumer/tests/proof/process.rs"]
 mod process;

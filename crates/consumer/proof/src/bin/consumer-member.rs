@@ -1,10 +1,10 @@
-//! As the example of the same name in `crates/colored-consumer`, with the engines that need a server:
+//! As the example of the same name in `crates/consumer/consumer`, with the engines that need a server:
 //!
 //! ```text
 //! consumer-member --engine kafka|kip848|jetstream --url HOST:PORT --topic T --group G --effects FILE
 //! ```
 
-#[path = "../../../../crates/colored-consumer/examples/consumer-member/member.rs"]
+#[path = "../../../consumer/examples/consumer-member/member.rs"]
 mod member;
 
 use member::Plan;
