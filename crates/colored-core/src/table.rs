@@ -11,8 +11,6 @@
 //! or none.
 
 mod page;
-#[cfg(all(test, not(colored_loom)))]
-mod tests;
 
 pub(crate) use self::page::Cursor;
 
@@ -27,12 +25,12 @@ use std::cell::Cell;
 
 /// How many locks the table has. Two threads collide at one in so many look-ups.
 #[cfg(not(colored_loom))]
-const SHARDS: usize = 64;
+pub(crate) const SHARDS: usize = 64;
 #[cfg(colored_loom)]
-const SHARDS: usize = 1;
+pub(crate) const SHARDS: usize = 1;
 
 /// Buckets, of a pointer each, that a shard keeps however few lanes it has.
-const KEPT: usize = 1024;
+pub(crate) const KEPT: usize = 1024;
 
 /// A shard that has more buckets keeps so many for each lane. It then shrinks to a quarter, so the moves of its lanes are
 /// fewer than the lanes that have gone. The value is a guess.
@@ -57,6 +55,12 @@ impl Shard {
 }
 
 impl Table {
+    /// The buckets of each shard.
+    #[cfg(all(test, not(colored_loom)))]
+    pub(crate) fn buckets(&self) -> Vec<usize> {
+        self.shards.iter().map(|shard| shard.lock().lanes.num_buckets()).collect()
+    }
+
     /// An empty table. The seed keeps an adversary from choosing colors that collide.
     pub(crate) fn new(seed: u64) -> Self {
         let shard = |_| CachePadded::new(Mutex::new(Shard::default()));

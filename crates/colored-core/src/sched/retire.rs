@@ -1,5 +1,8 @@
 //! The end of a lane: no reference to it is left.
 
+#[cfg(all(test, not(colored_loom)))]
+mod tests;
+
 use super::{Scheduler, local};
 use crate::lane::locals::{self, Last};
 use crate::lane::{GivenBack, LanePtr};

@@ -1,7 +1,7 @@
-use super::{KEPT, SHARDS};
 use crate::color::Color;
 use crate::lane::LaneRef;
 use crate::sched::{Park, Scheduler, SchedulerHandle};
+use crate::table::{KEPT, SHARDS};
 use std::collections::VecDeque;
 
 struct NoPark;
@@ -16,8 +16,7 @@ impl Park for NoPark {
 
 /// The buckets of all shards.
 fn buckets(handle: &SchedulerHandle) -> Vec<usize> {
-    let shards = &handle.scheduler().table.shards;
-    shards.iter().map(|shard| shard.lock().lanes.num_buckets()).collect()
+    handle.scheduler().table.buckets()
 }
 
 /// Colors come and go by the same number for so many rounds, so that buckets keep the marks of lanes that have gone.
