@@ -213,3 +213,30 @@ fn figures_are_found() {
     assert_eq!(figures("| 17 ns on one core, 6.6 ns over two"), ["17 ns", "6.6 ns"]);
     assert!(has("| 5.9 µs |", "5.9 µs") && !has("| 15.9 µs |", "5.9 µs"));
 }
+
+/// The tables of the tree name each package's folder, and each workspace beside this one.
+#[test]
+fn the_tables_of_the_tree_are_whole() {
+    let text = page("CONTRIBUTING.md");
+    let tree = part(&text, "## The tree", "\n## ");
+    let named: BTreeSet<_> = names(tree).map(str::to_owned).collect();
+    let folders = |parent: &str| {
+        let entries = fs::read_dir(root().join(parent)).expect("the folder is there");
+        let entries = entries.map(|entry| entry.expect("it can be read"));
+        let packages = entries.filter(|entry| entry.path().join("Cargo.toml").is_file());
+        let name = |entry: fs::DirEntry| format!("{parent}/{}", entry.file_name().display());
+        packages.map(name).collect::<Vec<_>>()
+    };
+    let manifest = page("Cargo.toml");
+    let beside = names_in_quotes(part(&manifest, "exclude = [", "]"));
+    let missing: Vec<_> =
+        folders("crates").into_iter().chain(beside).filter(|name| !named.contains(name)).collect();
+    assert!(missing.is_empty(), "CONTRIBUTING.md lacks {missing:?}");
+    let gone: Vec<_> = named.iter().filter(|name| name.contains('/')).collect();
+    let gone: Vec<_> = gone.into_iter().filter(|name| !root().join(name).exists()).collect();
+    assert!(gone.is_empty(), "CONTRIBUTING.md names {gone:?}, which are gone");
+}
+
+fn names_in_quotes(text: &str) -> impl Iterator<Item = String> {
+    text.split('"').skip(1).step_by(2).map(str::to_owned)
+}
