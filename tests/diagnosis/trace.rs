@@ -139,7 +139,7 @@ fn a_section_that_waits_keeps_its_color() {
 
 #[test]
 fn workers_record_sleeps_timers_and_events() {
-    // The monitor thread fires the timers of a worker that is late.
+    // The reactor thread fires the timers of a worker that is late.
     shared(|| {
         attempts::some(|| {
             let runtime = at(Level::Slices, 1);

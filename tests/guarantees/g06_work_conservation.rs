@@ -36,7 +36,7 @@ fn a_hundred_lanes_behind_a_stuck_worker_start_elsewhere_within_10_ms() {
     alone(|| within(Duration::from_millis(10), || last_start(8, 100)));
 }
 
-/// The lane that a worker would run next causes no wake-up. The monitor thread finds it: its slow
+/// The lane that a worker would run next causes no wake-up. The reactor thread finds it: its slow
 /// tick is 5 ms, and it takes two of them to tell stuck from busy.
 /// Shows G6.
 #[test]

@@ -151,20 +151,20 @@ fn an_access_that_panics_leaves_the_cell_usable() {
     });
 }
 
-/// The waker of a timer or a socket may be foreign code, and the monitor thread may call it.
+/// The waker of a timer or a socket may be foreign code, and the reactor thread may call it.
 /// Shows G9.
 #[test]
-fn the_monitor_thread_survives_a_waker_that_panics() {
+fn the_reactor_thread_survives_a_waker_that_panics() {
     alone(|| {
         child::run(
             module_path!(),
-            "the_monitor_thread_survives_a_waker_that_panics",
-            panic_in_the_monitor_thread,
+            "the_reactor_thread_survives_a_waker_that_panics",
+            panic_in_the_reactor_thread,
         );
     });
 }
 
-fn panic_in_the_monitor_thread() {
+fn panic_in_the_reactor_thread() {
     let runtime = runtime(1);
     let grumpy = Arc::new(Grumpy(AtomicUsize::new(0)));
     let waker = Waker::from(Arc::clone(&grumpy));
@@ -174,11 +174,11 @@ fn panic_in_the_monitor_thread() {
     for timer in &mut timers {
         assert_eq!(timer.as_mut().poll(&mut Context::from_waker(&waker)), Poll::Pending);
     }
-    // The only worker is stuck, so the timers fall to the monitor thread.
+    // The only worker is stuck, so the timers fall to the reactor thread.
     runtime.run(spawn_blocking_poll());
     wait_until(|| grumpy.0.load(Ordering::Relaxed) == 3);
-    let alive = || process::threads().values().any(|thread| thread.name == "colored-monitor");
-    assert!(alive(), "the monitor thread has ended");
+    let alive = || process::threads().values().any(|thread| thread.name == "colored-reactor");
+    assert!(alive(), "the reactor thread has ended");
     let (to, from) = std::sync::mpsc::channel();
     drop(runtime.handle().spawn(async move {
         colored::time::sleep(Duration::from_millis(1)).await;

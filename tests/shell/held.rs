@@ -51,7 +51,7 @@ fn other_colors_go_on_beside_a_poll_that_blocks() {
     });
 }
 
-/// The worker that sleeps and wakes up all the time does not keep the monitor thread from looking at the stuck one.
+/// The worker that sleeps and wakes up all the time does not keep the reactor thread from looking at the stuck one.
 #[test]
 fn a_long_poll_is_noticed_beside_a_worker_that_wakes_up_all_the_time() {
     alone(|| {

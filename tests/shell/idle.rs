@@ -53,7 +53,7 @@ fn settled() -> (Runtime, Vec<Box<dyn Send>>) {
     (runtime, vec![Box::new(end), Box::new(guest), Box::new(held)])
 }
 
-/// Ticks of the monitor thread until it sleeps, and then some.
+/// Ticks of the reactor thread until it sleeps, and then some.
 const SETTLE: Duration = Duration::from_millis(200);
 
 /// Shows G10.

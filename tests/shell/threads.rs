@@ -46,7 +46,7 @@ fn every_thread_has_a_name_and_none_is_left_behind() {
                 "colored-blk-0",
                 "colored-blk-1",
                 "colored-dns-0",
-                "colored-monitor",
+                "colored-reactor",
                 "colored-tokio",
                 "colored-w0",
                 "colored-w1",
@@ -57,7 +57,7 @@ fn every_thread_has_a_name_and_none_is_left_behind() {
                 "api-blk-0",
                 "api-blk-1",
                 "api-dns-0",
-                "api-monitor",
+                "api-reactor",
                 "api-tokio",
                 "api-w0",
                 "api-w1",
@@ -187,7 +187,7 @@ fn each_thread_calls_the_hooks_before_and_after_all_that_it_runs() {
             }
             assert!(spawn_blocking(|| BEGUN.get()).await.unwrap());
         });
-        // The monitor thread may be late.
+        // The reactor thread may be late.
         wait_until(|| started.load(Ordering::SeqCst) == 5);
         assert_eq!(stopped.load(Ordering::SeqCst), 0);
         drop(runtime);

@@ -62,7 +62,7 @@ impl Diagnosis {
         self.threads.note(worker);
     }
 
-    /// The monitor thread sees that a slice is slow. Returns how long its thread has had a CPU, and could have had one;
+    /// The reactor thread sees that a slice is slow. Returns how long its thread has had a CPU, and could have had one;
     /// none with the first look, and where the system does not tell.
     pub fn measure(
         &self,
@@ -73,7 +73,7 @@ impl Diagnosis {
         self.threads.times_of(worker, slice, scheduler)
     }
 
-    /// The monitor thread has found a poll to be long, for the first time if `is_new`.
+    /// The reactor thread has found a poll to be long, for the first time if `is_new`.
     pub fn report_long_poll(&self, poll: &LongPoll, is_new: bool) {
         self.long_polls.report(poll, is_new);
     }

@@ -21,7 +21,7 @@ const ADVICE: &str = "nothing else of this color runs meanwhile. If the task blo
     `colored::sync` does, await the method without `blocking_`, or block in `spawn_blocking`; if it computes, do so in \
     `spawn_blocking` or call `yield_now` now and then. `Options::on_long_poll` hears of such polls in place of this line";
 
-/// The latest long polls. Only the monitor thread adds to them.
+/// The latest long polls. Only the reactor thread adds to them.
 pub(crate) struct LongPolls {
     hook: Option<Hook>,
     /// The youngest last, each as it was seen last.
@@ -35,7 +35,7 @@ impl LongPolls {
         Self { hook, recent: Mutex::default(), has_warned: AtomicBool::new(false) }
     }
 
-    /// The monitor thread has found a poll to be long, for the first time if `is_new`.
+    /// The reactor thread has found a poll to be long, for the first time if `is_new`.
     pub(crate) fn report(&self, poll: &LongPoll, is_new: bool) {
         match &self.hook {
             Some(hook) if is_new => contain(|| hook(poll)),
@@ -68,7 +68,7 @@ impl LongPolls {
 
     /// Once in a runtime's life.
     fn warn(&self, poll: &LongPoll) {
-        // Ordering: only the monitor thread comes here.
+        // Ordering: only the reactor thread comes here.
         if !self.has_warned.swap(true, Ordering::Relaxed) {
             // A program without a standard error goes on all the same.
             let _ = writeln!(io::stderr(), "colored: {poll}; {ADVICE}");

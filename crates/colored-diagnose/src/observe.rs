@@ -25,8 +25,8 @@ const PART_FOR_TASKS: u32 = 20;
 /// Of more tasks an observation does not look at what they wait for: a look takes 0.2 s.
 const MOST_TASKS: u64 = 300_000;
 
-/// The same for the monitor thread, which has other things to do: a look takes 7 ms.
-const MOST_TASKS_OF_MONITOR: u64 = 10_000;
+/// The same for the reactor thread, which has other things to do: a look takes 7 ms.
+const MOST_TASKS_OF_REACTOR: u64 = 10_000;
 
 /// Observes the runtime for so long, on this thread, which sleeps meanwhile. Needs no worker.
 #[must_use]
@@ -94,7 +94,7 @@ impl Observation {
         let begin = wall::now();
         let most = match self.patience {
             Patience::Some => MOST_TASKS,
-            Patience::None => MOST_TASKS_OF_MONITOR,
+            Patience::None => MOST_TASKS_OF_REACTOR,
         };
         let scheduler = self.subject.scheduler();
         if scheduler.live_tasks() <= most {

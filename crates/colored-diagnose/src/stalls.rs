@@ -27,7 +27,7 @@ impl fmt::Debug for StallSettings {
     }
 }
 
-/// The state that the monitor thread keeps. Dropping it waits for the dump that is being made.
+/// The state that the reactor thread keeps. Dropping it waits for the dump that is being made.
 #[derive(Debug)]
 pub struct Stalls {
     settings: StallSettings,

@@ -1,6 +1,6 @@
 //! Warnings: what a runtime says about itself unasked.
 //!
-//! The monitor thread observes a second of each minute, as `Handle::observe` does, while something runs: an idle
+//! The reactor thread observes a second of each minute, as `Handle::observe` does, while something runs: an idle
 //! runtime is not looked at. What the report names first goes to the hook; see [`News`] for what is told again.
 
 #[cfg(not(feature = "tracing"))]
@@ -43,10 +43,10 @@ impl Pace {
     };
 }
 
-/// A snapshot looks at each color in use, and the monitor thread has other things to do: 5 ms for as many.
+/// A snapshot looks at each color in use, and the reactor thread has other things to do: 5 ms for as many.
 const MOST_COLORS: usize = 100_000;
 
-/// The observation of a runtime by its monitor thread.
+/// The observation of a runtime by its reactor thread.
 pub struct Warnings {
     hook: Option<Hook>,
     pace: Pace,

@@ -52,7 +52,7 @@ where
 ///
 /// `f` may borrow, and runs under the task's color, which nothing else runs under until the poll returns; so this fits
 /// where the color's state is what `f` works on, and where no other work of the color is urgent. A call costs a few
-/// nanoseconds. If `f` goes on, the monitor thread notices within 10 ms, and calls a spare worker
+/// nanoseconds. If `f` goes on, the reactor thread notices within 10 ms, and calls a spare worker
 /// ([`Tuning::spare_workers`](crate::runtime::Tuning::spare_workers)), or a parked one, for the worker's other colors, its timers
 /// and its sockets. A poll that blocks without this function is treated alike when it has lasted for
 /// [`Builder::long_poll`](crate::Builder::long_poll), and is reported as well; this function says that it is on

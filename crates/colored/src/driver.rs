@@ -6,11 +6,11 @@
 //! | [`Shards`] | the reactor: some selectors, with the sockets that are registered there, and io_uring for files |
 //! | [`Timers`] | one wheel for each worker that stays |
 //! | [`Parkers`] | where each worker sleeps |
-//! | [`CheckTimer`] | when the monitor thread checks all of these |
+//! | [`CheckTimer`] | when the reactor thread checks all of these |
 //!
 //! A worker with nothing to run takes the turn of its shard and sleeps inside the poll. If another worker has the turn, it
 //! sleeps on a condition variable ([`park`]). It wakes up in time for its timers, though not for each of many
-//! ([`coalesce`]). A busy worker polls without blocking now and then. The monitor thread does both for workers that are
+//! ([`coalesce`]). A busy worker polls without blocking now and then. The reactor thread does both for workers that are
 //! stuck.
 //!
 //! # The seam to the system
@@ -21,7 +21,7 @@
 //! |---|---|
 //! | time | `wall.rs`; all else asks the [`Clock`] or that file |
 //! | sockets | [`reactor`]: a [`Shard`](reactor::Shard) is one selector, and its alarm and waker |
-//! | sleep of a thread | [`park`] for workers, [`CheckTimer`] for the monitor thread, `block_on.rs` for others |
+//! | sleep of a thread | [`park`] for workers, [`CheckTimer`] for the reactor thread, `block_on.rs` for others |
 //! | files | `fs/system.rs`, and [`ring`] for reads in the background |
 //! | threads | `thread_settings.rs`; the helpers that make dumps, and tokio's, start by themselves |
 //!
@@ -135,7 +135,7 @@ impl Driver {
     /// Sleeps until the worker is unparked, without polling a shard or a wheel. To be called by a spare worker that has left.
     pub(crate) fn sleep(&self, worker: usize) {
         // It may have slept inside the poll of its shard, and the workers of the shard elsewhere. One of them comes
-        // back, finds the turn free, and sleeps inside the poll. If it is in a long poll of a task, the monitor thread
+        // back, finds the turn free, and sleeps inside the poll. If it is in a long poll of a task, the reactor thread
         // is awake, and calls another one.
         self.unpark(self.shards.index_of(worker));
         self.parkers.of_worker(worker).wait(None);

@@ -26,11 +26,11 @@ pub(crate) fn of_slice(
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct LongPollMetrics {
-    /// Polls that were longer than [`Builder::long_poll`](crate::Builder::long_poll). The monitor thread looks every 5
+    /// Polls that were longer than [`Builder::long_poll`](crate::Builder::long_poll). The reactor thread looks every 5
     /// ms, so it misses some that are hardly longer. Polls inside [`block_in_place`](crate::block_in_place) do not
     /// count.
     pub polls: u64,
-    /// The longest of them so far, up to the time when the monitor thread saw it last.
+    /// The longest of them so far, up to the time when the reactor thread saw it last.
     pub longest: Option<LongPoll>,
     /// Times a spare worker was called to take the place of a held one.
     pub hand_offs: u64,
@@ -38,7 +38,7 @@ pub struct LongPollMetrics {
     pub spares: usize,
 }
 
-/// The setting, and the counters, which only the monitor thread changes.
+/// The setting, and the counters, which only the reactor thread changes.
 pub(crate) struct LongPolls {
     /// The time after which a poll is long.
     pub(crate) after: Duration,
@@ -59,7 +59,7 @@ impl LongPolls {
         }
     }
 
-    /// Counts a poll that the monitor thread has found to be long, once: with the first look if `is_new`.
+    /// Counts a poll that the reactor thread has found to be long, once: with the first look if `is_new`.
     pub(crate) fn count(&self, poll: LongPoll, is_new: bool) {
         if is_new {
             // Ordering: a figure, not a signal.

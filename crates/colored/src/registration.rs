@@ -24,7 +24,7 @@
 //! | the end of the runtime | Operations fail. A socket keeps the driver, and so the selector: the drop deregisters as before. |
 //! | another runtime | Tasks of any runtime may wait. The registration stays where it was made. |
 //! | the alarm, the waker and the io_uring of a shard | Nothing deregisters them: they are closed together with the selector. |
-//! | the timer of the monitor thread | It is not registered: the thread reads it. |
+//! | the timer of the reactor thread | It is not registered: the thread reads it. |
 //! | sockets of the inspector | They are in a selector of its thread. It deregisters nothing, and closes them. |
 
 use std::fmt;

@@ -51,7 +51,7 @@
 //! `admission`, [`Limit::waited`](crate::Limit::waited), metrics; and [`system_time`], the time of day. In a simulation all of
 //! these follow its clock.
 //!
-//! While the clock is paused, the monitor thread wakes up 200 times a second, also in an idle program.
+//! While the clock is paused, the reactor thread wakes up 200 times a second, also in an idle program.
 //!
 //! [`Builder::start_paused`]: crate::Builder::start_paused
 //! [`Runtime::run`]: crate::Runtime::run

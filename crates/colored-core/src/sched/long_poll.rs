@@ -12,7 +12,7 @@ use std::time::Duration;
 pub struct LongPoll {
     /// The index of the worker. Workers count from 0, and spare workers come after them.
     pub worker: usize,
-    /// How long the worker had been in the poll when the monitor thread looked, at most the length of a slice too long.
+    /// How long the worker had been in the poll when the reactor thread looked, at most the length of a slice too long.
     pub time: Duration,
     /// The color.
     pub color: Color,
@@ -21,7 +21,7 @@ pub struct LongPoll {
     /// Where the task was spawned.
     pub spawned: Option<&'static Location<'static>>,
     /// The CPU time of the worker's thread in that time: close to [`time`](Self::time) if the poll computes, close to 0 if
-    /// it blocks its thread. The monitor thread measures a part of the poll, from its second look, and takes the rest to
+    /// it blocks its thread. The reactor thread measures a part of the poll, from its second look, and takes the rest to
     /// be like it. None before that, without the feature `diagnose`, and where the system does not tell: everywhere but on
     /// Linux.
     pub cpu: Option<Duration>,

@@ -53,7 +53,7 @@ impl Attached {
     ) -> bool {
         let Some(snapshot) = self.diagnosis.freeze(trigger, scheduler) else { return false };
         if let Some(path) = self.diagnosis.file() {
-            // The file would hold up this thread, which may be a worker or the monitor thread. If the pool has been shut
+            // The file would hold up this thread, which may be a worker or the reactor thread. If the pool has been shut
             // down, or has no thread, there is no file.
             let job = Job::new(move || write_file(&snapshot, &path));
             let _ = services.pool.submit(Class::File, job);
@@ -71,7 +71,7 @@ impl Observer for Attached {
         self.diagnosis.note_worker(worker);
     }
 
-    fn on_monitor_start(&self) -> Look {
+    fn on_reactor_start(&self) -> Look {
         let mut warnings = self.warnings.clone().map(|(hook, pace)| Warnings::new(hook, pace));
         let mut stalls = self.stalls.clone().map(Stalls::new);
         let mut subject = None;

@@ -71,7 +71,7 @@ impl Options {
         self
     }
 
-    /// The monitor thread calls `f` for each [warning](Self::warnings). `f` must be quick: sockets and timers wait for
+    /// The reactor thread calls `f` for each [warning](Self::warnings). `f` must be quick: sockets and timers wait for
     /// it. The panic hook reports a panic of `f`, which goes no further. A second call replaces the first. Default: a line
     /// on the standard error, or with the feature `tracing` an event of the level `WARN`, with the target `colored` and
     /// the fields `fault`, `remedy` and `evidence`.
@@ -89,7 +89,7 @@ impl Options {
         self
     }
 
-    /// The monitor thread calls `f` once for each long poll that it sees, while the poll goes on. `f` must be quick:
+    /// The reactor thread calls `f` once for each long poll that it sees, while the poll goes on. `f` must be quick:
     /// sockets and timers wait for it. The panic hook reports a panic of `f`, which goes no further. A second call
     /// replaces the first. Default: a line on the standard error names the first one that
     /// takes a second, with the place of its task's spawn and what to do.

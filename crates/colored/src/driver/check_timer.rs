@@ -1,4 +1,4 @@
-//! [`CheckTimer`]: when the monitor thread checks the runtime next.
+//! [`CheckTimer`]: when the reactor thread checks the runtime next.
 //!
 //! One word holds the time of the next check. While the thread sleeps, no check is due. The first worker that wakes up
 //! then sets a time, [`AHEAD`] from now.
@@ -44,7 +44,7 @@ pub(crate) enum Next {
     Fixed,
 }
 
-/// The time of the next check, and what wakes the monitor thread then.
+/// The time of the next check, and what wakes the reactor thread then.
 #[derive(Debug)]
 pub(crate) struct CheckTimer {
     start: Instant,

@@ -2,7 +2,7 @@
 //!
 //! Between two turns of the worker its [`Parker`](super::park::Parker) says that it is inside the poll of the shard. So
 //! an unpark wakes the shard, whose descriptor becomes readable and stays so until the next turn polls it. Nothing else
-//! polls the shard: such a driver has one worker and no monitor thread.
+//! polls the shard: such a driver has one worker and no reactor thread.
 
 use super::{Driver, polled};
 use crate::wall;

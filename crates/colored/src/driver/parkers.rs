@@ -9,14 +9,14 @@ pub(crate) struct Parkers {
     parkers: Box<[Parker]>,
     /// How often a worker that slept was woken.
     wakes: AtomicU64,
-    /// The monitor thread has taken events or timers, and has not woken all their tasks yet.
-    monitor_events: AtomicBool,
+    /// The reactor thread has taken events or timers, and has not woken all their tasks yet.
+    reactor_events: AtomicBool,
 }
 
 impl Parkers {
     pub(super) fn new(workers: usize) -> Self {
         let parkers = (0..workers).map(|_| Parker::default()).collect();
-        Self { parkers, wakes: AtomicU64::new(0), monitor_events: AtomicBool::new(false) }
+        Self { parkers, wakes: AtomicU64::new(0), reactor_events: AtomicBool::new(false) }
     }
 
     pub(super) fn of_worker(&self, worker: usize) -> &Parker {
@@ -41,22 +41,22 @@ impl Parkers {
         self.wakes.load(Ordering::Relaxed)
     }
 
-    /// Notes that the monitor thread is about to take events and timers.
-    pub(crate) fn begin_monitor_events(&self) {
+    /// Notes that the reactor thread is about to take events and timers.
+    pub(crate) fn begin_reactor_events(&self) {
         // Ordering: as for a worker: the lock of a turn, or of a wheel, hands it over.
-        self.monitor_events.store(true, Ordering::Relaxed);
+        self.reactor_events.store(true, Ordering::Relaxed);
     }
 
-    /// Notes that the monitor thread has woken the tasks of all that it took.
-    pub(crate) fn finish_monitor_events(&self) {
+    /// Notes that the reactor thread has woken the tasks of all that it took.
+    pub(crate) fn finish_reactor_events(&self) {
         // Ordering: Release, so that a thread that sees this finds the tasks in their queues.
-        self.monitor_events.store(false, Ordering::Release);
+        self.reactor_events.store(false, Ordering::Release);
     }
 
-    /// Whether the monitor thread has events or timers in hand.
-    pub(super) fn monitor_has_events(&self) -> bool {
-        // Ordering: pairs with `finish_monitor_events`.
-        self.monitor_events.load(Ordering::Acquire)
+    /// Whether the reactor thread has events or timers in hand.
+    pub(super) fn reactor_has_events(&self) -> bool {
+        // Ordering: pairs with `finish_reactor_events`.
+        self.reactor_events.load(Ordering::Acquire)
     }
 
     /// Whether a worker other than this one has events or timers in hand.

@@ -19,7 +19,7 @@
 //! **Why the worker that parks last is enough.** A worker announces its sleep in the scheduler before it looks here, so
 //! one of those that go to sleep sees that all do. Unlike otherwise, a worker sleeps inside a poll only if it has found
 //! the others parked; the rest sleep on their condition variables. So a worker that finds a turn taken wakes the one that
-//! sleeps there, which comes here after it. The threads that are no workers tell a worker to look: the monitor thread,
+//! sleeps there, which comes here after it. The threads that are no workers tell a worker to look: the reactor thread,
 //! which looks at each tick whether it must, for calls that have ended; and a thread inside `block_on`, when it goes to
 //! sleep.
 //!
@@ -181,7 +181,7 @@ impl Driver {
         for shard in self.shards.iter() {
             let Some(mut turn) = shard.try_turn() else {
                 shard.wake();
-                self.check_again_if(self.parkers.monitor_has_events());
+                self.check_again_if(self.parkers.reactor_has_events());
                 // Events of the shards before this one are this worker's to hand out.
                 return if wakers.is_empty() { Found::Others } else { Found::Work };
             };
@@ -248,19 +248,19 @@ impl Driver {
 
     /// Whether another thread has events or timers in hand. A worker among them comes here after this one.
     fn others_have_events(&self, worker: usize) -> bool {
-        let held = self.parkers.monitor_has_events();
+        let held = self.parkers.reactor_has_events();
         self.check_again_if(held);
         held || self.parkers.others_have_events(worker)
     }
 
     fn check_again_if(&self, held: bool) {
         if held {
-            // Ordering: a hint for the next tick of the monitor thread, which does not sleep while the clock is paused.
+            // Ordering: a hint for the next tick of the reactor thread, which does not sleep while the clock is paused.
             self.pause.check_again.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Makes a worker check the pause again if it must. To be called by the monitor thread at each tick. True if it must
+    /// Makes a worker check the pause again if it must. To be called by the reactor thread at each tick. True if it must
     /// not sleep.
     pub(crate) fn check_pause(&self) -> bool {
         if !self.clock.is_paused() {

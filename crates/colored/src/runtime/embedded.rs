@@ -3,7 +3,7 @@
 use super::event_poll::{POLL_INTERVAL_NANOS, wake_all};
 use super::handle::{EnterGuard, Handle};
 use super::metrics::Metrics;
-use super::monitor::DeadlockSearch;
+use super::reactor_thread::DeadlockSearch;
 use super::resume;
 use super::unstarted::Unstarted;
 use crate::driver::outside::Rest;

@@ -85,7 +85,7 @@ impl Handle {
     /// ([`Builder::workers`](super::Builder::workers)) up to [`Builder::max_workers`](super::Builder::max_workers). All
     /// guarantees hold meanwhile.
     ///
-    /// The call does not wait. The monitor thread acts on it within some 5 ms. A worker that leaves ends its slice, and
+    /// The call does not wait. The reactor thread acts on it within some 5 ms. A worker that leaves ends its slice, and
     /// hands its colors to the others; its thread sleeps until it is wanted again. The last workers leave first, and the
     /// workers with which the runtime began stay: their timers, sockets and [pinned](crate::spawn_pinned()) tasks have a
     /// place. A task of [`spawn_local`](crate::spawn_local()) on a worker that has left still runs there.

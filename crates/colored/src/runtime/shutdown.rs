@@ -3,7 +3,7 @@
 //! 1. Stages are closed and drained, the last one built first, while all other work goes on.
 //! 2. The scheduler cancels every task, each under its color, and the workers stop.
 //! 3. Sockets and timers that are still held somewhere fail from now on.
-//! 4. The monitor thread ends.
+//! 4. The reactor thread ends.
 //! 5. The blocking pool takes no more calls, cancels the waiting calls, and its threads end.
 //! 6. The tokio runtime that was made for libraries ends, if there is one.
 //! 7. The diagnosis ends, if one is attached: until now it can tell what the shutdown waits for.

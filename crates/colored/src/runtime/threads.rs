@@ -1,7 +1,7 @@
-//! The threads of a runtime: one per worker, and the monitor thread.
+//! The threads of a runtime: one per worker, and the reactor thread.
 
 use super::event_poll::{POLL_INTERVAL_NANOS, wake_all};
-use super::monitor::{self, SpareThreads};
+use super::reactor_thread::{self, SpareThreads};
 use super::unstarted::Unstarted;
 use super::worker_hooks::WorkerHooks;
 use crate::driver::Driver;
@@ -52,7 +52,7 @@ impl Gate {
         waiting.unwrap_or_else(PoisonError::into_inner).open == Some(true)
     }
 
-    /// Waits until all workers have ended, or `deadline`; whether they have. The monitor thread
+    /// Waits until all workers have ended, or `deadline`; whether they have. The reactor thread
     /// stays.
     pub(super) fn wait_for_workers(&self, deadline: Option<Instant>) -> bool {
         let mut state = self.lock();
@@ -96,7 +96,7 @@ pub(super) fn cpus_to_pin(pin: bool) -> Vec<CoreId> {
 }
 
 impl Threads {
-    /// Starts one thread for each worker, pinned to these CPUs in turn if there are any, and the monitor thread.
+    /// Starts one thread for each worker, pinned to these CPUs in turn if there are any, and the reactor thread.
     pub(super) fn start(unstarted: Unstarted, pins: Vec<CoreId>) -> io::Result<Self> {
         let gate = Arc::new(Gate::default());
         let thread_settings = unstarted.thread_settings.clone();
@@ -126,8 +126,8 @@ impl Threads {
         }
         let (core, services) = (handle.core.clone(), Arc::clone(&handle.services));
         let spares = self.spare_threads(Arc::clone(&services), spares, &name, hooks);
-        let body = move || monitor::run(core, services, spares);
-        self.reactor = Some(self.spawn(format!("{name}-monitor"), body)?);
+        let body = move || reactor_thread::run(core, services, spares);
+        self.reactor = Some(self.spawn(format!("{name}-reactor"), body)?);
         Ok(())
     }
 
@@ -139,7 +139,7 @@ impl Threads {
         spawn(&self.gate, &self.thread_settings, name, body)
     }
 
-    /// The threads of spare workers, which start when they are wanted. The monitor thread joins them at its end.
+    /// The threads of spare workers, which start when they are wanted. The reactor thread joins them at its end.
     fn spare_threads(
         &self,
         services: Arc<Services>,
@@ -210,7 +210,7 @@ fn live(mut worker: Box<Worker>, services: Arc<Services>, hooks: &WorkerHooks) {
     start_checks(&worker, driver);
     loop {
         match worker.step() {
-            // It was among the parked ones for a moment, and the monitor thread may have seen that.
+            // It was among the parked ones for a moment, and the reactor thread may have seen that.
             Step::Ran if worker.has_turned_back() => start_checks(&worker, driver),
             Step::Ran if worker.now() - last_poll < POLL_INTERVAL_NANOS => {}
             Step::Ran => {
@@ -246,7 +246,7 @@ fn live(mut worker: Box<Worker>, services: Arc<Services>, hooks: &WorkerHooks) {
     }
 }
 
-/// Makes sure that the monitor thread checks a worker that has just left the parked ones.
+/// Makes sure that the reactor thread checks a worker that has just left the parked ones.
 fn start_checks(worker: &Worker, driver: &Driver) {
     let scheduler = worker.handle().scheduler();
     driver

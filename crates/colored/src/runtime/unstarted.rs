@@ -8,9 +8,9 @@ use colored_core::Worker;
 /// What runs the workers of a runtime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// A thread each; a monitor thread checks them.
+    /// A thread each; a reactor thread checks them.
     Threaded,
-    /// A loop of the program. There is no monitor thread: the worker looks for deadlocks, in its turns.
+    /// A loop of the program. There is no reactor thread: the worker looks for deadlocks, in its turns.
     Embedded,
     /// One thread, in the order that a simulation chooses; the clock moves when nothing is runnable.
     Simulated,

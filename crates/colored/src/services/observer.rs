@@ -11,14 +11,14 @@ pub(crate) trait Observer: Any + Send + Sync {
     /// The calling thread is the worker from now on.
     fn on_worker_start(&self, _worker: usize) {}
 
-    /// The monitor thread begins. It calls the returned function with each of its looks, and drops it at its end. The
+    /// The reactor thread begins. It calls the returned function with each of its looks, and drops it at its end. The
     /// function returns in which time the next look has to be, if that does not depend on whether the runtime does
     /// something.
-    fn on_monitor_start(&self) -> Look {
+    fn on_reactor_start(&self) -> Look {
         Box::new(|_, _| None)
     }
 
-    /// The monitor thread sees a slice that is a millisecond old or more. Returns how long the slice has had a CPU, and how
+    /// The reactor thread sees a slice that is a millisecond old or more. Returns how long the slice has had a CPU, and how
     /// long it could have had one, if that is known.
     fn on_slow_slice(
         &self,
@@ -29,7 +29,7 @@ pub(crate) trait Observer: Any + Send + Sync {
         None
     }
 
-    /// The monitor thread has found a poll to be long, for the first time if `is_new`.
+    /// The reactor thread has found a poll to be long, for the first time if `is_new`.
     fn on_long_poll(&self, _poll: &LongPoll, _is_new: bool, _: &Scheduler, _: &Services) {}
 
     /// A task has panicked on this thread.
@@ -45,7 +45,7 @@ pub(crate) trait Observer: Any + Send + Sync {
     fn on_shutdown(&self, _: &Scheduler, _waits: bool) {}
 }
 
-/// What the monitor thread calls with each of its looks.
+/// What the reactor thread calls with each of its looks.
 pub(crate) type Look = Box<dyn FnMut(&SchedulerHandle, &Arc<Services>) -> Option<Duration>>;
 
 /// No diagnosis is attached.

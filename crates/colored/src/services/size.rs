@@ -50,11 +50,11 @@ impl Size {
 
     /// The workers that the program wants.
     pub(crate) fn wanted(&self) -> usize {
-        // Ordering: a number, which the monitor thread acts on when it looks.
+        // Ordering: a number, which the reactor thread acts on when it looks.
         self.wanted.load(Ordering::Relaxed)
     }
 
-    /// The workers that there are, or will be as soon as the monitor thread looks.
+    /// The workers that there are, or will be as soon as the reactor thread looks.
     pub(crate) fn present(&self) -> usize {
         // Ordering: a number, as `wanted`.
         let missing = self.missing.load(Ordering::Relaxed);

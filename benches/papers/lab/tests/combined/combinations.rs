@@ -160,7 +160,7 @@ fn idle_threads_sleep() {
         storm::rage(&runtime, 640);
         wait_until(|| runtime.metrics().parked == 3);
         let parks = || runtime.metrics().workers.iter().map(|worker| worker.parks).sum::<u64>();
-        // The monitor thread takes two looks to go to sleep, and may wake a worker on each.
+        // The reactor thread takes two looks to go to sleep, and may wake a worker on each.
         std::thread::sleep(Duration::from_millis(12));
         let before = parks();
         std::thread::sleep(Duration::from_millis(8));

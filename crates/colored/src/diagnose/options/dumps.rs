@@ -36,7 +36,7 @@ impl Options {
 
     /// A [dump](crate::Handle::dump) is made when a poll has held its worker for `after`, at most one a minute. Default: none.
     ///
-    /// The monitor thread sees it at most 5 ms late, and starts a thread that makes the dump, and writes its text to the standard
+    /// The reactor thread sees it at most 5 ms late, and starts a thread that makes the dump, and writes its text to the standard
     /// error, or hands it to the function of [`on_dump`](Self::on_dump). Polls inside
     /// [`block_in_place`](crate::block_in_place) do not count. An [embedded](crate::Builder::build_embedded) runtime ignores
     /// this setting.

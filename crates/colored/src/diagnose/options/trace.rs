@@ -40,7 +40,7 @@ impl Options {
     /// Nothing is copied at [`Level::Off`]. Further calls add further events. Default: none.
     ///
     /// The thread of the event makes the copy, some 2 ms for each full ring of 1 MiB: the thread of a task that panics or
-    /// is refused, or the monitor thread.
+    /// is refused, or the reactor thread.
     pub fn freeze_on(mut self, triggers: impl IntoIterator<Item = Trigger>) -> Self {
         self.trace.triggers.extend(triggers);
         self

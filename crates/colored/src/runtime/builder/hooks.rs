@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// reports a panic of a hook, which goes no further.
 impl Builder {
     /// Each thread of the runtime calls `f` when it begins, before it runs anything else: workers, the
-    /// monitor thread, blocking threads. The threads may call `f` at the same time, and some may call
+    /// reactor thread, blocking threads. The threads may call `f` at the same time, and some may call
     /// it after [`build`](Builder::build) has returned. `f` runs outside the runtime, so it cannot
     /// spawn. The panic hook reports a panic of `f`, which goes no further. A second call replaces the
     /// first.

@@ -1,4 +1,4 @@
-//! The times at which the monitor thread searches for deadlocks.
+//! The times at which the reactor thread searches for deadlocks.
 
 use crate::wall;
 use colored_core::{Scheduler, look_for_deadlocks};

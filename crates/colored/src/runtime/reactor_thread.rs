@@ -1,4 +1,4 @@
-//! The monitor thread: it sees that no stuck worker delays I/O or timers (G10), and that no lane waits behind a stuck
+//! The reactor thread: it sees that no stuck worker delays I/O or timers (G10), and that no lane waits behind a stuck
 //! worker (G6).
 //!
 //! It checks every shard, wheel and worker once a tick:
@@ -90,7 +90,7 @@ pub(crate) fn run(handle: SchedulerHandle, services: Arc<Services>, spares: Spar
         fast: 0,
         deadlock_search: DeadlockSearch::new(services.deadlock_after),
         due: None,
-        observer: services.observer.on_monitor_start(),
+        observer: services.observer.on_reactor_start(),
         handle,
         services,
         driver,
@@ -143,7 +143,7 @@ impl Watch {
         let more = self.services.size.more();
         let stuck = self.held.check(self.handle.scheduler(), &self.services, more);
         let (mut depends, mut watched) = (false, true);
-        self.driver.parkers.begin_monitor_events();
+        self.driver.parkers.begin_reactor_events();
         for shard in 0..self.driver.shards.len() {
             let care = self.check_shard(shard);
             depends |= care != Care::Taken;
@@ -155,7 +155,7 @@ impl Watch {
         self.fast = if stuck && depends { FAST_TICKS } else { self.fast.saturating_sub(1) };
         // A waker may be foreign code; the thread must outlive its panic.
         self.wakers.drain(..).for_each(|waker| contain(|| waker.wake()));
-        self.driver.parkers.finish_monitor_events();
+        self.driver.parkers.finish_reactor_events();
         let deadlock_search = self.deadlock_search.check(self.handle.scheduler());
         let dues = [
             deadlock_search,
@@ -223,7 +223,7 @@ mod tests {
         }
     }
 
-    /// A worker that parks while the monitor thread polls finds the turn taken, and sleeps elsewhere. The
+    /// A worker that parks while the reactor thread polls finds the turn taken, and sleeps elsewhere. The
     /// thread must not go to sleep then, and calls the worker with its next check. Otherwise no thread would ever see
     /// the events of the shard.
     #[test]

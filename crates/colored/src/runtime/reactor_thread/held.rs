@@ -71,7 +71,7 @@ impl SpareThreads {
     }
 }
 
-/// The state that the monitor thread keeps of each worker and spare worker.
+/// The state that the reactor thread keeps of each worker and spare worker.
 pub(super) struct Held {
     workers: Box<[Last]>,
     spares: SpareThreads,
