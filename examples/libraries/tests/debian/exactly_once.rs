@@ -224,7 +224,7 @@ fn owners_wait_for_each_other_and_the_handlers_of_one_owner_do_not() {
             offset: 7,
             timestamp: 0,
             key: Some("account 0".into()),
-            value: "1".into(),
+            value: Some("1".into()),
             headers: Vec::new(),
         };
         claim(&store, &record, 1).await.unwrap().unwrap().commit().await.unwrap();

@@ -367,7 +367,7 @@ impl Engine {
     }
 
     /// Offsets of records that were confirmed and are lost, as far as the engine has met them: those of a log that was shorter at
-    /// its opening than a commit says, and those that [`Damage::Skip`] has passed over. Cancel safe.
+    /// its opening than a commit says, and those that [`Damage::Skip`](super::Damage::Skip) has passed over. Cancel safe.
     pub async fn lost(&self) -> Vec<(TopicPartition, Range<u64>)> {
         let all = self.0.topics.call(|topics| topics.values().cloned().collect::<Vec<_>>()).await;
         let mut lost = Vec::new();
