@@ -5,7 +5,7 @@ mod plots;
 use crate::figures::{Figure, Figures};
 use crate::rows::{ALL, Row};
 use colored_benches::chart::number;
-use colored_benches::papers::page;
+use colored_benches::page;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::io;
