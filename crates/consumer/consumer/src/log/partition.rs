@@ -167,6 +167,8 @@ pub(crate) struct Place {
 pub(crate) enum Unread {
     /// The log has the offsets from the first number up to the second only.
     OutOfRange(u64, u64),
+    /// The records from the first offset up to the second are lost: the log was shorter at an opening than a commit said.
+    Lost(Range<u64>),
     /// The directory may be another one's.
     Closed,
     Failed(io::Error),
