@@ -38,9 +38,12 @@
 //! partition is not read beyond that place, and the others go on. [`Damage::Skip`] opens and reads what is left.
 //!
 //! A log that is shorter than a commit says it was has lost its end: with `sync(false)` by a power failure, or by a copy of the
-//! topics that is older than the commits. It goes on at the offset that it had reached. So no new record has the offset of a lost
-//! one, a group that was there skips and repeats nothing, and one that was behind goes on behind the gap. A line on the
-//! standard error and [`Engine::lost`] name the offsets. A topic whose files were all deleted is another log
+//! topics that is older than the commits. It goes on at the offset that it had reached, so no new record has the offset of a lost
+//! one. A group that was there has missed nothing: its place is kept, it skips and repeats nothing, and
+//! [`Reset`](crate::Reset) has nothing to decide. A group that was behind has missed the lost records, as if retention had deleted
+//! them: [`Reset::Fail`](crate::Reset::Fail) ends its consumer when it comes there, and the others go on behind the gap, which
+//! [`Metrics::resets`](crate::Metrics) counts. A line on the standard error and [`Engine::lost`] name the offsets. With
+//! [`Damage::Skip`] no consumer ends for what is lost. A topic whose files were all deleted is another log
 //! ([`Extent::identity`](crate::Extent::identity)), and begins where the commits say that it had ended.
 //!
 //! The generation of a group never falls, also if commits are damaged, deleted, or those of an older copy: at each opening it is

@@ -137,6 +137,7 @@ impl State {
         if claimed.tracker.low() > low {
             self.note_news(id);
         }
+        self.look_at_waits();
         Some(Begin { id, owned: owned.clone(), offset })
     }
 

@@ -349,6 +349,7 @@ fn failed(error: Unread) -> io::Error {
     match error {
         Unread::Failed(error) => error,
         Unread::OutOfRange(start, end) => io::Error::other(format!("offsets {start} to {end}")),
+        Unread::Lost(lost) => io::Error::other(format!("offsets {lost:?} are lost")),
         Unread::Closed => io::Error::other("the directory is closed"),
     }
 }

@@ -50,14 +50,14 @@ impl Options {
         self
     }
 
-    /// The oldest segments of a partition are deleted while it has more than so many bytes.
+    /// The oldest segments of a partition are deleted while it has more than so many bytes. The one with the last record stays.
     #[must_use]
     pub fn retain_bytes(mut self, bytes: u64) -> Self {
         self.keep.bytes = Some(bytes);
         self
     }
 
-    /// Segments are deleted whose newest record is older.
+    /// Segments are deleted whose newest record is older. The one with the last record stays.
     #[must_use]
     pub fn retain_for(mut self, time: Duration) -> Self {
         self.keep.millis = Some(time.as_millis().try_into().unwrap_or(i64::MAX));

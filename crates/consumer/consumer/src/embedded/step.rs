@@ -8,6 +8,7 @@ use crate::log::{Cursor, Entry, Partition, Unread};
 use crate::source::{Assignment, Error, Extent, Owned, Record, Room};
 use colored::sync::Notify;
 use colored::time::{Duration, timeout};
+use std::ops::Range;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -154,6 +155,11 @@ pub(crate) async fn read(readable: Readable, room: Room) -> Result<Done, Error> 
         Ok(records) if records.is_empty() && cursor.offset == from => Ok(Done::Woken),
         Ok(records) => Ok(Done::Read { owned, from, cursor, records, end: log.end() }),
         Err(Unread::OutOfRange(_, _)) => Ok(Done::OutOfRange(owned, extent(&log).await)),
+        // The group was not there when the records were lost.
+        Err(Unread::Lost(Range { start: doubt, end: start })) => {
+            let behind = Extent { doubt, floor: start, start, ..extent(&log).await };
+            Ok(Done::OutOfRange(owned, behind))
+        }
         // The topic is deleted, and the group is about to say so.
         Err(Unread::Closed) => Ok(Done::Woken),
         Err(Unread::Failed(error)) => Ok(Done::Unreadable(owned, Error::new(error.to_string()))),

@@ -159,6 +159,8 @@ impl Folder {
             if self.keep.sync {
                 file.sync_all().await?;
             }
+            // A crash may leave the new name on the device, and not the older ones of the partitions.
+            self.sync_names(&topic.name).await?;
             colored::fs::rename(&new, &path).await?;
             self.sync_names(&topic.name).await
         };

@@ -167,6 +167,8 @@ pub(crate) struct Place {
 pub(crate) enum Unread {
     /// The log has the offsets from the first number up to the second only.
     OutOfRange(u64, u64),
+    /// The records from the first offset up to the second are lost: the log was shorter at an opening than a commit said.
+    Lost(Range<u64>),
     /// The directory may be another one's.
     Closed,
     Failed(io::Error),
@@ -395,10 +397,12 @@ impl State {
         })
     }
 
-    /// Removes from the front what the rule keeps no longer; never the segment that is written to, and nothing of a partition
-    /// that takes no more.
+    /// Removes from the front what the rule keeps no longer; never the segment with the last record, whether it is complete or is
+    /// written to, and nothing of a partition that takes no more.
     pub(crate) fn remove_old(&mut self, keep: Keep, now: i64) {
-        while self.segments.len() > 1 && self.failure.is_none() {
+        while self.segments.get(1).is_some_and(|second| second.base < self.end)
+            && self.failure.is_none()
+        {
             let bytes = |segment: &Segment| segment.len.saturating_sub(SEGMENT_HEAD);
             let all: u64 = self.segments.iter().map(bytes).sum();
             let oldest = &self.segments[0];

@@ -39,7 +39,8 @@ impl Partition {
     /// one. Moves the cursor behind them. Empty at the end of the log. Cancel safe: the cursor moves only when the call
     /// returns.
     ///
-    /// What is damaged is an error that names the place, unless it is to be skipped: then the cursor moves behind it.
+    /// What is damaged is an error that names the place, and what is lost is one that names the offsets, unless it is to be
+    /// skipped: then the cursor moves behind it.
     pub(crate) async fn read<T>(
         &self,
         cursor: &mut Cursor,
@@ -67,7 +68,7 @@ impl Partition {
                 return Ok(found);
             }
             let passed = match (stop, &place.next) {
-                (Stop::Enough, _) => Ok(here),
+                (Stop::Enough, _) => continue,
                 (Stop::End, None) => {
                     *cursor = here;
                     return Ok(found);
@@ -79,7 +80,12 @@ impl Partition {
                     Err(damaged(&place.file, at, &what))
                 }
             };
-            here = passed.map_err(Unread::Failed)?;
+            let passed = passed.map_err(Unread::Failed)?;
+            // What is damaged is known to the program by its option.
+            if !self.keep.skips && passed.offset > here.offset {
+                return Err(Unread::Lost(here.offset..passed.offset));
+            }
+            here = passed;
         }
     }
 

@@ -154,6 +154,10 @@ async fn a_log_behind_its_commits_goes_on_at_the_place_of_the_commits() {
             let old = copies::list(&topics).await.unwrap();
             send(&engine, "lost", 50).await;
             handle(&engine, "g", Reset::Earliest, 100).await;
+            for group in ["a", "b"] {
+                let committed = Committed { offset: 30, ..Committed::default() };
+                engine.set_committed(group, partition(0), committed).await.unwrap();
+            }
             drop(engine);
             if is_cut {
                 let path = segment(scratch.path());
@@ -164,7 +168,9 @@ async fn a_log_behind_its_commits_goes_on_at_the_place_of_the_commits() {
             }
             let engine = open().await.unwrap();
             assert_eq!(engine.lost().await, [(partition(0), 50..100)]);
+            meet_what_is_lost(&engine, "a", reset, 100).await;
             assert_eq!(engine.send("t", NewRecord::new("k", "new 0.")).await.unwrap(), (0, 100));
+            meet_what_is_lost(&engine, "b", reset, 101).await;
             assert_eq!(handle(&engine, "g", reset, 1).await, values("new", 1));
             let all = handle(&engine, "other", Reset::Earliest, 51).await;
             assert_eq!(all, [values("kept", 50), values("new", 1)].concat());
@@ -174,6 +180,34 @@ async fn a_log_behind_its_commits_goes_on_at_the_place_of_the_commits() {
             assert_eq!(handle(&engine, "third", Reset::Earliest, 51).await, all);
         }
     }
+}
+
+/// A group at offset 30, of a log that has lost what had the offsets from 50 to 100: it has missed records, so the consumer does as
+/// it was told.
+async fn meet_what_is_lost(engine: &Engine, group: &str, reset: Reset, end: u64) {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let sees = Arc::clone(&seen);
+    let member = engine.member(group, ["t"]).join().await.unwrap();
+    let builder = Consumer::builder(member).reset(reset).concurrency(1).strict(true);
+    let consumer = builder.start(move |record: Record, _| {
+        sees.lock().unwrap().push(record.offset);
+        std::future::ready(Ok(()))
+    });
+    let consumer = consumer.unwrap();
+    let is_caught_up = timeout(Duration::from_secs(20), consumer.caught_up()).await.unwrap();
+    assert_eq!(is_caught_up, reset != Reset::Fail);
+    if reset == Reset::Fail {
+        let error = consumer.wait().await.unwrap_err().to_string();
+        assert!(error.contains("t/0: records may have been deleted"), "{error}");
+        // It ends as soon as it has read so far: what has not begun is for the next consumer.
+        assert!((30..50).collect::<Vec<_>>().starts_with(&seen.lock().unwrap()), "{seen:?}");
+        return;
+    }
+    assert_eq!(consumer.metrics().await.resets, 1);
+    consumer.stop().await.unwrap();
+    assert_eq!(*seen.lock().unwrap(), (30..50).chain(100..end).collect::<Vec<_>>());
+    let committed = engine.committed(group, &partition(0)).await;
+    assert_eq!(committed.map(|committed| committed.offset), Some(end));
 }
 
 /// All files of a topic are deleted by hand: its commits are those of another log.

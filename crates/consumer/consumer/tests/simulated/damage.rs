@@ -59,8 +59,7 @@ async fn live(engine: Engine, known: &mut Known, life: u64) {
     timeout(Duration::from_secs(300), all).await.expect("new records are handled");
     consumer.unwrap().stop().await.unwrap();
     let handled = known.handled.lock().unwrap();
-    let generations = handled.iter().map(|of| of.split_once(' ').unwrap().0.parse().unwrap());
-    let newest = generations.last().unwrap_or(0);
+    let newest = handled.last().map_or(0, |of| of.split_once(' ').unwrap().0.parse().unwrap());
     assert!(newest > known.generation, "a generation is given twice");
     known.generation = newest;
 }

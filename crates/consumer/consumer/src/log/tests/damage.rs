@@ -62,6 +62,10 @@ async fn look(directory: &Path, skips: bool, known: u64) -> Found {
                     found.read.push(entry.offset);
                 }
             }
+            Err(Unread::Lost(lost)) => {
+                assert!(!skips && lost.start == cursor.offset && lost.end > lost.start, "{lost:?}");
+                cursor = Cursor { offset: lost.end, known: None };
+            }
             Err(Unread::Failed(error)) => {
                 found.error = Some(error.to_string());
                 break;
