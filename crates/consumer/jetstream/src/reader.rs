@@ -123,7 +123,10 @@ impl Reader {
         told: &mpsc::UnboundedSender<Told>,
     ) -> Result<(), Fault> {
         let Request { from, count, begin } = request;
-        if self.place.as_ref().is_none_or(|place| place.sequence != from) {
+        let is_new = self.place.as_ref().is_none_or(|place| place.sequence != from);
+        // A server that is started again has no consumers: another one begins, and finds out what is wrong.
+        let ended = |error: async_nats::Error| if is_new { fault(error) } else { Fault::Missing };
+        if is_new {
             let begun = timeout(ANSWER, self.begin_at(from)).await;
             self.place = Some(begun.map_err(|_| Fault::Missing)??);
         }
@@ -134,11 +137,11 @@ impl Reader {
         while left > 0 {
             let first = timeout(WAIT + LATE, batch.next()).await;
             let Some(first) = first.map_err(|_| Fault::Missing)? else { break };
-            let mut messages = vec![first.map_err(fault)?];
+            let mut messages = vec![first.map_err(ended)?];
             while messages.len() < CHUNK.min(left)
                 && let Some(Some(next)) = batch.next().now_or_never()
             {
-                messages.push(next.map_err(fault)?);
+                messages.push(next.map_err(ended)?);
             }
             left -= messages.len();
             let (records, is_whole) = take(&self.owned, place, &self.known, messages);
@@ -198,7 +201,7 @@ impl Reader {
             return Ok(());
         }
         // While the consumer is there, all of that was said of one log.
-        place.consumer.get_info().await.map_err(fault)?;
+        place.consumer.get_info().await.map_err(|_| Fault::Missing)?;
         let end = place.sequence;
         place.sequence = log.last.sequence + 1;
         {

@@ -162,6 +162,15 @@ impl Nats {
         self.request(&format!("STREAM.UPDATE.{stream}"), &text);
     }
 
+    /// Publishes a record, by a connection of its own: a server that was started again has it, too.
+    ///
+    /// # Panics
+    ///
+    /// If the server refuses.
+    pub fn publish(&self, subject: &str, value: &str) {
+        self.say(subject, "NATS/1.0\r\n\r\n", value);
+    }
+
     /// Publishes what the server leaves where it has removed the last message of a subject.
     ///
     /// # Panics

@@ -36,12 +36,13 @@ pub fn find(name: &str) -> Option<PathBuf> {
     None
 }
 
-/// Kills the process when its standard input ends, as it does when this process ends in whatever way, and removes its
-/// files.
+/// Kills the process when its standard input ends, as it does when this process ends in whatever way, waits until it has
+/// given its port back, and removes its files.
 const GUARD: &str = r#""$@" </dev/null >>"$FILES/log" 2>&1 &
 echo $!
 read -r word
 kill -9 $! 2>/dev/null
+wait $! 2>/dev/null
 [ "$word" = keep ] || rm -rf "$FILES""#;
 
 /// A server. It is killed when this process ends.

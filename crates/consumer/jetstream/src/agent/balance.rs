@@ -16,10 +16,10 @@ impl Agent {
     /// made.
     pub(super) async fn look_for_topics(&mut self) {
         for (topic, known) in self.settings.topics.clone() {
-            let partitions = match self.context.get_stream(&topic).await {
-                Ok(stream) => partitions_of(stream.cached_info()).unwrap_or(0),
-                Err(error) if is_not_found(&error) => 0,
-                Err(_) => continue,
+            let partitions = match timeout(self.limit(), self.context.get_stream(&topic)).await {
+                Ok(Ok(stream)) => partitions_of(stream.cached_info()).unwrap_or(0),
+                Ok(Err(error)) if is_not_found(&error) => 0,
+                _ => continue,
             };
             if partitions == known {
                 continue;

@@ -59,7 +59,7 @@ impl Agent {
 
     /// The own entry is another one: an earlier write came late, somebody has removed it, or another member has the name.
     async fn look_at_own_entry(&mut self, key: &str, start: Instant) {
-        let Ok(entry) = self.store.entry(key).await else { return };
+        let Ok(Ok(entry)) = timeout(self.limit(), self.store.entry(key)).await else { return };
         let put = entry.filter(|entry| entry.operation == Operation::Put);
         let Some(entry) = put else { return self.lose_all() };
         match Beat::decode(&entry.value) {

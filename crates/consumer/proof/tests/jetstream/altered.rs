@@ -256,15 +256,15 @@ async fn a_stream_that_is_brought_back_is_another_log() {
     let Some(mut nats) = block_in_place(Nats::start) else { return };
     let (cases, copy) = cases(&mut nats, "back").await;
     block_in_place(|| nats.bring_back(&copy));
-    for Case { topic, reset, .. } in &cases {
+    for Case { topic, reset, running } in &cases {
         topic.send_to(0, 100..140).await;
-        if *reset == Reset::Latest {
-            // The number by which a log is known.
+        if *reset == Reset::Latest && running.is_none() {
+            // The number by which a log is known. A consumer that runs may have read it before.
             block_in_place(|| nats.delete_message(&topic.name, 40));
         }
     }
     for case in cases {
-        let is_there = case.reset != Reset::Latest;
+        let is_there = case.reset != Reset::Latest || case.running.is_some();
         let new = (100..140).filter(move |number| is_there || *number != 119);
         case.assert_handles((0..20).chain(new)).await;
     }
@@ -293,7 +293,7 @@ async fn a_member_notices_that_a_topic_has_more_partitions() {
     let topic = Topic::create_at(nats, "grown", 1).await;
     topic.send_to(0, 0..5).await;
     let effects = Effects::default();
-    let member = topic.member().session(millis(3_000)).join().await.unwrap();
+    let member = topic.member().session(millis(12_000)).join().await.unwrap();
     let consumer = run(Consumer::builder(member).reset(Reset::Latest), &effects, millis(0));
     settle(&[&consumer], &[1]).await;
     topic.send_to(0, 5..10).await;

@@ -27,10 +27,6 @@ impl Topic {
     /// A new topic of a server.
     pub(crate) async fn create_at(nats: &Nats, name: &str, partitions: u32) -> Topic {
         let engine = Engine::connect(&nats.url()).await.unwrap();
-        Topic::create_by(engine, name, partitions).await
-    }
-
-    pub(crate) async fn create_by(engine: Engine, name: &str, partitions: u32) -> Topic {
         engine.create_topic(name, partitions).await.unwrap();
         Topic { engine, name: name.to_owned(), partitions, numbers: Numbers::default() }
     }

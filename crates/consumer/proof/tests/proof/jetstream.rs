@@ -58,6 +58,7 @@ async fn read(client: &Client, topic: &str, from: &[u64], to: &[u64]) -> HashSet
 
 impl Engine for Nats {
     const NAME: &str = "jetstream";
+    const NUMBERS_TOGETHER: bool = true;
 
     fn url(&self) -> String {
         Nats::url(self)

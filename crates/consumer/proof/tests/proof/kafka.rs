@@ -6,6 +6,7 @@ use std::collections::HashSet;
 
 impl Engine for Kafka {
     const NAME: &str = "kafka";
+    const NUMBERS_TOGETHER: bool = false;
 
     fn url(&self) -> String {
         Kafka::url(self)
