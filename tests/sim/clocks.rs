@@ -57,8 +57,7 @@ async fn sizes() -> Vec<usize> {
     }
     stage.close();
     stage.drained().await;
-    let sizes = sizes.lock().unwrap().clone();
-    sizes
+    sizes.lock().unwrap().clone()
 }
 
 #[test]
