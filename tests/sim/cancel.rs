@@ -1,5 +1,6 @@
 //! Each await of a future that may be cancelled is cancelled once, and time that passes while tasks run.
 
+use super::silent;
 use colored::sim::{self, Builder, Fault, Faults};
 use colored::time::{Duration, Instant, sleep};
 use colored::{ColorCell, spawn_colored, yield_now};
@@ -130,19 +131,19 @@ async fn lease(looks: bool) {
 
 #[test]
 fn time_passes_while_tasks_are_runnable_if_the_machine_stalls() {
-    super::passes_with(Builder::new(), || lease(false));
+    super::passes_with(Builder::new().seeds(silent(1000)), || lease(false));
     let stalls = || Builder::new().faults(Faults::none().with(Fault::Stall));
     let report = stalls().run(|| lease(false));
     let failure = report.failure().unwrap_or_else(|| panic!("not found: {report}"));
     assert_eq!(failure.differs(), None, "{failure}");
     assert!(failure.to_string().contains("fault: nothing runs for 10ms"), "{failure}");
-    super::passes_with(stalls(), || lease(true));
+    super::passes_with(stalls().seeds(silent(1000)), || lease(true));
 }
 
 /// Two timers are due one after the other, and the second one's task runs first.
 #[test]
 fn a_timer_fires_late() {
-    let builder = Builder::new().faults("stall".parse().unwrap());
+    let builder = Builder::new().seeds(silent(1000)).faults("stall".parse().unwrap());
     let report = builder.run(|| async {
         let log = ColorCell::new(1, Vec::new());
         let tasks: Vec<_> = (2..4_u64)

@@ -1,6 +1,6 @@
 //! How runs fail, and what a simulation refuses.
 
-use super::failure;
+use super::{failure, passes};
 use colored::net::TcpListener;
 use colored::sim::Builder;
 use colored::time::{Duration, sleep};
@@ -73,7 +73,7 @@ fn blocking_calls_take_turns() {
 
 #[test]
 fn sockets_of_the_system_are_refused() {
-    colored::sim::check(|| async {
+    let _report = passes(|| async {
         let socket = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let error = TcpListener::from_std(socket).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unsupported);
@@ -89,7 +89,7 @@ fn children_signals_pipes_and_datagrams_of_unix_are_refused() {
     use colored::net::unix::pipe;
     use colored::process::{Command, Stdio};
     use colored::signal::unix::{SignalKind, signal};
-    colored::sim::check(|| async {
+    let _report = passes(|| async {
         let mut piped = Command::new("/nowhere/at/all");
         let refused = [
             Command::new("/nowhere/at/all").spawn().unwrap_err(),

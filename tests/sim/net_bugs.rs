@@ -1,5 +1,6 @@
 //! Bugs that only a network with faults shows, each with a twin that has none; and that such runs repeat.
 
+use super::silent;
 use colored::io::{AsyncReadExt, AsyncWriteExt};
 use colored::net::{TcpListener, TcpStream, UdpSocket};
 use colored::sim::{
@@ -7,6 +8,7 @@ use colored::sim::{
 };
 use colored::time::{Duration, Instant, sleep, timeout};
 use colored::{ColorCell, spawn, spawn_unique};
+use colored_tests::soak::repeat;
 use std::collections::BTreeSet;
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -84,7 +86,7 @@ fn a_request_that_is_tried_again_counts_twice() {
     let failure = found(Builder::new().faults(faults).host("a", sums(false)), add_three);
     assert!(failure.message().contains("each number counts once"), "{failure}");
     Builder::new()
-        .seeds(0..500)
+        .seeds(silent(500))
         .faults(faults)
         .host("a", sums(true))
         .run(add_three)
@@ -114,7 +116,7 @@ fn a_message_is_taken_for_one_read() {
     let builder = Builder::new().seeds(0..300).faults(Faults::none().with(Fault::Pieces));
     let failure = found(builder.clone().host("a", || server(false)), client);
     assert_eq!(failure.choices(), 1, "one short read or write: {failure}");
-    builder.host("a", || server(true)).run(client).assert_passed();
+    builder.seeds(silent(300)).host("a", || server(true)).run(client).assert_passed();
 }
 
 #[test]
@@ -137,7 +139,7 @@ fn a_lease_by_the_time_of_day() {
     let builder = Builder::new().seeds(0..300).faults(Faults::none().with(Fault::Clock));
     let failure = found(builder.clone(), || holder(false));
     assert!(failure.message().contains("the lease is over"), "{failure}");
-    builder.run(|| holder(true)).assert_passed();
+    builder.seeds(silent(300)).run(|| holder(true)).assert_passed();
 }
 
 #[test]
@@ -168,7 +170,7 @@ fn a_client_that_waits_for_a_lost_answer_hangs_also_in_the_quiet_phase() {
     let builder = Builder::new().seeds(0..300).faults(Faults::swarm()).host("a", server);
     let failure = found(builder.clone(), || ask(false));
     assert!(failure.message().contains("nothing is runnable"), "{failure}");
-    builder.run(|| ask(true)).assert_passed();
+    builder.seeds(silent(300)).run(|| ask(true)).assert_passed();
 }
 
 /// Some hosts that talk, and what they have seen.
@@ -182,12 +184,13 @@ async fn talk(seen: &Mutex<Vec<String>>) {
 
 #[test]
 fn a_seed_makes_the_same_run_again_with_all_faults() {
+    let seeds = repeat(100, 200);
     let trails = || {
         let trails = Arc::new(Mutex::new(Vec::new()));
         let seen = Arc::new(Mutex::new(Vec::new()));
         let other = Arc::clone(&seen);
         let report = Builder::new()
-            .seeds(0..200)
+            .seeds(0..seeds as u64)
             .faults(Faults::swarm())
             .host("a", sums(true))
             .host("b", move || {
@@ -213,26 +216,28 @@ fn a_seed_makes_the_same_run_again_with_all_faults() {
         std::mem::take(&mut *trails.lock().unwrap())
     };
     let (first, second) = (trails(), trails());
-    assert_eq!(first.len(), 204, "seeds 0, 64, 128 and 192 run twice");
+    assert_eq!(first.len(), seeds + seeds.div_ceil(64), "of 64 seeds one is run twice");
     assert_eq!(first, second);
     let distinct: BTreeSet<_> = first.iter().collect();
-    assert!(distinct.len() > 50, "{} different runs", distinct.len());
+    assert!(distinct.len() > seeds / 4, "{} different runs", distinct.len());
 }
 
 #[test]
 fn after_the_quiet_phase_has_begun_nothing_fails() {
     let report =
-        Builder::new().seeds(0..300).faults(Faults::swarm()).host("a", sums(true)).run(|| async {
-            let noisy = spawn(add_three());
-            sleep(10 * SECOND).await;
-            begin_quiet_phase();
-            // What was late may be late by eight seconds.
-            sleep(10 * SECOND).await;
-            for message in 4..10 {
-                timeout(SECOND, add(message, 0)).await.unwrap().unwrap();
-            }
-            drop(noisy);
-        });
+        Builder::new().seeds(silent(300)).faults(Faults::swarm()).host("a", sums(true)).run(
+            || async {
+                let noisy = spawn(add_three());
+                sleep(10 * SECOND).await;
+                begin_quiet_phase();
+                // What was late may be late by eight seconds.
+                sleep(10 * SECOND).await;
+                for message in 4..10 {
+                    timeout(SECOND, add(message, 0)).await.unwrap().unwrap();
+                }
+                drop(noisy);
+            },
+        );
     report.assert_passed();
 }
 

@@ -6,6 +6,7 @@
 use super::net_bugs::{add, sums};
 use super::runs::busy;
 use super::select::{lefts, woken};
+use super::silent;
 use colored::fs::{self as files, File};
 use colored::io::AsyncWriteExt;
 use colored::sim::{Builder, Fault, Faults, Report, begin_quiet_phase, buggify, random};
@@ -111,7 +112,7 @@ fn run_hosts(builder: Builder) -> Report {
 
 /// How many seeds are run.
 fn seeds() -> u64 {
-    env::var("COLORED_TEST_SEEDS").map_or(150, |seeds| seeds.parse().expect("a number"))
+    env::var("COLORED_TEST_SEEDS").map_or(silent(150).end, |seeds| seeds.parse().expect("a number"))
 }
 
 /// The digests of all programs, as a text.

@@ -119,7 +119,12 @@ unsafe extern "C" fn clock_gettime(clock: clockid_t, time: *mut timespec) -> c_i
 /// On 32 bits, where the seconds of `timespec` end in 2038, std calls another function for the time.
 #[cfg(target_pointer_width = "32")]
 mod wide {
-    use super::{Hidden, c_int, c_void, clockid_t, is_missing, time_of, transmute};
+    use super::{Hidden, c_int, c_long, c_void, clockid_t, is_missing, time_of, transmute};
+
+    /// The number of the system call of this name, which `libc` does not have for each target. It is one number on all
+    /// targets, but those of MIPS begin at 4,000.
+    pub(super) const NUMBER: c_long =
+        if cfg!(any(target_arch = "mips", target_arch = "mips32r6")) { 4403 } else { 403 };
 
     static CLOCK_GETTIME64: Hidden = Hidden::new(b"__clock_gettime64\0");
 
@@ -212,7 +217,7 @@ unsafe extern "C" fn syscall(
         return c_long::from(result);
     }
     #[cfg(target_pointer_width = "32")]
-    if is_on && number == libc::SYS_clock_gettime64 {
+    if is_on && number == wide::NUMBER {
         // SAFETY: the arguments are those of `clock_gettime64`, says the caller.
         let result = unsafe { wide::__clock_gettime64(first as clockid_t, second as *mut _) };
         return c_long::from(result);

@@ -1,5 +1,6 @@
 //! One program on files of the system and on simulated ones: what it sees is equal.
 
+use crate::silent;
 use colored::fs::{self, DirBuilder, File};
 use colored::io::{AsyncBufReadExt, AsyncReadExt, AsyncSeekExt, AsyncWriteExt, BufReader};
 use colored::{Runtime, sim};
@@ -147,7 +148,7 @@ fn a_program_sees_the_same_on_files_of_the_system() {
 
     let simulated = Arc::new(Mutex::new(Vec::new()));
     sim::Builder::new()
-        .seeds(0..50)
+        .seeds(silent(50))
         .run(|| {
             let simulated = Arc::clone(&simulated);
             async move {

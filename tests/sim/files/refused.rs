@@ -1,13 +1,13 @@
 //! What a simulated file does not have.
 
+use super::passes;
 use colored::fs::{self, File};
-use colored::sim;
 use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 #[test]
 fn a_simulated_file_has_no_descriptor() {
-    sim::check(|| async {
+    let _report = passes(|| async {
         fs::write("/a", "bytes").await.unwrap();
         let file = File::open("/a").await.unwrap();
         #[cfg(unix)]

@@ -13,7 +13,7 @@ super::rows![
     a_used_port,
     nobody_there,
     no_destination,
-    both_families,
+    datagrams_of_both_families,
     peers,
 ];
 
@@ -122,7 +122,7 @@ async fn no_destination(_: PathBuf) -> Vec<String> {
     seen
 }
 
-async fn both_families(_: PathBuf) -> Vec<String> {
+async fn datagrams_of_both_families(_: PathBuf) -> Vec<String> {
     let any = UdpSocket::bind("[::]:0").await.unwrap();
     let port = any.local_addr().unwrap().port();
     let (four, addr) = bound().await;

@@ -235,8 +235,10 @@ impl Disk {
     ///
     /// As of the system.
     pub fn set_len(&mut self, handle: Handle, len: u64) -> io::Result<()> {
+        // That is refused before the system is asked.
+        i64::try_from(len).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
         let Opened { node, writes, .. } = *self.opened(handle)?;
-        if !writes || i64::try_from(len).is_err() {
+        if !writes {
             return Err(Error::Invalid.into());
         }
         Ok(self.resize(node, len)?)

@@ -60,6 +60,8 @@ fn a_full_disk_takes_a_part_and_then_nothing() {
     disk.set_len(handle, 3).unwrap();
     disk.set_capacity(u64::MAX);
     assert_eq!(error(disk.set_len(handle, i64::MAX as u64)), code(Error::TooLarge));
+    let beyond = disk.set_len(handle, 1 << 63).unwrap_err();
+    assert_eq!((beyond.kind(), beyond.raw_os_error()), (io::ErrorKind::InvalidInput, None));
     assert_eq!(error(disk.write_at(handle, b"x", u64::MAX - 1)), code(Error::TooLarge));
     disk.set_capacity(10);
     assert_eq!(disk.room(), 7);
