@@ -19,6 +19,7 @@ type Pieces = fn(usize) -> Vec<Vec<u8>>;
 /// How much the CPU may grow with four times as many pieces, and by how much more in any case.
 const GROWTH: u64 = 7;
 const SLACK: Duration = Duration::from_millis(60);
+const ATTEMPTS: usize = 5;
 
 fn bytes(text: &[u8]) -> Vec<Vec<u8>> {
     text.iter().map(|&byte| vec![byte]).collect()
@@ -130,12 +131,19 @@ async fn check(
     for (what, pieces, n) in rows {
         // The first one warms up.
         cost(server, pieces(*n), connect.clone()).await;
-        let few = cost(server, pieces(*n), connect.clone()).await;
-        let many = cost(server, pieces(4 * n), connect.clone()).await;
-        println!("{layer}, {what}: {few:?} for {n}, {many:?} for four times as many");
-        if many > few * GROWTH as u32 + SLACK {
-            wrong.push(format!("{layer}, {what}: {few:?} for {n}, and {many:?} for {}", 4 * n));
+        // How many pieces one read finds depends on who gets the CPU: one of a few attempts must be cheap.
+        let mut failed = String::new();
+        for _ in 0..ATTEMPTS {
+            let few = cost(server, pieces(*n), connect.clone()).await;
+            let many = cost(server, pieces(4 * n), connect.clone()).await;
+            println!("{layer}, {what}: {few:?} for {n}, {many:?} for four times as many");
+            if many <= few * GROWTH as u32 + SLACK {
+                failed.clear();
+                break;
+            }
+            failed = format!("{layer}, {what}: {few:?} for {n}, and {many:?} for {}", 4 * n);
         }
+        wrong.extend(Some(failed).filter(|text| !text.is_empty()));
     }
     wrong
 }
