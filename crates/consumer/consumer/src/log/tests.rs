@@ -159,7 +159,9 @@ async fn segments_follow_each_other_and_old_ones_go() {
     let files = std::fs::read_dir(scratch.path()).unwrap().count();
     assert!((2..=8).contains(&files), "{files} files");
     let partition = open(scratch.path(), keep).await;
-    assert_eq!(partition.range().await, (start, 200));
+    // The system may have been removing the last of the old files.
+    let (again, end) = partition.range().await;
+    assert!(again <= start && end == 200, "{again} to {end} behind {start}");
     assert_records(&read_all(&partition, start + 1).await, start + 1, 200);
 }
 
