@@ -104,8 +104,10 @@ impl Plan {
         let (store, half) = (Store::new(self.shares), self.orders.div_ceil(2));
         let group = "crash";
         let crash = Handled { at_a_time: self.in_flight, until: half, is_stopped: false };
-        // The end of the runtime drops what is in flight.
-        Runtime::new()?.run(crash.run(directory.to_owned(), group.to_owned(), store.clone()))?;
+        // The end of the runtime drops what is in flight. The consumer is dropped behind it, too late to do anything.
+        let crashed = crash.run(directory.to_owned(), group.to_owned(), store.clone());
+        let crashed = Runtime::new()?.run(crashed)?;
+        drop(crashed);
         let at_the_crash = store.counts().stored;
         let rest = Handled { until: self.orders, is_stopped: true, ..crash };
         Runtime::new()?.run(rest.run(directory.to_owned(), group.to_owned(), store.clone()))?;
@@ -137,7 +139,7 @@ impl Handled {
         directory: PathBuf,
         group: String,
         store: Arc<Store>,
-    ) -> Result<(), Failure> {
+    ) -> Result<Option<Consumer>, Failure> {
         let engine = Engine::open(directory).await?;
         let (stored, mut count) = watch::channel(store.counts().stored);
         let member = engine.member(&group, [TOPIC]).join().await?;
@@ -155,10 +157,8 @@ impl Handled {
         }
         if self.is_stopped {
             consumer.stop().await?;
-        } else {
-            // Not even its drop runs, as in a crash.
-            std::mem::forget(consumer);
+            return Ok(None);
         }
-        Ok(())
+        Ok(Some(consumer))
     }
 }
