@@ -76,7 +76,7 @@ impl ConnectOptions {
     ///
     /// # Errors
     ///
-    /// When the name cannot be resolved or no address answers. [`named`](crate::io::named) names every
+    /// When the name cannot be resolved or no address answers. [`named`] names every
     /// address that was tried with its error. The error is the last of these, or [`TimedOut`](io::ErrorKind::TimedOut) if
     /// the time limit was over. [`InvalidInput`](io::ErrorKind::InvalidInput) if an option is out of its range.
     ///

@@ -103,12 +103,12 @@ async fn consume_again() {
 
 #[test]
 fn a_topic_that_is_made_again_is_handled_whole() {
-    Builder::new().seeds(crate::seeds(300, 3_000)).run(consume_again).assert_passed();
+    Builder::new().seeds(crate::seeds(300, 1_000)).run(consume_again).assert_passed();
 }
 
 #[test]
 fn a_topic_that_is_made_again_meets_no_write_of_the_old_one() {
-    Builder::new().seeds(crate::seeds(300, 3_000)).run(make_again).assert_passed();
+    Builder::new().seeds(crate::seeds(300, 1_000)).run(make_again).assert_passed();
 }
 
 /// What a dropped engine still writes is written when the next one opens.
@@ -140,5 +140,5 @@ async fn open_again() {
 
 #[test]
 fn an_engine_that_is_opened_again_meets_no_write_of_the_old_one() {
-    Builder::new().seeds(crate::seeds(300, 3_000)).run(open_again).assert_passed();
+    Builder::new().seeds(crate::seeds(300, 1_000)).run(open_again).assert_passed();
 }
