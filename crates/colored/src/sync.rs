@@ -6,7 +6,7 @@
 //! A wrapper adds two things to each method that waits. The method uses the cooperative budget
 //! ([`consume_budget`](crate::task::consume_budget)), so a loop over a channel that is never empty ends its poll in time.
 //! And a wait is in dumps and reports, with its place. All other methods are tokio's, by `Deref`. What waits in a line, for a
-//! lock, a permit, room or a [`Notify`], has its place there from its first poll on, also if no unit is left for it.
+//! lock, a permit or room, has its place there from its first poll on, also if no unit is left for it.
 //!
 //! # Types of other crates
 //!

@@ -1,7 +1,7 @@
 //! [`Notify`], and the futures that wait for it.
 
 use super::arc::{self, transparent};
-use super::waiting::{InLine, Wait};
+use super::waiting::{Wait, Waiting};
 use super::wrapper::{convert, debug, deref};
 use crate::wait_reason::Kind;
 use pin_project_lite::pin_project;
@@ -38,14 +38,14 @@ impl Notify {
     /// given.
     #[track_caller]
     pub fn notified(&self) -> Notified<'_> {
-        let waiting = Wait::here(Kind::Notified).in_line(self.0.notified());
+        let waiting = Wait::here(Kind::Notified).until(self.0.notified());
         Notified { waiting }
     }
 
     /// As [`notified`](Self::notified), with a counted reference. Cancel safe in the same way.
     #[track_caller]
     pub fn notified_owned(self: Arc<Self>) -> OwnedNotified {
-        let waiting = Wait::here(Kind::Notified).in_line(arc::inner(self).notified_owned());
+        let waiting = Wait::here(Kind::Notified).until(arc::inner(self).notified_owned());
         OwnedNotified { waiting }
     }
 }
@@ -55,7 +55,7 @@ pin_project! {
     #[must_use = "futures do nothing unless awaited"]
     pub struct Notified<'a> {
         #[pin]
-        waiting: InLine<sync::futures::Notified<'a>>,
+        waiting: Waiting<sync::futures::Notified<'a>>,
     }
 }
 
@@ -85,7 +85,7 @@ pin_project! {
     #[must_use = "futures do nothing unless awaited"]
     pub struct OwnedNotified {
         #[pin]
-        waiting: InLine<sync::futures::OwnedNotified>,
+        waiting: Waiting<sync::futures::OwnedNotified>,
     }
 }
 

@@ -100,7 +100,7 @@ impl Wait {
     }
 
     /// `future`, whose first poll takes a place in a line, also if no unit of the budget is left. It costs a unit when it is
-    /// ready; until there is one, what it has got is kept.
+    /// ready; until there is one, what it has got is kept. So its drop must give that back, as a guard does and a wake does not.
     #[inline]
     pub(super) fn in_line<F: Future>(self, future: F) -> InLine<F> {
         InLine { note: Note::of(self.0), future, output: Mutex::new(None) }
@@ -128,6 +128,14 @@ pin_project! {
     }
 }
 
+impl<F> Waiting<F> {
+    /// The future inside.
+    #[inline]
+    pub(super) fn inner(self: Pin<&mut Self>) -> Pin<&mut F> {
+        self.project().future
+    }
+}
+
 impl<F: Future> Future for Waiting<F> {
     type Output = F::Output;
 
@@ -151,14 +159,6 @@ pin_project! {
         future: F,
         // Nobody locks it: in it the output need not be `Sync` for the future to be.
         output: Mutex<Option<F::Output>>,
-    }
-}
-
-impl<F: Future> InLine<F> {
-    /// The future inside.
-    #[inline]
-    pub(super) fn inner(self: Pin<&mut Self>) -> Pin<&mut F> {
-        self.project().future
     }
 }
 
