@@ -102,7 +102,7 @@ unsafe fn fill(bytes: *mut c_void, length: size_t) -> bool {
 unsafe extern "C" fn clock_gettime(clock: clockid_t, time: *mut timespec) -> c_int {
     if let (Some((seconds, nanos)), false) = (time_of(clock), time.is_null()) {
         let now = timespec { tv_sec: seconds as libc::time_t, tv_nsec: nanos as _ };
-        // SAFETY: the caller says so.
+        // SAFETY: `time` is not null, and the caller promises that it then leads to a place for a `timespec`.
         unsafe { time.write(now) };
         return 0;
     }
@@ -112,7 +112,7 @@ unsafe extern "C" fn clock_gettime(clock: clockid_t, time: *mut timespec) -> c_i
     }
     // SAFETY: the library's function of this name has this type.
     let real = unsafe { transmute::<*mut c_void, ClockGettime>(found) };
-    // SAFETY: the caller's obligations are those of the library's function.
+    // SAFETY: the library's function asks for what this one asks of its caller: a place for a `timespec`.
     unsafe { real(clock, time) }
 }
 
@@ -152,7 +152,7 @@ mod wide {
         time: *mut Timespec64,
     ) -> c_int {
         if let (Some((seconds, nanos)), false) = (time_of(clock), time.is_null()) {
-            // SAFETY: the caller says so.
+            // SAFETY: `time` is not null, and the caller promises that it then leads to a place for a `timespec`.
             unsafe { time.write(Timespec64 { seconds, nanos, padding: 0 }) };
             return 0;
         }
@@ -162,7 +162,7 @@ mod wide {
         }
         // SAFETY: the library's function of this name has this type.
         let real = unsafe { transmute::<*mut c_void, ClockGettime64>(found) };
-        // SAFETY: the caller's obligations are those of the library's function.
+        // SAFETY: the library's function asks for what this one asks of its caller: a place for a `timespec`.
         unsafe { real(clock, time) }
     }
 }
@@ -174,7 +174,7 @@ mod wide {
 /// As the library's: `bytes` is valid for writes of `length` bytes.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn getrandom(bytes: *mut c_void, length: size_t, flags: c_uint) -> ssize_t {
-    // SAFETY: the caller says so.
+    // SAFETY: the caller promises that `length` bytes at `bytes` may be written.
     if unsafe { fill(bytes, length) } {
         return length.cast_signed();
     }
@@ -184,7 +184,7 @@ unsafe extern "C" fn getrandom(bytes: *mut c_void, length: size_t, flags: c_uint
     }
     // SAFETY: the library's function of this name has this type.
     let real = unsafe { transmute::<*mut c_void, Getrandom>(found) };
-    // SAFETY: the caller's obligations are those of the library's function.
+    // SAFETY: the library's function asks for what this one asks of its caller: `length` bytes that may be written.
     unsafe { real(bytes, length, flags) }
 }
 
@@ -228,6 +228,6 @@ unsafe extern "C" fn syscall(
     }
     // SAFETY: the library's function of this name takes these arguments in these places.
     let real = unsafe { transmute::<*mut c_void, Syscall>(found) };
-    // SAFETY: the caller's obligations are those of the library's function.
+    // SAFETY: the caller promises what the call of this number asks of its arguments, which go on unchanged.
     unsafe { real(number, first, second, third, fourth, fifth, sixth) }
 }
