@@ -5,6 +5,7 @@ use super::reactor_thread::{self, SpareThreads};
 use super::unstarted::Unstarted;
 use super::worker_hooks::WorkerHooks;
 use crate::driver::Driver;
+use crate::error_context::with_source;
 use crate::services::{Services, current, entered};
 use crate::thread_settings::ThreadSettings;
 use crate::wall;
@@ -186,7 +187,7 @@ fn spawn(
             body();
         }
     });
-    thread.map_err(|error| io::Error::new(error.kind(), format!("{text}: {error}")))
+    thread.map_err(|error| with_source(format!("{text}: {error}"), error))
 }
 
 /// A worker's life, and the hooks of the program.
