@@ -288,14 +288,6 @@ pub fn apply<T, R>(value: T, f: impl FnOnce(T) -> R) -> R {
     f(value)
 }
 
-/// For `select!`: the future of a branch. `field` returns a field of `futures`, and nothing else calls this.
-#[inline]
-pub fn branch<T, F>(futures: Pin<&mut T>, field: impl FnOnce(&mut T) -> &mut F) -> Pin<&mut F> {
-    // SAFETY: `T` is a tuple, which has no destructor of its own and is `Unpin` only if its fields are. The macro never
-    // moves a field out of it, and `field` returns the same field of it at each call.
-    unsafe { futures.map_unchecked_mut(field) }
-}
-
 /// For `select!`.
 #[cold]
 #[track_caller]
