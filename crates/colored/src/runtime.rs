@@ -102,6 +102,7 @@ mod tokio_threads;
 #[path = "runtime/tokio_threads/absent.rs"]
 mod tokio_threads;
 mod unstarted;
+pub(crate) mod without_features;
 mod worker_hooks;
 
 pub use self::builder::{Builder, Tuning};
