@@ -103,7 +103,6 @@ mod tokio_threads;
 mod tokio_threads;
 mod unstarted;
 pub(crate) mod without_features;
-mod worker_hooks;
 
 pub use self::builder::{Builder, Tuning};
 pub use self::embedded::EmbeddedRuntime;
