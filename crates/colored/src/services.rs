@@ -6,7 +6,6 @@
 pub(crate) mod current;
 pub(crate) mod entered;
 pub(crate) mod observer;
-pub(crate) mod size;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(feature = "tokio-context")]
@@ -17,7 +16,6 @@ pub(crate) mod tokio_place;
 pub(crate) mod wheel_timer;
 
 use self::observer::Observer;
-use self::size::Size;
 use self::tokio_place::TokioPlace;
 use crate::device::Devices;
 use crate::drain::Finishers;
@@ -32,6 +30,14 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 use std::task::Waker;
 use std::time::Duration;
+
+/// How many workers a runtime has. A worker has a wheel, and perhaps a shard, of its own, and stays; spare workers join and leave.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Size {
+    pub(crate) workers: usize,
+    /// For long polls.
+    pub(crate) spares: usize,
+}
 
 /// What the threads of a runtime share.
 pub(crate) struct Services {

@@ -12,7 +12,7 @@ macro_rules! halves {
 
         use $crate::io::{Interest, ReadBuf, Ready};
         use $crate::net::buf_mut::BufMut;
-        use $crate::net::halves::{reading, writing};
+        use $crate::net::halves::{directions, reading, writing};
         use $crate::net::transfer::Stream;
         // The name in the links of the documentation.
         use $stream as Connection;
@@ -138,7 +138,21 @@ macro_rules! halves {
 
         reading!($address; ReadHalf<'_>, OwnedReadHalf);
         writing!($address; WriteHalf<'_>, OwnedWriteHalf);
+        directions!(ReadHalf<'_>, WriteHalf<'_>, OwnedReadHalf, OwnedWriteHalf);
     };
+}
+
+/// For the traits of other crates.
+macro_rules! directions {
+    ($($half:ty),*) => {$(
+        impl $crate::net::direction::Direction for $half {
+            type Stream = Connection;
+
+            fn stream(&self) -> &Connection {
+                self.as_ref()
+            }
+        }
+    )*};
 }
 
 /// The methods of both directions, beside the traits.
@@ -249,4 +263,4 @@ macro_rules! writing {
     )*};
 }
 
-pub(super) use {both, halves, reading, writing};
+pub(super) use {both, directions, halves, reading, writing};

@@ -35,7 +35,6 @@ mod diagnose {
     use crate::runtime::{Builder, Handle};
     use std::convert::Infallible;
     use std::future::Ready;
-    use std::time::Duration;
 
     #[doc(hidden)]
     impl Builder {
@@ -49,14 +48,14 @@ mod diagnose {
 
     #[doc(hidden)]
     impl Handle {
-        pub fn observe(&self, _length: Duration) -> Ready<Infallible>
+        pub fn observe<T>(&self, _length: T) -> Ready<Infallible>
         where
             for<'a> Self: WithDiagnose,
         {
             unreachable!("nobody can call it")
         }
 
-        pub fn observe_blocking(&self, _length: Duration) -> Infallible
+        pub fn observe_blocking<T>(&self, _length: T) -> Infallible
         where
             for<'a> Self: WithDiagnose,
         {

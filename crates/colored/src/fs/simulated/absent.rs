@@ -71,6 +71,7 @@ calls_of! { Tree:
 calls_of! { File:
     read(&mut [u8], u64) -> usize;
     write(&[u8], u64) -> usize;
+    seek(u64) -> u64;
     set_len(u64) -> ();
     len() -> u64;
     metadata() -> Metadata;

@@ -18,8 +18,8 @@ use crate::runtime::threads::{self, Threads};
 use crate::runtime::unstarted::{Form, Unstarted};
 use crate::runtime::{EmbeddedRuntime, Runtime};
 use crate::services::Services;
+use crate::services::Size;
 use crate::services::observer::Observer;
-use crate::services::size::Size;
 use crate::services::tokio_place::TokioPlace;
 use crate::wall;
 #[cfg(feature = "sim")]
