@@ -14,6 +14,8 @@ use hyper::service::service_fn;
 use hyper::{Request, Response, Uri};
 use hyper_util::client::legacy::Client;
 use std::convert::Infallible;
+use std::error::Error;
+use std::io;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -167,6 +169,17 @@ impl Log {
             }
         })
         .await
+    }
+}
+
+/// The number of the system's error that is nearest in the chain of sources.
+pub(crate) fn number(mut error: &(dyn Error + 'static)) -> Option<i32> {
+    loop {
+        let number = error.downcast_ref::<io::Error>().and_then(io::Error::raw_os_error);
+        if number.is_some() {
+            return number;
+        }
+        error = error.source()?;
     }
 }
 
