@@ -78,6 +78,8 @@
 //! | `tls` | no | the module `tls`: rustls with the cryptography of `ring`, which compiles C, and the roots of the system |
 //! | `websocket` | no | the module `websocket`: tungstenite |
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 #[cfg(feature = "axum")]
 mod axum_listener;
 mod client;

@@ -251,6 +251,7 @@
 //! | [`fs`] | attempts on the worker on Linux; blocking threads do everything elsewhere |
 //! | keep-alive | no interval on OpenBSD; no count of probes on OpenBSD and Windows |
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 // The front page shows the attributes, which are a default feature.
 #![cfg_attr(not(feature = "macros"), allow(rustdoc::broken_intra_doc_links))]
 
