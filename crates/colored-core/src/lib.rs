@@ -217,6 +217,8 @@
 //! * The unit of queueing and stealing is the color, not the event, as in Mely (Gaud and others,
 //!   2010), which took colors from libasync-smp (Zeldovich and others, 2003).
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 pub mod budget;
 mod cell;
 mod color;
