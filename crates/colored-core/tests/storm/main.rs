@@ -1,6 +1,9 @@
 //! The scheduler on real threads with the simplest possible shell: a condition variable a worker.
 #![cfg(not(colored_loom))]
 
+#[cfg(not(colored_sanitize))]
+mod reuse;
+
 use colored_core::{
     Color, ColorCell, Park, Scheduler, SchedulerHandle, Step, Worker, hop, spawn_here, spawn_local,
     yield_now,

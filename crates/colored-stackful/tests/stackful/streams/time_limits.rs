@@ -1,6 +1,6 @@
 //! Time-outs, on a paused clock.
 
-use crate::support::{pair, run_paused};
+use super::support::{pair, run_paused};
 use colored::time::Instant;
 use colored_stackful::net::TcpStream;
 use colored_stackful::{sleep, spawn_unique, wait};

@@ -1,6 +1,6 @@
 //! TCP.
 
-use crate::support::{echo, pair, run};
+use super::support::{echo, pair, run};
 use colored::Color;
 use colored_stackful::net::{TcpListener, TcpStream};
 use colored_stackful::{spawn, spawn_unique, wait, yield_now};

@@ -1,6 +1,6 @@
 //! Async streams as streams of the standard library.
 
-use crate::support::run;
+use super::support::run;
 use colored::Color;
 use colored::io::{BufReader, duplex, repeat};
 use colored_stackful::io::SyncIoBridge;

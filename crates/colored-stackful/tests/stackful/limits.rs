@@ -23,7 +23,8 @@ const MOST: usize = 5_000;
 /// Runs the test `name` of this program, with the variable that it asks for.
 fn in_a_child(name: &str) -> (Output, String) {
     let mut child = Command::new(std::env::current_exe().unwrap());
-    let child = child.args(["--exact", name, "--nocapture"]).env(VARIABLE, name);
+    let test = format!("limits::{name}");
+    let child = child.args(["--exact", &test, "--nocapture"]).env(VARIABLE, name);
     let output = child.env("RUST_BACKTRACE", "0").output().expect("the program runs");
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     (output, text)

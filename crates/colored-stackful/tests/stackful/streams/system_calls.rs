@@ -2,7 +2,7 @@
 //!
 //! The test is skipped where there is no `strace`, or it may not trace. With `COLORED_ALL_PROGRAMS=1` it fails.
 
-use crate::support::{pair, run};
+use super::support::{pair, run};
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::process::Command;
@@ -32,7 +32,7 @@ fn a_ready_read_is_one_system_call() {
     let mut command = Command::new("strace");
     command.args(["-f", "-qq", "-e", "signal=none", "-o"]).arg(&trace);
     command.arg(env::current_exe().unwrap());
-    command.args(["--exact", "system_calls::reads_between_marks", "--ignored"]);
+    command.args(["--exact", "streams::system_calls::reads_between_marks", "--ignored"]);
     let output = command.output();
     let text = fs::read_to_string(&trace);
     let _ = fs::remove_file(&trace);

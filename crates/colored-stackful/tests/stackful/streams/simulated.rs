@@ -1,6 +1,6 @@
 //! Streams in simulations.
 
-use crate::support::pair;
+use super::support::pair;
 use colored::sim;
 use colored_stackful::{spawn_unique, wait};
 use std::io::{ErrorKind, Read, Write};

@@ -1,11 +1,10 @@
 //! Streams in destructors, which cannot wait.
 
-use crate::support::{pair, run};
+use super::support::{pair, run};
 use colored::sync::oneshot;
 use colored_stackful::net::TcpStream;
 use colored_stackful::{spawn_unique, wait};
 use std::io::{BufWriter, Read, Write};
-use std::panic;
 
 /// What a task has written into a buffer when it ends, its peer reads.
 fn read_after(end: impl FnOnce(TcpStream) + Send + 'static) {
@@ -20,7 +19,6 @@ fn read_after(end: impl FnOnce(TcpStream) + Send + 'static) {
 
 #[test]
 fn a_panic_flushes_a_buffer() {
-    panic::set_hook(Box::new(|_| {}));
     read_after(|client| {
         let task = spawn_unique(move || {
             let mut buffer = BufWriter::new(client);

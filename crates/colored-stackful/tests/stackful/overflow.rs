@@ -11,7 +11,7 @@ const VARIABLE: &str = "COLORED_STACKFUL_OVERFLOW";
 /// Runs the test `child` of this program, which does what `kind` says.
 fn in_a_child(kind: &str) -> (Output, String) {
     let mut child = Command::new(std::env::current_exe().unwrap());
-    let child = child.args(["--exact", "child", "--nocapture"]).env(VARIABLE, kind);
+    let child = child.args(["--exact", "overflow::child", "--nocapture"]).env(VARIABLE, kind);
     let output = child.output().expect("the program runs");
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     (output, text)

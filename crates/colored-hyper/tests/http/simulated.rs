@@ -1,5 +1,6 @@
 //! Servers and clients of hyper, on the hosts of a simulation.
 
+use crate::support::by_length;
 use axum::Router;
 use axum::routing::post as on_post;
 use bytes::Bytes;
@@ -73,20 +74,20 @@ async fn three_clients(is_http2: bool) {
 
 #[test]
 fn http1_between_two_hosts() {
-    let builder = Builder::new().seeds(0..150).host("a", echo_server);
+    let builder = Builder::new().seeds(0..by_length(20, 150)).host("a", echo_server);
     builder.run(|| three_clients(false)).assert_passed();
 }
 
 #[test]
 fn http2_between_two_hosts() {
-    let builder = Builder::new().seeds(0..150).host("a", echo_server);
+    let builder = Builder::new().seeds(0..by_length(20, 150)).host("a", echo_server);
     builder.run(|| three_clients(true)).assert_passed();
 }
 
 #[test]
 fn http_with_short_reads_and_late_packets() {
     let faults = Faults::none().with(Fault::Pieces).with(Fault::Delay);
-    let builder = Builder::new().seeds(0..100).faults(faults).host("a", echo_server);
+    let builder = Builder::new().seeds(0..by_length(20, 100)).faults(faults).host("a", echo_server);
     let report = builder.run(|| async {
         let client = timeout(Duration::from_secs(7200), three_clients(sim::random() & 1 == 0));
         // A connect has a limit of ten seconds; the packets of this one may take longer.
@@ -102,7 +103,7 @@ fn a_router_of_axum_between_two_hosts() {
         let listener = TcpListener::bind("0.0.0.0:80").await.unwrap();
         serve(listener, tower(router)).await.unwrap();
     };
-    let builder = Builder::new().seeds(0..100).host("a", program);
+    let builder = Builder::new().seeds(0..by_length(20, 100)).host("a", program);
     builder.run(|| three_clients(false)).assert_passed();
 }
 
@@ -150,7 +151,7 @@ fn tls_between_two_hosts() {
             serve(tls::Listener::new(listener, config), service_fn(echo)).await.unwrap();
         }
     };
-    let report = Builder::new().seeds(0..100).host("a", program).run(|| {
+    let report = Builder::new().seeds(0..by_length(20, 100)).host("a", program).run(|| {
         let client = client.clone();
         async move {
             let pool: Pool<tls::Connector> =

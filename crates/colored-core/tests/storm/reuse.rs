@@ -1,9 +1,8 @@
 //! `reuse`: the memory that workers keep for the next task, and the memory that they give back, as the global
 //! allocator sees it. Under sanitizers workers keep nothing.
-#![cfg(not(any(colored_loom, colored_sanitize)))]
 
 #[allow(dead_code, reason = "`stepped` needs more of it")]
-#[path = "stepped/doubles.rs"]
+#[path = "../stepped/doubles.rs"]
 mod doubles;
 
 use self::doubles::NeverParks;

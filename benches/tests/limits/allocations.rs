@@ -1,4 +1,4 @@
-//! Paths that allocate nothing, as the allocator sees it. One test, because all threads count together.
+//! Paths that allocate nothing, as the allocator sees it.
 
 use colored::Runtime;
 use colored::fs::File;
@@ -23,6 +23,10 @@ async fn read_in_memory(file: &File) -> usize {
 /// Shows G13.
 #[test]
 fn a_cached_read_allocates_nothing() {
+    super::alone(read_a_file);
+}
+
+fn read_a_file() {
     let path = std::env::temp_dir().join(format!("colored-allocations-{}", std::process::id()));
     std::fs::write(&path, [7; 1 << 16]).expect("the directory for temporary files is writable");
     let runtime = Runtime::builder().workers(1).build().expect("the runtime starts");

@@ -1,6 +1,6 @@
 //! Unix sockets.
 
-use crate::support::{echo, run};
+use super::support::{echo, run};
 use colored_stackful::net::{UnixListener, UnixStream};
 use colored_stackful::{spawn_unique, wait};
 use std::io::{ErrorKind, Read, Write};

@@ -1,6 +1,6 @@
 //! Pipes.
 
-use crate::support::run;
+use super::support::run;
 use colored_stackful::io::{PipeReader, PipeWriter, pipe};
 use colored_stackful::{spawn_unique, wait};
 use std::io::{ErrorKind, Read, Write};
