@@ -142,7 +142,7 @@ fn resident() -> usize {
 
 /// How many MiB of a row are sent: far more than the memory may grow by, and than the system buffers.
 fn mib_to_send(mib: usize) -> usize {
-    by_length(mib.min(8 + mib / 4), mib)
+    by_length(mib.min(8 + mib / 8), mib)
 }
 
 /// Sends a row, and reads nothing. Returns by how many MiB the memory has grown at most, and how much was sent.
