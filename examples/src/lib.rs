@@ -4,5 +4,5 @@ pub use colored_examples_common::{Args, Failure, asked_to_stop, finish};
 
 // Compiles the code of the page.
 #[cfg(doctest)]
-#[doc = include_str!("../../docs/stackful.md")]
+#[doc = include_str!("../../crates/colored-stackful/GUIDE.md")]
 struct Stackful;

@@ -50,7 +50,7 @@ fn is_code(line: &&str) -> bool {
 }
 
 /// The pages of the tree, by their paths in it.
-fn pages() -> Vec<(String, usize)> {
+pub(super) fn pages() -> Vec<(String, usize)> {
     let (mut found, mut folders) = (Vec::new(), vec![root().to_owned()]);
     while let Some(folder) = folders.pop() {
         let entries = fs::read_dir(&folder).expect("the folder can be listed");

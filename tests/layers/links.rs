@@ -1,18 +1,12 @@
 //! Links of the pages in Markdown: the file is there, and the heading too.
 
-use crate::root;
+use crate::{budgets, root};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The folders whose pages are checked.
-const FOLDERS: [&str; 6] =
-    [".", "benches/papers", "benches/papers/results", "docs", "docs/dev", "examples"];
-
 /// The pages of the repository.
 pub(crate) fn pages() -> Vec<PathBuf> {
-    let entries = FOLDERS.map(|folder| fs::read_dir(root().join(folder)).expect("it is there"));
-    let paths = entries.into_iter().flatten().map(|entry| entry.expect("it can be read").path());
-    paths.filter(|path| path.extension().is_some_and(|extension| extension == "md")).collect()
+    budgets::pages().iter().map(|(page, _)| root().join(page)).collect()
 }
 
 /// The links of `page` that lead nowhere, and how many links there are.

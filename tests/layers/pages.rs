@@ -162,29 +162,54 @@ fn the_front_page_names_the_fences() {
     assert_eq!(named, fences, "files with `fence(SeqCst)`: on the page, in the code");
 }
 
+/// The block that a program has written into a page.
+fn block(name: &str, of: &str) -> String {
+    part(&page(name), &format!("<!-- measured: {of} -->"), "<!-- end -->").to_owned()
+}
+
+/// By the mark behind a figure of `docs/costs.md`, where it stands, and whether with its unit.
+fn tables() -> [(&'static str, String, bool); 5] {
+    let papers = |blocks: &[&str]| {
+        blocks.iter().map(|of| block("benches/papers/results/papers.md", of)).collect::<String>()
+    };
+    let beside_tokio = part(&page("docs/benchmarks.md"), "\n## Beside tokio\n", "\n## ").to_owned();
+    [
+        ("(R", beside_tokio, true),
+        ("(P", block("benches/peers/results/peers.md", "peers"), true),
+        ("(E", papers(&["when_one", "bank", "sleeps"]), false),
+        ("(O", papers(&["operations"]), false),
+        ("(X", papers(&["staged", "files"]), false),
+    ]
+}
+
 /// Figures that are said to be of a table stand in the table.
 #[test]
 fn figures_are_those_of_their_tables() {
-    let benchmarks = page("docs/benchmarks.md");
-    let beside_tokio = part(&benchmarks, "\n## Beside tokio\n", "\n## ");
-    let peers = part(&benchmarks, "<!-- measured: peers -->", "<!-- end -->");
-    let mut claims = Vec::new();
+    let (tables, mut claims, mut faults) = (tables(), Vec::new(), Vec::new());
     for row in page("docs/costs.md").lines().filter(|line| line.starts_with("| ")) {
-        for (mark, table) in [("(R", beside_tokio), ("(P", peers)] {
-            for (before, _) in row.match_indices(mark).map(|(at, _)| row.split_at(at)) {
+        for table in &tables {
+            for (before, _) in row.match_indices(table.0).map(|(at, _)| row.split_at(at)) {
                 // The figures between the mark and the one before it, or the begin of the cell.
                 let cell = before.rsplit(['|', ')']).next().unwrap_or_default();
                 claims.extend(figures(cell).into_iter().map(|figure| ("costs.md", figure, table)));
             }
         }
+        // Each figure has a mark: no other text is between it and the next one.
+        let measured = row.split('|').nth(2).unwrap_or_default();
+        let unmarked = measured.rsplit(')').next().map(figures).unwrap_or_default();
+        faults.extend(unmarked.iter().map(|figure| format!("costs.md: {figure} has no mark")));
     }
     let readme = page("README.md");
     let rows = part(&readme, "\n## How fast\n", "\n\n`colored`");
-    claims.extend(figures(rows).into_iter().map(|figure| ("README.md", figure, beside_tokio)));
-    assert!(claims.len() > 25, "{} figures: the pages have another form now", claims.len());
-    let is_false = |(_, figure, table): &(&str, String, &str)| !has(table, figure);
-    let wrong = claims.into_iter().filter(is_false);
-    assert_none(wrong.map(|(page, figure, _)| format!("{page}: no table has {figure}")).collect());
+    claims.extend(figures(rows).into_iter().map(|figure| ("README.md", figure, &tables[0])));
+    assert!(claims.len() > 50, "{} figures: the pages have another form now", claims.len());
+    for (page, figure, (mark, table, with_unit)) in claims {
+        let number = figure.split(' ').next().unwrap_or_default();
+        if !has(table, if *with_unit { &figure } else { number }) {
+            faults.push(format!("{page}: no table of {mark}) has {figure}"));
+        }
+    }
+    assert_none(faults);
 }
 
 /// The numbers with units in a text, such as `5.9 µs`.
@@ -194,17 +219,20 @@ fn figures(text: &str) -> Vec<String> {
     let is_number = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
     let unit = |word| match word {
         "bytes" | "B" => Some("B"),
-        "ns" | "µs" => Some(word),
+        "ns" | "µs" | "ms" => Some(word),
         _ => None,
     };
     let pairs = words.windows(2).filter(|pair| is_number(pair[0]));
     pairs.filter_map(|pair| Some(format!("{} {}", pair[0], unit(pair[1])?))).collect()
 }
 
-/// Whether a text has the figure, and not as the end of a longer number.
+/// Whether a text has the figure, and not as a part of a longer number.
 fn has(text: &str, figure: &str) -> bool {
-    text.match_indices(figure)
-        .any(|(at, _)| !text[..at].ends_with(|c: char| c.is_ascii_digit() || c == '.' || c == ','))
+    let is_part = |c: char| c.is_ascii_digit() || c == '.' || c == ',';
+    text.match_indices(figure).any(|(at, _)| {
+        let after = text[at + figure.len()..].trim_start_matches(['.', ',']);
+        !text[..at].ends_with(is_part) && !after.starts_with(|c: char| c.is_ascii_digit())
+    })
 }
 
 #[test]
@@ -212,6 +240,7 @@ fn figures_are_found() {
     assert_eq!(figures("128 bytes, 243 bytes (R)"), ["128 B", "243 B"]);
     assert_eq!(figures("| 17 ns on one core, 6.6 ns over two"), ["17 ns", "6.6 ns"]);
     assert!(has("| 5.9 µs |", "5.9 µs") && !has("| 15.9 µs |", "5.9 µs"));
+    assert!(has("| 26 | 30.1 |", "26") && !has("| 26.1 |", "26") && !has("| 1,026 |", "26"));
 }
 
 /// The tables of the tree name each package's folder, and each workspace beside this one.

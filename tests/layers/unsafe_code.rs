@@ -1,10 +1,10 @@
-//! `unsafe` stays in the files that `docs/dev/unsafe.md` lists.
+//! `unsafe` stays in the files that `tests/layers/unsafe.txt` lists.
 
 use super::{FOLDERS, assert_none, root, sources};
 use std::collections::BTreeSet;
 use std::fs;
 
-/// The files that the first column of the page names: a crate, then paths in its sources or its tests.
+/// The files that the first column of the list names: a crate, then paths in its sources or its tests.
 fn listed(page: &str) -> BTreeSet<String> {
     let (mut files, mut package) = (BTreeSet::new(), String::new());
     let cells =
@@ -29,7 +29,8 @@ fn listed(page: &str) -> BTreeSet<String> {
 
 #[test]
 fn unsafe_stays_where_it_is() {
-    let page = fs::read_to_string(root().join("docs/dev/unsafe.md")).expect("the page is there");
+    let page =
+        fs::read_to_string(root().join("tests/layers/unsafe.txt")).expect("the list is there");
     let (mut listed, mut faults) = (listed(&page), Vec::new());
     for (file, source) in FOLDERS.into_iter().flat_map(|folder| {
         sources(folder).into_iter().map(move |(file, source)| (format!("{folder}/{file}"), source))
@@ -40,19 +41,19 @@ fn unsafe_stays_where_it_is() {
         match source.first("unsafe") {
             Some(line) if !is_listed && !is_mistake => {
                 faults.push(format!(
-                    "{file}:{line}: `unsafe`, and docs/dev/unsafe.md does not list it"
+                    "{file}:{line}: `unsafe`, and tests/layers/unsafe.txt does not list it"
                 ));
             }
-            None if is_listed => faults.push(format!("{file}: no longer `unsafe`: off the page")),
+            None if is_listed => faults.push(format!("{file}: no longer `unsafe`: off the list")),
             _ => {}
         }
     }
-    faults.extend(listed.iter().map(|file| format!("{file}: not there: off the page")));
+    faults.extend(listed.iter().map(|file| format!("{file}: not there: off the list")));
     assert_none(faults);
 }
 
 #[test]
-fn the_page_is_read() {
+fn the_list_is_read() {
     let page = "| where | why |\n|---|---|\n| `colored-rt`: `a.rs`, `b/{c,d/e}.rs` | `f.rs` |\n\
         | `tests/g.rs` | |\n| `colored-x`: `h.rs`, `benches/i.rs` | |";
     let expected = [

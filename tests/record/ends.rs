@@ -140,7 +140,11 @@ fn a_blocking_call_that_does_not_return_is_named() {
     }
     let record = Record::new();
     let mut child = Command::new(env::current_exe().unwrap())
-        .args(["ends::a_blocking_call_that_does_not_return_is_named", "--exact", "--nocapture"])
+        .args([
+            "record::ends::a_blocking_call_that_does_not_return_is_named",
+            "--exact",
+            "--nocapture",
+        ])
         .env(CHILD, &record.0)
         .stdout(Stdio::null())
         .stderr(Stdio::piped())

@@ -51,6 +51,29 @@ fn run_makes_the_main_future_a_task_of_the_workers() {
 }
 
 #[test]
+fn block_on_makes_a_runtime_that_ends_with_its_future() {
+    shared(|| {
+        let (name, drops) = (Rc::new(String::from("of the caller")), Drops::default());
+        let length = colored::block_on(async {
+            assert_eq!(Color::current(), Some(Color::DEFAULT));
+            let left = drops.under(RED);
+            drop(spawn_colored(RED, async move {
+                let _left = left;
+                pending::<()>().await;
+            }));
+            let there = spawn_unique(async { here() }).await.unwrap();
+            assert_ne!(there, here(), "a worker runs it");
+            name.len()
+        });
+        assert_eq!(length, name.len());
+        drops.assert_exact(1);
+        assert!(Handle::try_current().is_none(), "the runtime is gone");
+        let inside = async { panic_of(|| colored::block_on(async {})) };
+        assert!(colored::block_on(inside).contains("block_on"));
+    });
+}
+
+#[test]
 fn a_runtime_spawns_and_describes_itself() {
     shared(|| {
         let runtime = runtime(2);

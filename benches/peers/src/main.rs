@@ -1,7 +1,7 @@
 //! `colored` beside the peers that can do the same work: other runtimes, actors, locks, servers.
 //!
-//! `cargo run --release --manifest-path benches/peers/Cargo.toml` measures every row and writes the
-//! section "Peers" of `docs/benchmarks.md`; names choose the rows that contain them. Options:
+//! `cargo run --release --manifest-path benches/peers/Cargo.toml` measures every row and writes
+//! `results/peers.md`; names choose the rows that contain them. Options:
 //! `--quick` ends inside three minutes and writes the same page below the target directory; `--smoke`
 //! runs every row once, with small counts, and writes nothing; `--page` writes the page anew from the file of figures.
 //!
@@ -52,15 +52,15 @@ fn file() -> PathBuf {
 }
 
 /// The folder of the page.
-fn docs() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
+fn results() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("results")
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
     let options = Options::parse(env::args().skip(1))?;
     match &options.task {
         Task::All => all(&options),
-        Task::Page => Ok(page::write(&docs(), &Figures::read(&file())?)?),
+        Task::Page => Ok(page::write(&results(), &Figures::read(&file())?)?),
         Task::Row(name) => {
             raise_open_files()?;
             end_after(LIMIT);
@@ -111,14 +111,14 @@ fn all(options: &Options) -> Result<(), Box<dyn Error>> {
     match options.mode {
         Mode::Full => {
             figures.write(&file())?;
-            page::write(&docs(), &figures)?;
+            page::write(&results(), &figures)?;
         }
         Mode::Quick => {
             let folder = beside_this_program()?.join("peers");
             fs::create_dir_all(&folder)?;
-            fs::copy(docs().join("benchmarks.md"), folder.join("benchmarks.md"))?;
+            fs::copy(results().join("peers.md"), folder.join("peers.md"))?;
             page::write(&folder, &figures)?;
-            println!("INFO page {}", folder.join("benchmarks.md").display());
+            println!("INFO page {}", folder.join("peers.md").display());
         }
         Mode::Smoke => {}
     }

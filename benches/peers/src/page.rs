@@ -55,10 +55,10 @@ pub(crate) fn print(row: &'static Row, figures: &[Figure]) {
     );
 }
 
-/// Writes the block of the page at `folder/benchmarks.md`, and its plots.
+/// Writes the block of the page at `folder/peers.md`, and its plots.
 pub(crate) fn write(folder: &Path, figures: &Figures) -> io::Result<()> {
     let (body, plots) = render(figures);
-    page::write(&folder.join("benchmarks.md"), "peers", &body, &plots)
+    page::write(&folder.join("peers.md"), "peers", &body, &plots)
 }
 
 /// The block's text, and the plots by file name.
@@ -190,13 +190,12 @@ mod tests {
     fn the_page_shows_the_figures() {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
         let figures = Figures::read(&here.join("figures.tsv")).expect("it is well-formed");
-        let text =
-            std::fs::read_to_string(here.join("../../docs/benchmarks.md")).expect("it is there");
+        let text = std::fs::read_to_string(here.join("results/peers.md")).expect("it is there");
         let (body, plots) = render(&figures);
         let written = page::with_block(&text, "peers", &body).expect("it has the block");
         assert!(written == text, "the page does not show what the file of figures says");
         for (file, svg) in plots {
-            let plot = here.join("../../docs/plots").join(file);
+            let plot = here.join("results/plots").join(file);
             assert!(std::fs::read_to_string(&plot).expect("it is there") == svg, "{plot:?}");
         }
     }

@@ -157,7 +157,7 @@ impl Color {
     /// The color of a thing that exists once, by its name. It equals [`Color::of`] the name, and
     /// errors and reports show the name in place of a number.
     ///
-    /// Costs 2 ns more than `Color::of`, 11 in all, for a look into a table of the process. The
+    /// Costs a look into a table of the process more than `Color::of`. The
     /// table has room for 256 names; later names are shown as numbers. Nothing is allocated.
     ///
     /// ```

@@ -144,7 +144,7 @@
 //! The models run the code that ships, with `std` exchanged for loom in `sync` and the deques for
 //! locked ones. `model/canary.rs` holds models that must fail. Loom cannot explore many workers, long runs and real
 //! deques. These are left to `tests/simulator/`, which steps up to 64 workers in virtual time from a seed, to
-//! `tests/storm.rs`, and to the workspace's `tests/`.
+//! `tests/storm/`, and to the workspace's `tests/`.
 //!
 //! # Memory order
 //!
@@ -216,6 +216,8 @@
 //!   two-phase locking of the enqueueing only.
 //! * The unit of queueing and stealing is the color, not the event, as in Mely (Gaud and others,
 //!   2010), which took colors from libasync-smp (Zeldovich and others, 2003).
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod budget;
 mod cell;

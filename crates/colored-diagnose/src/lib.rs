@@ -18,6 +18,8 @@
 //! The runtime calls a [`Diagnosis`] with its events, and gives itself as a [`Subject`]. This crate does not depend on the
 //! runtime.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod diagnosis;
 pub mod dump;
 pub mod inspect;

@@ -63,7 +63,7 @@
 //! `Sse::keep_alive`, which sets a timer of tokio. In place of the first use the module `websocket`. In place of the second
 //! let the stream of events make a comment when nothing else has come for a while, by [`colored::time::timeout`] around the
 //! source of the events. Both also work under `#[colored::main(tokio)]`, with the feature `tokio-context` of the runtime.
-//! The rest of axum needs no runtime. Layers of tower and tower-http may: the page `docs/libraries.md` of the repository lists
+//! The rest of axum needs no runtime. Layers of tower and tower-http may: `examples/libraries/GUIDE.md` of the repository lists
 //! them.
 //!
 //! `axum::serve` works as well, as a first step from tokio: with the feature `axum`, `AxumListener` makes one of its listeners
@@ -77,6 +77,8 @@
 //! | `axum` | no | `AxumListener`, for `axum::serve` under `#[colored::main(tokio)]` |
 //! | `tls` | no | the module `tls`: rustls with the cryptography of `ring`, which compiles C, and the roots of the system |
 //! | `websocket` | no | the module `websocket`: tungstenite |
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(feature = "axum")]
 mod axum_listener;

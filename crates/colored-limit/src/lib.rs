@@ -18,6 +18,7 @@
 //! room in the waiting task, and implements `Room`, by which the search for deadlocks asks how
 //! there can be room.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
 mod delay;

@@ -2,6 +2,7 @@
 //!
 //! Use them through the re-exports of `colored`. Both take the same options: see [`main`](macro@main).
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
 mod entry;

@@ -11,6 +11,7 @@
 //! | [`Writer`], [`Reader`] | the events of one color as bytes: about one an event, and next to none for turns that are alike |
 //! | [`File`], [`Damage`] | the events of all colors, in checked blocks |
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
 mod bytes;

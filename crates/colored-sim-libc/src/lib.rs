@@ -48,5 +48,7 @@
 //! Where it is empty, programs build and run as without it, and a simulation that depends on std's clock or random numbers is
 //! reported as not determined by its choices.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 #[cfg(all(target_os = "linux", target_env = "gnu", not(target_feature = "crt-static")))]
 mod symbols;

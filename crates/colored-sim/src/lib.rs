@@ -14,6 +14,7 @@
 //! | [`thread`] | the clock and random numbers of a run, for the crate `colored-sim-libc` |
 //! | [`search()`] | runs by seed, until one fails; then the failure is confirmed and shrunk |
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
 mod choices;

@@ -119,6 +119,8 @@
 //! Elsewhere the package does not compile. On Windows an overflow ends the process without the name of the task, and an
 //! idle stack keeps its memory.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod fiber;
 pub mod io;
 mod link;

@@ -14,6 +14,7 @@
 //! shell as a part that ends before the runtime (`colored_core::port::Finish`). An admission tells the
 //! shell of each refusal, so that the shell can keep its records (`colored_core::port::report_overload`).
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
 pub mod admission;

@@ -41,7 +41,7 @@
 //! | | runs its future | the future is | afterwards |
 //! |---|---|---|---|
 //! | [`#[colored::main]`](macro@main) | on any worker of a new runtime | `Send` | the runtime is shut down |
-//! | [`#[colored::test]`](macro@test), `#[colored::main(local)]` | on the calling thread | any | the same |
+//! | [`#[colored::test]`](macro@test), `#[colored::main(local)]`; [`block_on`](block_on()) | on the calling thread | any; `block_on`'s may borrow | the same |
 //! | [`Runtime::run`] | on any worker | `Send + 'static` | other tasks go on |
 //! | [`Runtime::block_on`], [`Handle::block_on`] | on the calling thread | any, may borrow | other tasks go on; its [`spawn_local`] tasks are aborted |
 //! | [`EmbeddedRuntime`](runtime::EmbeddedRuntime) | on the calling thread, in turns, inside an event loop of the program | any | other tasks go on with the next turn |
@@ -251,6 +251,7 @@
 //! | [`fs`] | attempts on the worker on Linux; blocking threads do everything elsewhere |
 //! | keep-alive | no interval on OpenBSD; no count of probes on OpenBSD and Windows |
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 // The front page shows the attributes, which are a default feature.
 #![cfg_attr(not(feature = "macros"), allow(rustdoc::broken_intra_doc_links))]
 
@@ -330,7 +331,7 @@ pub use self::limit::{Limit, LimitedCell};
 #[doc(inline)]
 pub use self::pinned::{PinnedCell, spawn_pinned};
 #[doc(inline)]
-pub use self::runtime::{Builder, Handle, Runtime};
+pub use self::runtime::{Builder, Handle, Runtime, block_on};
 #[doc(inline)]
 pub use self::task::{
     AbortHandle, JoinError, JoinHandle, block_in_place, hop, lazy, spawn, spawn_blocking,

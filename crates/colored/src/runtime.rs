@@ -82,6 +82,7 @@
 //! ```
 
 mod builder;
+mod by_default;
 #[cfg(feature = "diagnose")]
 mod diagnosed;
 mod embedded;
@@ -105,6 +106,7 @@ mod unstarted;
 pub(crate) mod without_features;
 
 pub use self::builder::{Builder, Tuning};
+pub use self::by_default::block_on;
 pub use self::embedded::EmbeddedRuntime;
 pub use self::handle::{EnterGuard, Handle};
 pub use self::metrics::{Metrics, WorkerMetrics};

@@ -13,5 +13,5 @@ pub fn argument_or(default: &str) -> String {
 
 // Compiles the code of the page.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/libraries.md")]
+#[doc = include_str!("../GUIDE.md")]
 struct Page;

@@ -250,6 +250,11 @@ impl Gate {
     }
 }
 
+/// One for newcomers, and another where `COLORED_LONG_TESTS` asks for all, as in CI.
+pub(crate) fn by_length<T>(at_home: T, in_ci: T) -> T {
+    if std::env::var_os("COLORED_LONG_TESTS").is_some() { in_ci } else { at_home }
+}
+
 /// Runs an ignored test of this program alone in a process: what it measures is of the whole process.
 #[cfg(target_os = "linux")]
 pub(crate) fn run_alone(test: &str) {

@@ -183,7 +183,7 @@ fn a_stack_is_unwound_whatever_unwinds_beside_it() {
     });
 }
 
-/// `docs/stackful.md` says so: std counts an abort's unwinding as a panic.
+/// `GUIDE.md` says so: std counts an abort's unwinding as a panic.
 #[test]
 fn an_abort_poisons_the_lock_that_the_stack_holds() {
     run(1, async {

@@ -64,6 +64,7 @@
 //! | [`embedded`] | the engine above it: topics, groups, members |
 //! | [`conformance`] | what every source has to pass |
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
 pub mod conformance;

@@ -18,5 +18,5 @@ pub use self::server::find;
 
 // Compiles the code of the page.
 #[cfg(doctest)]
-#[doc = include_str!("../../../../docs/consumer.md")]
+#[doc = include_str!("../../GUIDE.md")]
 struct Page;

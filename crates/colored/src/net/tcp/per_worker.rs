@@ -55,8 +55,8 @@ impl TcpListener {
     /// connections (`SO_REUSEPORT`). Accept from each of them in a task under a color of its own: then the workers accept
     /// in parallel, and no queue is shared.
     ///
-    /// It pays where the program does little more than accept: tens of thousands of short connections each second, on
-    /// several cores. Otherwise one listener is better. The system assigns a connection to a listener by a hash of its
+    /// Measure whether it pays. On two workers it was slower than one listener, also with a connection for each request
+    /// (`benches/papers/results/web-servers.md`). The system assigns a connection to a listener by a hash of its
     /// addresses when it arrives; there it waits, also while other listeners have nothing to do. One listener, from which
     /// several tasks accept, has no such wait. Connections that live long gain nothing here: their tasks run on all
     /// workers anyway.

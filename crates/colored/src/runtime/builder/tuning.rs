@@ -63,10 +63,8 @@ impl Tuning {
     /// the time. Default: 0.2 ms.
     ///
     /// Waking a thread costs 5 to 30 µs, firing a timer less than one. So this setting trades CPU time
-    /// for lateness where many short timers run on workers with little else to do. For 100 tasks that
-    /// sleep for 1 to 5 ms, again and again, on a virtual machine where waking a thread takes 30 µs, a
-    /// sleep takes 6.4 µs of CPU time and is 0.11 ms late; with a resolution of 1 ms it takes 2.3 µs
-    /// and is 0.55 ms late (`papers sleeps`).
+    /// for lateness where many short timers run on workers with little else to do: the rows
+    /// `sleeps_cpu` and `sleeps_cpu_coarse` of `benches/peers` have 0.2 ms and 1 ms.
     pub fn timer_resolution(mut self, resolution: Duration) -> Self {
         self.timer_resolution = Some(resolution);
         self

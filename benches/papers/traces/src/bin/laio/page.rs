@@ -67,9 +67,11 @@ pub(super) fn write(plan: &Plan, sweeps: &Sweeps) -> Result<(), Box<dyn Error>> 
 
 fn conditions(page: &mut String, plan: &Plan, sweeps: &Sweeps) {
     let mega = |bytes: u64| bytes as f64 / 1e6;
+    let drops = if plan.drops_caches { " --drop-caches" } else { "" };
+    let reads = plan.read_ops.map(|reads| format!(" --read-ops {reads}")).unwrap_or_default();
     let _ = writeln!(
         page,
-        "*{}, {}, which the clients share with the server. {}. One worker, and the \
+        "*{}, `laio DIR{drops}{reads}` on {}, which the clients share with the server. {}. One worker, and the \
          options `{HTTPD} --sendfile off` of `httpd`: only `lazy` could use `sendfile`.*\n",
         today(),
         machine(),

@@ -39,7 +39,7 @@ impl Row {
 const RATIOS: [(&str, &str, &str, &str); 10] = [
     ("httpd, 2 workers", "httpd, 1 worker", "two workers over one", "1.28"),
     ("httpd, 1 worker", "httpd, one color", "one worker over one color", "0.86"),
-    ("httpd, 2 copies", "httpd, 2 workers", "two copies over two workers", "a little above 1"),
+    ("httpd, 2 copies", "httpd, 2 workers", "two copies over two workers", "well above 1"),
     ("httpd, 2 workers, 1 shard", "httpd, 2 workers", "1 part of the cache over 10", "-"),
     ("httpd, 2 workers, 64 shards", "httpd, 2 workers", "64 parts of the cache over 10", "-"),
     (
