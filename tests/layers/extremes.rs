@@ -28,6 +28,8 @@ const EXCEPTIONS: &[(&str, &str)] = &[
         "metrics/export.rs::colors",
         "of a feature that these tests have not; it only shortens a list",
     ),
+    ("net/unix/stream/methods.rs::send_file", "that of a TCP connection is it"),
+    ("net/unix/stream/methods.rs::try_send_file", "that of a TCP connection is it"),
     ("runtime/diagnosed.rs::observe", "it lasts as long as it is asked to"),
     ("runtime/diagnosed.rs::observe_blocking", "it lasts as long as it is asked to"),
     ("runtime/tokio_names.rs::event_interval", "it has no effect"),

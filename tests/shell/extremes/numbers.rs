@@ -276,7 +276,7 @@ pub(super) const ROWS: &[Row] = &[
             }
         })
     }),
-    ("net/methods.rs::send_file", u64::MAX, |of| {
+    ("net/tcp/stream/methods.rs::send_file", u64::MAX, |of| {
         let (path, file) = file();
         let done = on(async {
             let file = fs::File::from_std(file).unwrap();
@@ -289,7 +289,7 @@ pub(super) const ROWS: &[Row] = &[
         std::fs::remove_file(path).unwrap();
         done
     }),
-    ("net/methods.rs::try_send_file", u64::MAX, |of| {
+    ("net/tcp/stream/methods.rs::try_send_file", u64::MAX, |of| {
         let (path, file) = file();
         let done = on(async {
             let file = fs::File::from_std(file).unwrap();

@@ -111,8 +111,7 @@ async fn handshake(
     config: Arc<ClientConfig>,
 ) -> io::Result<ClientStream> {
     let Target { host, port, .. } = target;
-    let refused =
-        |error: io::Error| explained(format!("cannot connect to {host}:{port}: {error}"), error);
+    let refused = |error| explained(format!("cannot connect to {host}:{port}: {error}"), error);
     let name = ServerName::try_from(host.to_owned())
         .map_err(|error| refused(io::Error::new(ErrorKind::InvalidInput, error)))?;
     let stream = TlsConnector::from(config).connect(name, stream).await;
