@@ -10,10 +10,10 @@ use colored::{
 use colored_tests::cells::{add, cells};
 use colored_tests::keeper::Keeper;
 use colored_tests::polls::waits;
+use colored_tests::soak::repeat;
 use colored_tests::{message, run};
 use std::future::Future;
 use std::pin::{Pin, pin};
-use std::sync::mpsc;
 
 const RED: u64 = 1;
 const BLUE: u64 = 2;
@@ -156,37 +156,10 @@ fn a_chain_of_whens_is_followed() {
     });
 }
 
-/// Waits that end get no error: a call before the `when` in the line, also on a second poll, and from another task; a
-/// reader beside a `when` that reads.
+/// A reader beside a `when` that reads.
 /// Shows G12.
 #[test]
-fn work_before_the_when_gets_no_error() {
-    run(3, async {
-        let [red, blue] = cells([RED, BLUE]);
-        let Keeper { end: release, task: keeper } = Keeper::of(RED).await;
-        let (called, calls) = oneshot::channel();
-        let (scheduled, go) = oneshot::channel();
-        let ours = red.clone();
-        let section = async move {
-            let mut call = pin!(ours.checked_call(|red| *red));
-            assert!(waits(call.as_mut()).await);
-            called.send(()).unwrap();
-            go.await.unwrap();
-            for _ in 0..3 {
-                assert!(waits(call.as_mut()).await, "neither told nor done");
-            }
-            release.send(()).unwrap();
-            call.await
-        };
-        let holder = spawn_colored(BLUE, exclusive(section));
-        calls.await.unwrap();
-        let mut both = pin!(when((&red, &blue), add));
-        assert!(waits(both.as_mut()).await);
-        scheduled.send(()).unwrap();
-        assert_eq!(holder.await.unwrap(), Ok(0));
-        both.await;
-        keeper.await.unwrap();
-    });
+fn a_read_beside_a_when_that_reads_gets_no_error() {
     run(3, async {
         let [red, blue] = cells([RED, BLUE]);
         let (hold, held) = oneshot::channel();
@@ -381,44 +354,17 @@ fn a_when_that_has_run_blocks_no_wait() {
     });
 }
 
-/// A `when` that is older than the runtime's first section counts as any other.
-/// Shows G12.
-#[test]
-fn a_when_older_than_the_first_section_counts() {
-    run(3, async {
-        let [red, blue] = cells([RED, BLUE]);
-        let (block, blocked) = mpsc::channel::<()>();
-        let (stuck, is_stuck) = oneshot::channel();
-        let busy = spawn_colored(BLUE, async move {
-            stuck.send(()).unwrap();
-            blocked.recv().unwrap();
-        });
-        is_stuck.await.unwrap();
-        let ours = red.clone();
-        // Before the `when` under blue, and a section after it.
-        let holder = spawn_colored(BLUE, exclusive(async move { ours.checked_call(|_| ()).await }));
-        let waiter = spawn_unique(async move {
-            when((&red, &blue), add).await;
-            red.call(|red| *red).await
-        });
-        sleep(Duration::from_millis(5)).await;
-        block.send(()).unwrap();
-        assert!(matches!(holder.await.unwrap(), Err(CallError::Deadlock(_))));
-        assert_eq!(waiter.await.unwrap(), 1);
-        busy.await.unwrap();
-    });
-}
-
 /// All waits end, in every order.
 /// Shows G12.
 #[test]
 fn sections_and_whens_that_cross_all_end() {
-    run(4, async {
+    let rounds = repeat(50, 300);
+    run(4, async move {
         // From here on all `when`s are known.
         spawn_colored(GREEN, exclusive(async {})).await.unwrap();
         let [red, blue] = cells([RED, BLUE]);
         let mut told = 0;
-        for _ in 0..300 {
+        for _ in 0..rounds {
             let ours = red.clone();
             let section = async move { ours.checked_call(|red| *red += 1).await };
             let holder = spawn_colored(BLUE, exclusive(section));
@@ -436,7 +382,8 @@ fn sections_and_whens_that_cross_all_end() {
                 task.await.unwrap();
             }
         }
-        assert_eq!(red.call(|red| *red).await, 900 - told);
-        assert_eq!(blue.call(|blue| *blue).await, 600);
+        let rounds = rounds as i32;
+        assert_eq!(red.call(|red| *red).await, 3 * rounds - told);
+        assert_eq!(blue.call(|blue| *blue).await, 2 * rounds);
     });
 }

@@ -238,39 +238,6 @@ fn a_when_that_was_forgotten_before_the_first_section() {
     });
 }
 
-/// As [`a_reader_behind_a_writer_behind_a_when_that_reads`], but the `when` is older than the first section.
-/// Shows G12.
-#[test]
-fn a_reader_behind_a_writer_behind_an_older_when() {
-    for _ in 0..8 {
-        run(4, async {
-            let [red, blue] = cells([RED, BLUE]);
-            let in_blue = block(BLUE).await;
-            let ours = red.clone();
-            // Before the `when` under blue.
-            let read = async move { exclusive(ours.read(|red| *red)).await };
-            let told = spawn_colored(BLUE, read);
-            let (tell, waiting) = oneshot::channel();
-            let mine = red.clone();
-            let waiter = spawn_unique(async move {
-                let mut both = pin!(when((mine.shared(), &blue), |red, blue| *blue = *red));
-                assert!(waits(both.as_mut()).await);
-                // The `when` has red.
-                mine.read(|_| ()).await;
-                mine.post(|red| *red += 1);
-                tell.send(()).unwrap();
-                both.await;
-            });
-            waiting.await.unwrap();
-            in_blue.0.send(()).unwrap();
-            let error = told.await.expect_err("it is behind the post");
-            assert!(message(&*error.into_panic()).contains("reads a cell of color 0x1"));
-            waiter.await.unwrap();
-            assert_eq!(red.call(|red| *red).await, 1);
-        });
-    }
-}
-
 /// A task hops to red, and before its poll is over a `when` gets that.
 /// Shows G12.
 #[test]

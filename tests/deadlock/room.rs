@@ -9,7 +9,8 @@ use colored::{
 };
 use colored_tests::keeper::Keeper;
 use colored_tests::polls::waits;
-use colored_tests::{message, run};
+use colored_tests::run;
+use colored_tests::soak::repeat;
 use std::future::pending;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -157,37 +158,6 @@ fn a_wait_for_room_closes_the_cycle() {
         assert!(said.contains("waits for room in a limit of color 0x1"), "{said}");
         assert!(said.contains("is held by the section of tests/deadlock/room.rs"), "{said}");
         task.await.unwrap();
-    });
-}
-
-/// A task that waits for room in a section gets the error if the cycle has no younger wait in a section. The line is
-/// then as if the task had never joined it.
-/// Shows G12.
-#[test]
-fn a_wait_for_room_in_a_section_gets_the_error() {
-    run(3, async {
-        spawn_unique(exclusive(yield_now())).await.unwrap();
-        let limit = Limit::new(RED, 1);
-        let (go, gone) = oneshot::channel();
-        let ours = limit.clone();
-        let section = exclusive(async move {
-            gone.await.unwrap();
-            drop(ours.spawn(async {}).await);
-        });
-        let task = spawn_colored(BLUE, section);
-        // The section's own task has the permit.
-        let section = exclusive(async move {
-            let mut task = pin!(task);
-            assert!(waits(task.as_mut()).await);
-            sleep(Duration::from_millis(1)).await;
-            go.send(()).unwrap();
-            message(&*task.await.unwrap_err().into_panic())
-        });
-        let said = limit.try_spawn(section).unwrap().await.unwrap();
-        assert!(said.contains("waits for room in a limit of color 0x1"), "{said}");
-        assert!(said.contains("is held by the section of tests/deadlock/room.rs"), "{said}");
-        assert_eq!((limit.depth(), limit.waiting()), (0, 0));
-        drop(limit.try_reserve().expect("there is room, and no line"));
     });
 }
 
@@ -532,10 +502,11 @@ fn a_task_admitted_in_its_own_section_goes_on() {
 /// Shows G12.
 #[test]
 fn nothing_hangs_in_a_storm_of_limits() {
-    run(4, async {
+    let sections = repeat(90, 399);
+    run(4, async move {
         let limits: Arc<[Limit]> = [RED, BLUE].map(|color| Limit::new(color, 1)).into();
         let (told, ran) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
-        let tasks: Vec<_> = (0..400)
+        let tasks: Vec<_> = (0..sections)
             .map(|number| {
                 let (limits, told) = (Arc::clone(&limits), Arc::clone(&told));
                 let ran = Arc::clone(&ran);
@@ -561,8 +532,8 @@ fn nothing_hangs_in_a_storm_of_limits() {
         for task in tasks {
             panicked += u64::from(task.await.is_err());
         }
-        assert!(told.load(Ordering::Relaxed) >= 133, "each `spawn_here` at least");
-        assert!(panicked <= 134);
+        assert!(told.load(Ordering::Relaxed) >= sections as u64 / 3, "each `spawn_here` at least");
+        assert!(panicked <= sections as u64 / 3);
         for limit in &*limits {
             while limit.depth() + limit.waiting() > 0 {
                 sleep(Duration::ZERO).await;

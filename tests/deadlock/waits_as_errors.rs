@@ -58,29 +58,6 @@ fn a_read_and_a_when_in_a_cycle_are_errors() {
     });
 }
 
-/// Inside a section a `when` over its color and a busy one would have to wait for the section.
-/// Shows G12.
-#[test]
-fn a_when_over_its_own_section_is_an_error() {
-    test(|| {
-        let runtime = runtime(3);
-        let (own, busy) = (runtime.handle().cell(1, 1), runtime.handle().cell(2, 2));
-        let gate = Gate::close(runtime.handle(), 2);
-        let task = runtime.handle().spawn_colored(1, async move {
-            exclusive(async {
-                let both = checked_when((&own, &busy), |own, busy| *own + *busy).await;
-                let row = checked_when([&own, &busy], |row| row[0] + row[1]).await;
-                (both, row)
-            })
-            .await
-        });
-        let (both, row) = runtime.run(task).unwrap();
-        assert!(matches!(both, Err(CallError::Deadlock(_))), "{both:?}");
-        assert!(matches!(row, Err(CallError::Deadlock(_))), "{row:?}");
-        gate.open();
-    });
-}
-
 #[test]
 fn inside_an_access_a_read_and_a_when_are_errors_that_name_their_line() {
     run(2, async {

@@ -11,6 +11,7 @@ use colored::runtime::Tuning;
 use colored::time::Duration;
 use colored::{Runtime, spawn_unique};
 use colored_tests::scratch::Scratch;
+use colored_tests::soak::repeat;
 use colored_tests::{run, shared};
 use rustix::fs::{Advice, fadvise};
 use std::future::poll_fn;
@@ -170,7 +171,7 @@ fn reads_that_are_dropped_under_way_are_discarded() {
 fn a_runtime_ends_in_the_middle_of_a_thousand_cold_reads() {
     shared(|| {
         let scratch = Scratch::new();
-        for _ in 0..5 {
+        for _ in 0..repeat(2, 5) {
             let path = cold(&scratch);
             let runtime = Runtime::builder().workers(2).build().unwrap();
             runtime.run(async move {

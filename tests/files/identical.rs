@@ -26,7 +26,7 @@ fn bytes(random: &mut Rng) -> Vec<u8> {
 /// Shows G13.
 #[test]
 fn random_operations_have_the_results_of_the_standard_library() {
-    for seed in 0..repeat(5, 20) as u64 {
+    for seed in 0..repeat(2, 20) as u64 {
         in_all_modes(move || async move {
             let scratch = Scratch::new();
             let mut options = std::fs::File::options();
@@ -179,16 +179,6 @@ fn a_file_of_the_standard_library_keeps_its_position_there_and_back() {
         let mut rest = String::new();
         std.read_to_string(&mut rest).unwrap();
         assert_eq!(rest, "789");
-    });
-}
-
-/// The kernel tells no length of them.
-/// Shows G13.
-#[test]
-fn files_without_a_length_are_read_to_their_end() {
-    in_all_modes(|| async {
-        let text = colored::fs::read_to_string("/proc/self/status").await.unwrap();
-        assert!(text.starts_with("Name:") && text.contains("Threads:"), "{text}");
     });
 }
 

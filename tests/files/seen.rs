@@ -38,14 +38,10 @@ fn look(top: &Path, path: &Path, lines: &mut Vec<String>) {
         () if file_type.is_fifo() => "pipe".into(),
         () => "special".into(),
     };
-    let (mode, owner) = (found.mode() & 0o7777, (found.uid(), found.gid()));
+    let mode = found.mode() & 0o7777;
     // Names of entries change the number of a directory's links on some file systems.
     let links = if file_type.is_dir() { 0 } else { found.nlink() };
-    let attributes = if file_type.is_symlink() { Vec::new() } else { attributes(path) };
-    lines.push(format!(
-        "{}: {contents}; {mode:o} {owner:?} links: {links} {attributes:?}",
-        inner.display()
-    ));
+    lines.push(format!("{}: {contents}; {mode:o} links: {links}", inner.display()));
     if file_type.is_dir() {
         for entry in fs::read_dir(path).expect("a directory") {
             look(top, &entry.expect("an entry").path(), lines);
@@ -59,26 +55,4 @@ fn contents(path: &Path) -> String {
         Ok(bytes) => format!("{:?}", String::from_utf8_lossy(&bytes)),
         Err(error) => format!("{:?}", error.kind()),
     }
-}
-
-/// The extended attributes, and the flags of `chattr` that a user chooses.
-fn attributes(path: &Path) -> Vec<String> {
-    use rustix::fs::{IFlags, getxattr, ioctl_getflags, listxattr};
-    let mut list = vec![0; 1 << 16];
-    let len = listxattr(path, &mut list[..]).unwrap_or(0);
-    let names = list[..len].split(|byte| *byte == 0).filter(|name| !name.is_empty());
-    let mut found: Vec<_> = names
-        .map(|name| {
-            let mut value = vec![0; 1 << 16];
-            let len = getxattr(path, name, &mut value[..]).unwrap_or(0);
-            format!("{} {:?}", String::from_utf8_lossy(name), &value[..len])
-        })
-        .collect();
-    found.sort();
-    let file = fs::symlink_metadata(path).is_ok_and(|found| found.is_file());
-    if let Some(file) = file.then(|| fs::File::open(path).ok()).flatten() {
-        let flags = ioctl_getflags(file).unwrap_or(IFlags::empty());
-        found.push(format!("{:?}", flags & (IFlags::NODUMP | IFlags::NOATIME | IFlags::SYNC)));
-    }
-    found
 }

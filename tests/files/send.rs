@@ -8,13 +8,15 @@ use colored::time::{Duration, sleep, timeout};
 use colored_tests::scratch::Scratch;
 use colored_tests::{run, shared};
 use std::io::ErrorKind;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// Longer than the buffers of the system and of `send_file`, and no multiple of a page.
 const LEN: usize = (6 << 20) + 123;
 
-fn bytes() -> Vec<u8> {
-    (0..LEN).map(|i| (i * 7 + i / 251) as u8).collect()
+fn bytes() -> &'static [u8] {
+    static BYTES: LazyLock<Vec<u8>> =
+        LazyLock::new(|| (0..LEN).map(|i| (i * 7 + i / 251) as u8).collect());
+    &BYTES
 }
 
 async fn tcp_pair() -> (TcpStream, TcpStream) {

@@ -158,12 +158,8 @@ fn an_overloaded_color_begins_nothing_late_and_loses_nothing() {
 #[test]
 fn settings_out_of_range_are_named() {
     let year = Duration::from_secs(365 * 24 * 3600);
-    for (target, interval) in [
-        (Duration::ZERO, Duration::from_secs(1)),
-        (Duration::from_secs(2), Duration::from_secs(1)),
-        (Duration::from_secs(1), 2 * year),
-    ] {
-        let said = panic_of(|| Admission::with_interval(target, interval));
+    for target in [Duration::ZERO, year / 9] {
+        let said = panic_of(|| Admission::new(target));
         assert!(said.contains("above zero") && said.contains("up to a year"), "{said}");
     }
     let admission = Admission::new(Duration::from_millis(20));

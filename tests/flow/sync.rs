@@ -2,7 +2,7 @@
 
 use colored::sync::mpsc::error::SendTimeoutError;
 use colored::sync::{
-    Barrier, Mutex, Notify, OnceCell, RwLock, Semaphore, SetOnce, broadcast, mpsc, oneshot, watch,
+    Barrier, Mutex, Notify, OnceCell, RwLock, Semaphore, broadcast, mpsc, oneshot, watch,
 };
 use colored::task::{consume_budget, has_budget_remaining};
 use colored::time::Duration;
@@ -148,8 +148,6 @@ fn a_loop_over_a_signal_that_is_there_lets_its_color_run() {
         check_that_its_color_runs("get_or_init", get).await;
         let get = async |_| assert_eq!(cell.get_or_try_init(async || Err(())).await, Ok(&7));
         check_that_its_color_runs("get_or_try_init", get).await;
-        let set = SetOnce::new_with(Some(7));
-        check_that_its_color_runs("set once", async |_| assert_eq!(*set.wait().await, 7)).await;
     });
 }
 
@@ -279,7 +277,6 @@ fn they_print_what_tokios_print() {
     same!(RwLock::new("text"));
     same!(Semaphore::new(2));
     same!(OnceCell::new_with(Some(5)));
-    same!(SetOnce::new_with(Some(5)));
     let (_sender, ours) = watch::channel(7);
     let (_other, theirs) = tokio::sync::watch::channel(7);
     // The version is of the channel.

@@ -22,7 +22,7 @@ fn millions_of_colors_one_after_another_leave_memory_flat() {
 
 fn millions_of_colors() {
     const WARM_UP: u64 = 200_000;
-    let colors = soak::times(1_000_000, 10_000_000);
+    let colors = soak::times(soak::repeat(300_000, 1_000_000) as u64, 10_000_000);
     let runtime = runtime(2);
     visit(&runtime, 0..WARM_UP);
     let before = process::resident();

@@ -5,8 +5,9 @@ use super::program::program;
 use colored::sync::mpsc;
 use colored::{ColorCell, Runtime, spawn_blocking, spawn_colored};
 use std::env;
+use std::error::Error;
 use std::ffi::OsStr;
-use std::io::{BufRead, BufReader, ErrorKind};
+use std::io::{self, BufRead, BufReader, ErrorKind};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::{Command, Stdio};
 use std::thread;
@@ -50,6 +51,10 @@ fn a_file_that_is_not_there_or_cannot_be_made_is_named() {
     assert!(gone.to_string().contains("/nowhere/at/all"), "{gone}");
     let refused = Runtime::builder().record("/nowhere/at/all").build().unwrap_err();
     assert!(refused.to_string().contains("cannot record into /nowhere/at/all"), "{refused}");
+    for error in [gone, refused] {
+        let cause = error.source().and_then(|error| error.downcast_ref::<io::Error>());
+        assert!(cause.is_some_and(|error| error.raw_os_error().is_some()), "{error:?}");
+    }
     let embedded = Runtime::builder().record("x").build_embedded().unwrap_err();
     assert_eq!(embedded.kind(), ErrorKind::InvalidInput);
 }
@@ -135,7 +140,11 @@ fn a_blocking_call_that_does_not_return_is_named() {
     }
     let record = Record::new();
     let mut child = Command::new(env::current_exe().unwrap())
-        .args(["ends::a_blocking_call_that_does_not_return_is_named", "--exact", "--nocapture"])
+        .args([
+            "record::ends::a_blocking_call_that_does_not_return_is_named",
+            "--exact",
+            "--nocapture",
+        ])
         .env(CHILD, &record.0)
         .stdout(Stdio::null())
         .stderr(Stdio::piped())

@@ -194,7 +194,7 @@ fn a_recorded_run_warns_of_what_a_replay_will_refuse() {
         drop(Record::of(2, || async { spawn_colored(7, uncovered()).await.unwrap() }));
         return;
     }
-    let this = "refusals::a_recorded_run_warns_of_what_a_replay_will_refuse";
+    let this = "record::refusals::a_recorded_run_warns_of_what_a_replay_will_refuse";
     let mut child = std::process::Command::new(std::env::current_exe().unwrap());
     let child = child.args(["--exact", this, "--nocapture"]).env(CHILD, "1").output().unwrap();
     let text = String::from_utf8_lossy(&child.stderr).into_owned();

@@ -35,4 +35,3 @@ mod stdio;
 mod streams;
 mod threads;
 mod tokio_context;
-mod workers;

@@ -236,29 +236,6 @@ fn a_runtime_without_threads_does_not_start() {
     });
 }
 
-#[test]
-fn workers_that_have_no_thread_are_not_counted_and_come_later() {
-    in_child("workers_that_have_no_thread_are_not_counted_and_come_later", || {
-        let builder =
-            Runtime::builder().workers(2).max_workers(4).tuning(Tuning::new().spare_workers(0));
-        let runtime = builder.build().unwrap();
-        without_threads(|| {
-            runtime.handle().set_workers(4).unwrap();
-            wait_until(|| runtime.handle().workers() == 2);
-            // The workers that are there go on.
-            assert_eq!(runtime.run(async { colored::spawn_unique(async { 5 }).await.unwrap() }), 5);
-            // Who wants no more of them waits for none.
-            runtime.handle().set_workers(2).unwrap();
-            wait_until(|| runtime.handle().workers() == 2);
-            runtime.handle().set_workers(3).unwrap();
-            wait_until(|| runtime.handle().workers() == 2);
-        });
-        wait_until(|| runtime.handle().workers() == 3);
-        runtime.handle().set_workers(4).unwrap();
-        wait_until(|| runtime.handle().workers() == 4 && runtime.metrics().parked == 4);
-    });
-}
-
 /// With no thread of the pool, a blocking call panics as documented, and its message says why; then it works.
 #[test]
 fn a_blocking_call_without_a_thread_says_so() {

@@ -8,7 +8,7 @@ use colored_tests::{ON_PURPOSE, block, child, process, shared, wait_until};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Barrier, Mutex};
+use std::sync::{Arc, Barrier};
 
 /// The names of all threads that are not in `known`.
 fn names(known: &BTreeMap<u32, process::Thread>) -> Vec<String> {
@@ -195,55 +195,33 @@ fn each_thread_calls_the_hooks_before_and_after_all_that_it_runs() {
     });
 }
 
-/// Each worker tells its number, before and after all that it runs; and no other thread does.
+/// Each worker, and no other thread, calls one hook before a sleep and the other one behind it.
 #[test]
-fn each_worker_calls_the_hooks_with_its_number() {
-    thread_local!(static NUMBER: Cell<Option<usize>> = const { Cell::new(None) });
+fn the_hooks_of_a_sleep_come_in_turn() {
+    thread_local!(static SLEEPS: Cell<bool> = const { Cell::new(false) });
     shared(|| {
-        let ended = Arc::new(Mutex::new(Vec::new()));
-        let sleeps = Arc::new([const { AtomicUsize::new(0) }; 3]);
+        let (parks, unparks) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         // A panic of a hook would go no further.
         let faults = Arc::new(AtomicUsize::new(0));
-        let (ends, parks, unparks) = (Arc::clone(&ended), Arc::clone(&sleeps), Arc::clone(&sleeps));
-        let expect = |faults: Arc<AtomicUsize>| {
-            move |worker: usize, is_right: bool| {
-                let is_own = NUMBER.get() == Some(worker);
-                faults.fetch_add(usize::from(!is_own || !is_right), Ordering::SeqCst);
+        let count = |calls: &Arc<AtomicUsize>, is_first: bool| {
+            let (calls, faults) = (Arc::clone(calls), Arc::clone(&faults));
+            move || {
+                calls.fetch_add(1, Ordering::SeqCst);
+                let is_right = SLEEPS.replace(is_first) != is_first;
+                faults.fetch_add(usize::from(!is_right), Ordering::SeqCst);
             }
         };
-        let (at_end, at_park) = (expect(Arc::clone(&faults)), expect(Arc::clone(&faults)));
-        let at_unpark = expect(Arc::clone(&faults));
         let runtime = Runtime::builder()
             .workers(3)
             .tuning(Tuning::new().spare_workers(0))
-            .on_worker_start(|worker| NUMBER.set(Some(worker)))
-            .on_worker_stop(move |worker| {
-                at_end(worker, true);
-                ends.lock().unwrap().push(worker);
-            })
-            .on_worker_park(move |worker| {
-                at_park(worker, parks[worker].fetch_add(1, Ordering::SeqCst) % 2 == 0);
-            })
-            .on_worker_unpark(move |worker| {
-                at_unpark(worker, unparks[worker].fetch_add(1, Ordering::SeqCst) % 2 == 1);
-            })
+            .on_thread_park(count(&parks, true))
+            .on_thread_unpark(count(&unparks, false))
             .build()
             .unwrap();
-        let numbers = runtime.run(async {
-            let mut numbers = Vec::new();
-            for worker in 0..3 {
-                let own = colored::spawn_pinned(worker, 1, || async { NUMBER.get() });
-                numbers.push(own.unwrap().await.unwrap());
-            }
-            assert_eq!(spawn_blocking(|| NUMBER.get()).await.unwrap(), None);
-            numbers
-        });
-        assert_eq!(numbers, [Some(0), Some(1), Some(2)]);
-        wait_until(|| sleeps.iter().all(|sleeps| sleeps.load(Ordering::SeqCst) > 0));
+        assert!(!runtime.run(async { spawn_blocking(|| SLEEPS.get()).await.unwrap() }));
+        wait_until(|| parks.load(Ordering::SeqCst) >= 3);
         drop(runtime);
-        ended.lock().unwrap().sort_unstable();
-        assert_eq!(*ended.lock().unwrap(), [0, 1, 2]);
-        assert!(sleeps.iter().all(|sleeps| sleeps.load(Ordering::SeqCst) % 2 == 0));
+        assert_eq!(parks.load(Ordering::SeqCst), unparks.load(Ordering::SeqCst));
         assert_eq!(faults.load(Ordering::SeqCst), 0);
     });
 }
@@ -254,9 +232,8 @@ fn a_panic_of_a_hook_stops_nothing() {
         let builder = Runtime::builder().workers(2);
         let builder = builder.on_thread_start(|| panic!("{ON_PURPOSE}: at the start"));
         let builder = builder.on_thread_stop(|| panic!("{ON_PURPOSE}: at the end"));
-        let builder = builder.on_worker_start(|worker| panic!("{ON_PURPOSE}: {worker} begins"));
-        let builder = builder.on_worker_park(|worker| panic!("{ON_PURPOSE}: {worker} sleeps"));
-        let builder = builder.on_worker_stop(|worker| panic!("{ON_PURPOSE}: {worker} ends"));
+        let builder = builder.on_thread_park(|| panic!("{ON_PURPOSE}: before a sleep"));
+        let builder = builder.on_thread_unpark(|| panic!("{ON_PURPOSE}: after a sleep"));
         let runtime = builder.build().unwrap();
         assert_eq!(runtime.run(async { spawn_blocking(|| 5).await.unwrap() }), 5);
         runtime.shutdown_timeout(Duration::from_secs(60)).unwrap();

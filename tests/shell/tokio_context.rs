@@ -5,6 +5,7 @@ use colored::runtime::Handle;
 use colored::time::Duration;
 use colored::{Color, ColorCell, Runtime, spawn, spawn_blocking, spawn_colored, spawn_unique};
 use colored_tests::{child, panic_of, process, shared, wait_until};
+use std::error::Error;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Instant;
@@ -306,6 +307,8 @@ fn no_thread_for_tokio_is_an_error() {
             let text = error.to_string();
             assert!(text.contains("cannot start the thread `colored-tokio`"), "{text}");
             assert!(text.contains("os error 11"), "{text}");
+            let cause = error.source().and_then(|error| error.downcast_ref::<std::io::Error>());
+            assert_eq!(cause.and_then(std::io::Error::raw_os_error), Some(EAGAIN as i32));
         });
     });
 }

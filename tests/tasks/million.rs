@@ -3,13 +3,16 @@
 use colored::{Color, JoinHandle, Runtime, spawn_unique};
 use colored_tests::gate::Gate;
 use colored_tests::shared;
+use colored_tests::soak::repeat;
 use std::future::pending;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// A group of tasks.
-const GROUP: u64 = 250_000;
+/// A group of tasks, of four.
+fn group() -> u64 {
+    repeat(50_000, 250_000) as u64
+}
 
 /// Much more time than the end takes, even on a busy machine without optimization.
 const SOON: Duration = Duration::from_secs(120);
@@ -49,7 +52,8 @@ fn a_million_tasks_are_dropped_at_shutdown() {
     shared(|| {
         let (runtime, dropped) = (runtime(), Arc::new(AtomicU64::new(0)));
         let counted = || Counted(Arc::clone(&dropped));
-        for number in 0..GROUP {
+        let group = group();
+        for number in 0..group {
             // A color of its own, one of a thousand, and one for all.
             drop(runtime.spawn_unique(wait_for_ever(counted())));
             drop(runtime.spawn_colored(1_000 + number % 1_000, wait_for_ever(counted())));
@@ -57,23 +61,23 @@ fn a_million_tasks_are_dropped_at_shutdown() {
         }
         // These are never polled.
         let gate = Gate::close(runtime.handle(), BLUE);
-        for _ in 0..GROUP {
+        for _ in 0..group {
             drop(runtime.spawn_colored(BLUE, wait_for_ever(counted())));
         }
         let begin = Instant::now();
         end(runtime, gate);
-        while dropped.load(Ordering::Relaxed) < 4 * GROUP {
+        while dropped.load(Ordering::Relaxed) < 4 * group {
             assert!(
                 begin.elapsed() < SOON,
                 "{} are left",
-                4 * GROUP - dropped.load(Ordering::Relaxed)
+                4 * group - dropped.load(Ordering::Relaxed)
             );
             std::thread::sleep(Duration::from_millis(1));
         }
         println!("dropped after {:?}", begin.elapsed());
         // Time for a second drop to show.
         std::thread::sleep(Duration::from_millis(20));
-        assert_eq!(dropped.load(Ordering::Relaxed), 4 * GROUP);
+        assert_eq!(dropped.load(Ordering::Relaxed), 4 * group);
         assert_eq!(Arc::strong_count(&dropped), 1);
     });
 }
@@ -86,7 +90,7 @@ fn a_long_chain_of_joins_ends_with_the_runtime() {
         let _cancelled = next.await;
     }
     shared(|| {
-        const LENGTH: u64 = 100_000;
+        let length = repeat(30_000, 100_000) as u64;
         for whole in [true, false] {
             let (runtime, dropped) = (runtime(), Arc::new(AtomicU64::new(0)));
             let count = Arc::clone(&dropped);
@@ -94,7 +98,7 @@ fn a_long_chain_of_joins_ends_with_the_runtime() {
                 let last = spawn_unique(wait_for_ever(Counted(Arc::clone(&count))));
                 let end = last.abort_handle();
                 let mut next = last;
-                for _ in 1..LENGTH {
+                for _ in 1..length {
                     next = spawn_unique(wait_for(next, Counted(Arc::clone(&count))));
                 }
                 (next, end)
@@ -105,7 +109,7 @@ fn a_long_chain_of_joins_ends_with_the_runtime() {
                 runtime.run(first).unwrap();
             }
             runtime.shutdown_timeout(SOON).unwrap();
-            assert_eq!(dropped.load(Ordering::Relaxed), LENGTH);
+            assert_eq!(dropped.load(Ordering::Relaxed), length);
             assert_eq!(Arc::strong_count(&dropped), 1);
         }
     });

@@ -144,7 +144,7 @@
 //! The models run the code that ships, with `std` exchanged for loom in `sync` and the deques for
 //! locked ones. `model/canary.rs` holds models that must fail. Loom cannot explore many workers, long runs and real
 //! deques. These are left to `tests/simulator/`, which steps up to 64 workers in virtual time from a seed, to
-//! `tests/storm.rs`, and to the workspace's `tests/`.
+//! `tests/storm/`, and to the workspace's `tests/`.
 //!
 //! # Memory order
 //!

@@ -6,8 +6,7 @@ pub use self::stream::AxumStream;
 
 use crate::Listener;
 use axum::serve::{ListenerExt, TapIo};
-use colored::io::named;
-use colored::io::{AsyncRead, AsyncWrite};
+use colored::io::{AsyncRead, AsyncWrite, NamedError, named};
 use colored::task::consume_budget;
 use std::fmt;
 use std::future::poll_fn;
@@ -83,7 +82,7 @@ pub struct AxumListener<L> {
     on_error: OnError,
 }
 
-type OnError = Box<dyn FnMut(&io::Error) + Send>;
+type OnError = Box<dyn FnMut(&NamedError) + Send>;
 
 impl<L> AxumListener<L>
 where
@@ -96,8 +95,9 @@ where
         AxumListener { inner, on_error: Box::new(|_| {}) }
     }
 
-    /// Calls `hook` with every error of accepting. By default the listener ignores errors.
-    pub fn on_error(mut self, hook: impl FnMut(&io::Error) + Send + 'static) -> AxumListener<L> {
+    /// Calls `hook` with every error of accepting, which has the number of the system and names the operation. By default the
+    /// listener ignores errors.
+    pub fn on_error(mut self, hook: impl FnMut(&NamedError) + Send + 'static) -> AxumListener<L> {
         self.on_error = Box::new(hook);
         self
     }
@@ -129,7 +129,7 @@ where
             match named(poll_fn(|cx| self.inner.poll_accept(cx))).await {
                 Ok((handshake, peer)) => return (AxumStream::new(handshake), peer),
                 // The listener makes the next accept wait.
-                Err(error) => (self.on_error)(&io::Error::new(error.kind(), error)),
+                Err(error) => (self.on_error)(&error),
             }
         }
     }

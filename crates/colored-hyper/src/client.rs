@@ -1,7 +1,7 @@
 //! A client with a pool of connections.
 
 use crate::{ColoredExecutor, ColoredTimer};
-use colored::io::named;
+use colored::io::{NamedError, named};
 use colored::net::TcpStream;
 use colored::time::{Duration, timeout};
 use hyper::Uri;
@@ -93,23 +93,24 @@ impl Default for Connector {
 
 impl Service<Uri> for Connector {
     type Response = ClientStream;
-    type Error = io::Error;
-    type Future = Pin<Box<dyn Future<Output = io::Result<ClientStream>> + Send>>;
+    type Error = NamedError;
+    type Future = Pin<Box<dyn Future<Output = Result<ClientStream, NamedError>> + Send>>;
 
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), NamedError>> {
         Poll::Ready(Ok(()))
     }
 
     /// # Errors
     ///
     /// When the address is no `http` address, or the connection fails, or takes longer than the time
-    /// limit.
+    /// limit. The error has the number of the system, if the system refused the connection; it is the source of the
+    /// client's.
     fn call(&mut self, uri: Uri) -> Self::Future {
         let connector = *self;
-        Box::pin(async move {
+        Box::pin(named(async move {
             let target = Target::of(&uri, &["http"])?;
             connector.limited(target, target.connect()).await.map(ClientStream)
-        })
+        }))
     }
 }
 
@@ -145,9 +146,7 @@ impl<'a> Target<'a> {
     }
 
     pub(crate) async fn connect(self) -> io::Result<TcpStream> {
-        // hyper shows the text of this error, and nobody asks it for the number.
-        let connected = named(TcpStream::connect((self.host, self.port))).await;
-        let stream = connected.map_err(|error| io::Error::new(error.kind(), error))?;
+        let stream = TcpStream::connect((self.host, self.port)).await?;
         stream.set_nodelay(true)?;
         Ok(stream)
     }

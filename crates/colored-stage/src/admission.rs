@@ -39,34 +39,21 @@ pub struct Admission {
 
 impl Admission {
     /// Holds a delay of `target`: the time that work may wait for its turn. CoDel's interval is ten
-    /// targets.
+    /// targets: a queue is *standing* when nothing in it has waited for less than the target during that interval.
     ///
     /// The target should be longer than the duration of a piece of work, divided by the number of
     /// pieces that run at once: otherwise hardly anything may wait.
     ///
     /// # Panics
     ///
-    /// As [`with_interval`](Self::with_interval).
+    /// If the target is zero, or longer than a tenth of a year.
     #[must_use]
     #[track_caller]
     pub fn new(target: Duration) -> Self {
-        Self::with_interval(target, target.saturating_mul(TARGETS))
-    }
-
-    /// Holds a delay of `target`. A queue is *standing* when nothing in it has waited for less than
-    /// the target during `interval`. A longer interval lets longer bursts pass, and refuses work
-    /// later under a small but lasting overload.
-    ///
-    /// # Panics
-    ///
-    /// If the target is zero, or longer than the interval, or the interval longer than a year.
-    #[must_use]
-    #[track_caller]
-    pub fn with_interval(target: Duration, interval: Duration) -> Self {
+        let interval = target.saturating_mul(TARGETS);
         assert!(
-            !target.is_zero() && target <= interval && interval <= YEAR,
-            "an admission with target {target:?} and interval {interval:?}: the target must be \
-             above zero, the interval as long or longer, up to a year"
+            !target.is_zero() && interval <= YEAR,
+            "an admission with target {target:?}: it must be above zero, and ten times as much up to a year"
         );
         Self { shared: Arc::new(Shared::new(target, interval)) }
     }

@@ -54,6 +54,14 @@ pub const FEATURES: &[&str] = {
 use crate::chance;
 use crate::runtime::{Builder, Runtime};
 
+/// The bounds of what needs a feature that is not enabled.
+#[cfg(not(feature = "diagnose"))]
+pub use crate::runtime::without_features::WithDiagnose;
+#[cfg(not(feature = "record"))]
+pub use crate::runtime::without_features::WithRecord;
+#[cfg(not(feature = "tokio-context"))]
+pub use crate::runtime::without_features::WithTokio;
+
 /// For `select!`.
 pub use colored_core::budget::poll_remaining;
 pub use std::process::ExitCode;
@@ -116,15 +124,6 @@ pub fn with_tokio(builder: Builder) -> Builder {
 pub fn with_tokio<B: WithTokio>(builder: B) -> B {
     builder
 }
-
-/// Nothing has this trait.
-#[cfg(not(feature = "tokio-context"))]
-#[diagnostic::on_unimplemented(
-    message = "the option `tokio` needs the feature `tokio-context` of the package `colored-rt`",
-    label = "the feature `tokio-context` is not enabled",
-    note = "in `Cargo.toml`: `colored = {{ package = \"colored-rt\", features = [\"tokio-context\"] }}`"
-)]
-pub trait WithTokio {}
 
 /// The option `tokio = false`.
 #[cfg(feature = "tokio-context")]
@@ -286,14 +285,6 @@ pub fn branch_0(_branches: u32) -> u32 {
 #[inline]
 pub fn apply<T, R>(value: T, f: impl FnOnce(T) -> R) -> R {
     f(value)
-}
-
-/// For `select!`: the future of a branch. `field` returns a field of `futures`, and nothing else calls this.
-#[inline]
-pub fn branch<T, F>(futures: Pin<&mut T>, field: impl FnOnce(&mut T) -> &mut F) -> Pin<&mut F> {
-    // SAFETY: `T` is a tuple, which has no destructor of its own and is `Unpin` only if its fields are. The macro never
-    // moves a field out of it, and `field` returns the same field of it at each call.
-    unsafe { futures.map_unchecked_mut(field) }
 }
 
 /// For `select!`.

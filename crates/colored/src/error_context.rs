@@ -148,14 +148,18 @@ impl Drop for Listening {
 /// The error of a system's operation: `source` itself, if it has a number, and otherwise an error with `text`, which should
 /// quote it, and with it as its source.
 pub(crate) fn with_context(text: String, source: io::Error) -> io::Error {
-    let Some(number) = source.raw_os_error() else {
-        return io::Error::new(source.kind(), WithContext { text, source });
-    };
+    let Some(number) = source.raw_os_error() else { return with_source(text, source) };
     hear(Some(Box::new(Heard { number, text })));
     source
 }
 
-/// An error without a number, with its context.
+/// An error with `text`, and with the system's as its source: for what no program tells apart by a number, and where the
+/// text says what to do.
+pub(crate) fn with_source(text: String, source: io::Error) -> io::Error {
+    io::Error::new(source.kind(), WithContext { text, source })
+}
+
+/// An error and its context.
 #[derive(Debug)]
 struct WithContext {
     text: String,

@@ -46,7 +46,6 @@ mod halves;
 #[cfg(feature = "hyper")]
 mod hyper_io;
 mod incoming;
-mod methods;
 mod progress;
 mod send_file;
 mod socket;

@@ -56,7 +56,7 @@
 //! |---|---|
 //! | sockets, pipes, signals, child processes, files, limits, stages, pinned cells, other channels, locks and semaphores of [`sync`](crate::sync), other methods of channels; [`ColorCell::read`](crate::ColorCell::read), [`when`](crate::when()), sections, [`ColorLocal`](crate::ColorLocal), the clock inside a blocking call | ends, and names the operation, the color and the number of its turn |
 //! | spawns and messages of other threads | ends, where their work has its turn |
-//! | files that are read without waiting; the clock and the random numbers of `std`; locks, atomics and thread-locals that colors share; the order of a `HashMap`; destructors of values that several colors share | is not seen. If the program behaves in another way then, the replay ends where that differs from the record |
+//! | files that are read without waiting; the clock and the random numbers of `std`; locks, atomics and thread-locals that colors share; [`SetOnce`](crate::sync::SetOnce); the order of a `HashMap`; destructors of values that several colors share | is not seen. If the program behaves in another way then, the replay ends where that differs from the record |
 //!
 //! A recorded run that does the first kind of these goes on. It says so on the standard error, once for each place: the
 //! operation, the color and the place, which is one of the library where an `async` function of it makes the call.

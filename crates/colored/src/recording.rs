@@ -1,5 +1,6 @@
 //! [`Setting`], [`Recording`]: a runtime that writes the record of its run, or follows one.
 
+use crate::error_context::with_source;
 use crate::wall;
 use colored_core::port::Order;
 use colored_core::port::order::{self, Damage};
@@ -43,7 +44,7 @@ impl Setting {
             Self::Off => Order::default(),
             Self::Record(path) => Order::record(Box::new(FileSink::create(path)?)),
             Self::Replay(path) => {
-                let bytes = std::fs::read(path).map_err(|error| name(path, "replay", &error))?;
+                let bytes = std::fs::read(path).map_err(|error| name(path, "replay", error))?;
                 let file = order::File::parse(&bytes).map_err(|damage| damaged(path, damage))?;
                 Order::replay(file, Box::new(Shell))
             }
@@ -52,8 +53,8 @@ impl Setting {
     }
 }
 
-fn name(path: &Path, what: &str, error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("cannot {what} {}: {error}", path.display()))
+fn name(path: &Path, what: &str, error: io::Error) -> io::Error {
+    with_source(format!("cannot {what} {}: {error}", path.display()), error)
 }
 
 fn damaged(path: &Path, damage: Damage) -> io::Error {
@@ -180,7 +181,7 @@ struct FileSink {
 
 impl FileSink {
     fn create(path: &Path) -> io::Result<Self> {
-        let created = File::create(path).map_err(|error| name(path, "record into", &error))?;
+        let created = File::create(path).map_err(|error| name(path, "record into", error))?;
         let mut this = Self { path: path.to_owned(), file: Some(BufWriter::new(created)) };
         this.attempt(|file| file.write_all(&order::head()));
         Ok(this)
@@ -190,7 +191,7 @@ impl FileSink {
     fn attempt(&mut self, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) {
         let Some(file) = &mut self.file else { return };
         if let Err(error) = write(file) {
-            eprintln!("colored: {}", name(&self.path, "record into", &error));
+            eprintln!("colored: {}", name(&self.path, "record into", error));
             self.file = None;
         }
     }

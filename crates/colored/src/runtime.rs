@@ -103,7 +103,7 @@ mod tokio_threads;
 #[path = "runtime/tokio_threads/absent.rs"]
 mod tokio_threads;
 mod unstarted;
-mod worker_hooks;
+pub(crate) mod without_features;
 
 pub use self::builder::{Builder, Tuning};
 pub use self::by_default::block_on;

@@ -186,7 +186,11 @@ macro_rules! __select {
                             if disabled & (1 << $i) != 0 {
                                 continue;
                             }
-                            let future = $crate::__private::branch(futures.as_mut(), |futures| &mut futures.$i);
+                            // SAFETY: it is a field of a tuple, which has no destructor of its own and is `Unpin` only if
+                            // its fields are. This macro moves no field out of it, and no code of the program sees it.
+                            let future = unsafe {
+                                ::core::pin::Pin::map_unchecked_mut(futures.as_mut(), |futures| &mut futures.$i)
+                            };
                             let polled = ::core::future::Future::poll(future, cx);
                             #[allow(unused_mut)]
                             let ::core::task::Poll::Ready(mut output) = polled else {

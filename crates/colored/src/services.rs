@@ -109,7 +109,7 @@ impl Services {
     pub(crate) fn of(driver: Driver, workers: usize) -> Arc<Services> {
         Arc::new(Services {
             driver: Arc::new(driver),
-            size: Size::new(workers, workers, 0),
+            size: Size { workers, spares: 0 },
             deadlock_after: Duration::ZERO,
             long_polls: LongPolls::new(Duration::MAX),
             observer: Box::new(observer::Unobserved),

@@ -6,7 +6,9 @@
 //! A wrapper adds two things to each method that waits. The method uses the cooperative budget
 //! ([`consume_budget`](crate::task::consume_budget)), so a loop over a channel that is never empty ends its poll in time.
 //! And a wait is in dumps and reports, with its place. All other methods are tokio's, by `Deref`. What waits in a line, for a
-//! lock, a permit or room, has its place there from its first poll on, also if no unit is left for it.
+//! lock, a permit or room, has its place there from its first poll on, also if no unit is left for it. A simulation draws the
+//! order of wakes of [`watch`] and [`Barrier`], and a [replay](crate::Builder::replay) ends at a lock. [`SetOnce`] is tokio's
+//! own type, and has none of this.
 //!
 //! # Types of other crates
 //!
@@ -110,14 +112,14 @@ mod wrapper;
 pub use self::barrier::Barrier;
 pub use self::mutex::Mutex;
 pub use self::notify::Notify;
-pub use self::once_cell::{OnceCell, SetOnce};
+pub use self::once_cell::OnceCell;
 pub use self::rwlock::RwLock;
 pub use self::semaphore::Semaphore;
 pub use tokio::sync::{
     AcquireError, BarrierWaitResult, MappedMutexGuard, MutexGuard, OwnedMappedMutexGuard,
     OwnedMutexGuard, OwnedRwLockMappedWriteGuard, OwnedRwLockReadGuard, OwnedRwLockWriteGuard,
     OwnedSemaphorePermit, RwLockMappedWriteGuard, RwLockReadGuard, RwLockWriteGuard,
-    SemaphorePermit, SetError, SetOnceError, TryAcquireError, TryLockError,
+    SemaphorePermit, SetError, SetOnce, SetOnceError, TryAcquireError, TryLockError,
 };
 
 /// The futures that have names.

@@ -1,6 +1,6 @@
 //! [`ThreadSettings`]: the stack size and the hooks of the threads of a runtime.
 
-use colored_core::contain;
+use colored_core::{Worker, contain};
 use std::fmt;
 use std::sync::Arc;
 use std::thread;
@@ -15,6 +15,8 @@ pub(crate) struct ThreadSettings {
     pub(crate) stack_size: Option<usize>,
     pub(crate) on_start: Option<Hook>,
     pub(crate) on_stop: Option<Hook>,
+    pub(crate) on_park: Option<Hook>,
+    pub(crate) on_unpark: Option<Hook>,
 }
 
 impl ThreadSettings {
@@ -44,6 +46,25 @@ impl ThreadSettings {
     }
 }
 
+impl ThreadSettings {
+    /// Runs a sleep of a worker between its two hooks, which are inside of the runtime. The worker counts as parked
+    /// meanwhile: what a hook spawns or wakes ends its sleep, or that of another one.
+    #[inline]
+    pub(crate) fn around_sleep(&self, worker: &Worker, sleep: impl FnOnce()) {
+        call_inside(self.on_park.as_ref(), worker);
+        sleep();
+        call_inside(self.on_unpark.as_ref(), worker);
+    }
+}
+
+#[inline]
+fn call_inside(hook: Option<&Hook>, worker: &Worker) {
+    if let Some(hook) = hook {
+        let _entered = worker.handle().enter();
+        contain(|| hook());
+    }
+}
+
 /// Calls the hook when it is dropped.
 struct Last(Option<Hook>);
 
@@ -61,6 +82,6 @@ impl fmt::Debug for ThreadSettings {
             .field("stack_size", &self.stack_size)
             .field("on_start", &self.on_start.is_some())
             .field("on_stop", &self.on_stop.is_some())
-            .finish()
+            .finish_non_exhaustive()
     }
 }

@@ -9,6 +9,7 @@
 //! The runtime starts with ours and not at the first need, because tokio tells nobody of a need: a look-up of the
 //! thread-local finds a runtime or panics.
 
+use crate::error_context::with_source;
 use crate::thread_settings::Hook;
 use crate::wall;
 use std::any::Any;
@@ -64,7 +65,7 @@ impl TokioContext {
         // On a thread of its own: this one may be about to end, and then tokio's thread-locals are gone. And tokio panics,
         // which would be printed, if the system gives no thread: so this asks first. Other programs may take it since.
         let made = thread::Builder::new().name(name.clone()).spawn(move || builder.build());
-        let made = made.map_err(|error| io::Error::new(error.kind(), failed(&error)))?;
+        let made = made.map_err(|error| with_source(failed(&error), error))?;
         let runtime = made.join().unwrap_or_else(|payload| {
             Err(io::Error::new(io::ErrorKind::WouldBlock, failed(&text_of(&*payload))))
         })?;

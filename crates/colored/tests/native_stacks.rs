@@ -1,10 +1,6 @@
 //! Native stacks of workers that are stuck, in dumps.
 
-#![cfg(all(
-    feature = "native-stacks",
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-))]
+#![cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 
 use colored::Runtime;
 use colored::diagnose::dump::{Dump, WorkerDump, install_stack_handler};

@@ -1,10 +1,6 @@
 //! The functions in the report of an observation.
 
-#![cfg(all(
-    feature = "native-stacks",
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-))]
+#![cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 
 use colored::diagnose::Options;
 use colored::diagnose::dump::install_stack_handler;

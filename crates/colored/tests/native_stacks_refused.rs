@@ -1,10 +1,6 @@
 //! A handler of the program's own for the signal of native stacks. In a process of its own.
 
-#![cfg(all(
-    feature = "native-stacks",
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-))]
+#![cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 
 use colored::diagnose::dump::install_stack_handler;
 use std::io::ErrorKind;

@@ -1,7 +1,5 @@
 //! Without the feature `diagnose` a runtime does not observe itself: it says nothing, and reads no variable of a diagnosis.
 
-#![cfg(not(feature = "diagnose"))]
-
 use colored::{Runtime, spawn_unique};
 use std::env;
 use std::process::Command;
@@ -9,7 +7,8 @@ use std::sync::mpsc::channel;
 use std::thread::sleep;
 use std::time::Duration;
 
-const TEST: &str = "the_standard_error_has_the_panics_of_detached_tasks_and_nothing_else";
+const TEST: &str =
+    "without_diagnose::the_standard_error_has_the_panics_of_detached_tasks_and_nothing_else";
 
 /// Tells the process that it is the program under test.
 const IS_PROGRAM: &str = "COLORED_TEST_IS_PROGRAM";

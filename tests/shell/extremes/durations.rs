@@ -198,11 +198,6 @@ pub(super) const ROWS: &[Row] = &[
         drop(on(async { Admission::new(of).admit() }));
         Ok(())
     }),
-    ("colored-stage/admission.rs::with_interval", |of| {
-        drop(on(async { Admission::with_interval(Duration::from_nanos(1).max(of), of).admit() }));
-        drop(on(async { Admission::with_interval(of, Duration::from_secs(1)).admit() }));
-        Ok(())
-    }),
     ("colored-stage/admission.rs::admit_since", |of| {
         let admission = Admission::new(Duration::from_secs(1));
         let past = Instant::now().checked_sub(of).unwrap_or_else(Instant::now);

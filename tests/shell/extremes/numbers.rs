@@ -136,7 +136,6 @@ pub(super) const ROWS: &[Row] = &[
             .assert_passed();
         Ok(())
     }),
-    ("runtime/builder.rs::max_workers", SIZE, |of| builds(one_worker().max_workers(size(of)))),
     ("runtime/builder/tuning.rs::spare_workers", SIZE, |of| {
         one_worker().tuning(Tuning::new().spare_workers(size(of))).build().map(drop)
     }),
@@ -146,17 +145,11 @@ pub(super) const ROWS: &[Row] = &[
     ("runtime/builder.rs::thread_stack_size", SIZE, |of| {
         builds(one_worker().thread_stack_size(size(of)))
     }),
-    ("runtime/builder.rs::seed", u64::MAX, |of| builds(one_worker().seed(of))),
     ("runtime/builder/tuning.rs::slice", U32, |of| {
         builds(one_worker().tuning(Tuning::new().slice(small(of), Duration::from_millis(1))))
     }),
     ("diagnose/options/trace.rs::trace_bytes", SIZE, |of| {
         builds(one_worker().diagnose(Options::new().trace_bytes(size(of))))
-    }),
-    ("runtime/handle.rs::set_workers", SIZE, |of| {
-        let runtime =
-            one_worker().max_workers(2).tuning(Tuning::new().spare_workers(0)).build().unwrap();
-        runtime.handle().set_workers(size(of))
     }),
     ("runtime/handle.rs::limit", SIZE, |of| {
         let runtime = one_worker().build().unwrap();

@@ -1,4 +1,4 @@
-//! The attributes write code that the strictest programs accept.
+//! The attributes and `select!` write code that the strictest programs accept.
 
 #![deny(warnings)]
 #![deny(missing_docs, unreachable_pub, unused_qualifications, unused, rust_2018_idioms)]
@@ -13,7 +13,11 @@ async fn main() -> Result<ExitCode, std::io::Error> {
 
 #[colored::main]
 async fn answer() -> u32 {
-    42
+    colored::select! {
+        biased;
+        answer = std::future::ready(42) => answer,
+        () = std::future::pending() => 0,
+    }
 }
 
 #[colored::test]

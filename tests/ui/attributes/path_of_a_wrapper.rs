@@ -6,7 +6,7 @@ pub(crate) mod wrapped {
 
 macro_rules! entry {
     ($workers:expr, $body:block) => {
-        #[colored::main(workers = $workers, crate = $crate::path_of_a_wrapper::wrapped::rt)]
+        #[colored::main(workers = $workers, crate = $crate::attributes::path_of_a_wrapper::wrapped::rt)]
         async fn main() $body
     };
 }

@@ -20,6 +20,11 @@ pub(crate) fn environment() -> impl Environment {
     |name: &str| std::env::var(name).ok()
 }
 
+/// Whether to repeat all that CI repeats.
+pub(crate) fn is_long() -> bool {
+    std::env::var_os("COLORED_LONG_TESTS").is_some()
+}
+
 fn number(of: &impl Environment, name: &str) -> Option<u64> {
     let text = of(name)?;
     let number = text.parse();

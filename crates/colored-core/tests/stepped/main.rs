@@ -20,6 +20,7 @@ mod outside;
 mod panics;
 mod policies;
 mod read_batch;
+mod room;
 mod rounds;
 mod spares;
 mod stay;

@@ -16,7 +16,6 @@ use hyper::{Request, Response};
 use std::error::Error;
 use std::fmt;
 use std::future::poll_fn;
-use std::io;
 use std::mem;
 use std::panic::resume_unwind;
 use std::pin::Pin;
@@ -131,7 +130,6 @@ where
             Ok(Some(accepted)) => accepted,
             // The listener makes the next accept wait.
             Err(error) => {
-                let error = io::Error::new(error.kind(), error);
                 (protocol.on_error)(&ServeError::Accept(error));
                 continue;
             }

@@ -1,5 +1,6 @@
 //! The errors of a server.
 
+use colored::io::NamedError;
 use std::error::Error;
 use std::fmt::{self, Debug};
 use std::io;
@@ -13,10 +14,11 @@ use std::time::Duration;
 #[non_exhaustive]
 pub enum ServeError<P = SocketAddr> {
     /// The listener could not accept a connection, mostly for lack of descriptors. It waits a while and
-    /// goes on; no connection is lost.
-    Accept(io::Error),
+    /// goes on; no connection is lost. The error has the number of the system, and names the operation.
+    Accept(NamedError),
     /// A connection ended in its handshake, or before its HTTP version was clear. The kind is
-    /// [`TimedOut`](io::ErrorKind::TimedOut) if the client took too long.
+    /// [`TimedOut`](io::ErrorKind::TimedOut) if the client took too long. The number of the system's error, if there is one,
+    /// is that of the error, or of the source of the error for a handshake.
     Preface {
         /// The client.
         peer: P,
@@ -54,7 +56,8 @@ impl<P: Debug> fmt::Display for ServeError<P> {
 impl<P: Debug> Error for ServeError<P> {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
-            ServeError::Accept(error) | ServeError::Preface { error, .. } => Some(error),
+            ServeError::Accept(error) => Some(error),
+            ServeError::Preface { error, .. } => Some(error),
             ServeError::Connection { error, .. } => Some(error),
         }
     }

@@ -1,5 +1,6 @@
 //! Configurations of rustls from files in PEM.
 
+use super::handshake::explained;
 use std::fmt::Display;
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -127,7 +128,7 @@ fn provider() -> Arc<CryptoProvider> {
 fn read(path: &Path, expected: &str) -> io::Result<Vec<u8>> {
     fs::read(path).map_err(|error| {
         let text = format!("cannot read {}: {error}; expected {expected}", path.display());
-        io::Error::new(error.kind(), text)
+        explained(text, error)
     })
 }
 

@@ -1,11 +1,11 @@
 //! Connections of a client over TLS.
 
-use super::handshake::failed;
+use super::handshake::{explained, failed};
 use super::stream::{Failed, fill};
 use super::{ClientConfig, PROTOCOLS, client_config};
 use crate::ColoredExecutor;
 use crate::client::{Target, client_builder};
-use colored::io::AsyncWrite;
+use colored::io::{AsyncWrite, NamedError, named};
 use colored::net::TcpStream;
 use colored::time::Duration;
 use hyper::Uri;
@@ -77,20 +77,21 @@ impl fmt::Debug for Connector {
 
 impl Service<Uri> for Connector {
     type Response = ClientStream;
-    type Error = io::Error;
-    type Future = Pin<Box<dyn Future<Output = io::Result<ClientStream>> + Send>>;
+    type Error = NamedError;
+    type Future = Pin<Box<dyn Future<Output = Result<ClientStream, NamedError>> + Send>>;
 
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), NamedError>> {
         Poll::Ready(Ok(()))
     }
 
     /// # Errors
     ///
     /// When the address is neither `https` nor `http`, the connection or the handshake fails, the certificate is not
-    /// valid for the host, or it all takes longer than the time limit.
+    /// valid for the host, or it all takes longer than the time limit. The error of a connection has the number of the
+    /// system, if there is one; of a handshake, a source of the error has it.
     fn call(&mut self, uri: Uri) -> Self::Future {
         let Connector { plain, config } = self.clone();
-        Box::pin(async move {
+        Box::pin(named(async move {
             let target = Target::of(&uri, &["https", "http"])?;
             let connecting = async {
                 let stream = target.connect().await?;
@@ -100,7 +101,7 @@ impl Service<Uri> for Connector {
                 }
             };
             plain.limited(target, connecting).await
-        })
+        }))
     }
 }
 
@@ -110,13 +111,12 @@ async fn handshake(
     config: Arc<ClientConfig>,
 ) -> io::Result<ClientStream> {
     let Target { host, port, .. } = target;
-    let explained = |kind, error: &dyn fmt::Display| {
-        io::Error::new(kind, format!("cannot connect to {host}:{port}: {error}"))
-    };
+    let refused =
+        |error: io::Error| explained(format!("cannot connect to {host}:{port}: {error}"), error);
     let name = ServerName::try_from(host.to_owned())
-        .map_err(|error| explained(ErrorKind::InvalidInput, &error))?;
+        .map_err(|error| refused(io::Error::new(ErrorKind::InvalidInput, error)))?;
     let stream = TlsConnector::from(config).connect(name, stream).await;
-    let stream = stream.map_err(|error| explained(error.kind(), &failed("the server", error)))?;
+    let stream = stream.map_err(|error| refused(failed("the server", error)))?;
     Ok(ClientStream(Kind::Tls(Box::new((stream, None)))))
 }
 

@@ -1,4 +1,4 @@
-//! The error of a handshake.
+//! Errors with what was tried; the system's is their source.
 
 use std::error::Error;
 use std::fmt;
@@ -30,6 +30,29 @@ impl fmt::Display for Failed {
 }
 
 impl Error for Failed {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&self.error)
+    }
+}
+
+/// An error with this text, whose source is `error`.
+pub(super) fn explained(text: String, error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), Explained { text, error })
+}
+
+#[derive(Debug)]
+struct Explained {
+    text: String,
+    error: io::Error,
+}
+
+impl fmt::Display for Explained {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl Error for Explained {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         Some(&self.error)
     }

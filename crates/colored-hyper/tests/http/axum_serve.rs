@@ -139,6 +139,8 @@ async fn unix_sockets_are_served() {
 struct Failing {
     inner: TcpListener,
     errors: u32,
+    /// That of the system, or the errors have a text.
+    number: Option<i32>,
 }
 
 impl Listener for Failing {
@@ -152,7 +154,10 @@ impl Listener for Failing {
     ) -> Poll<io::Result<(Self::Handshake, SocketAddr)>> {
         if self.errors > 0 {
             self.errors -= 1;
-            return Poll::Ready(Err(Error::other(format!("{} to come", self.errors))));
+            let text = format!("{} to come", self.errors);
+            return Poll::Ready(Err(self
+                .number
+                .map_or(Error::other(text), Error::from_raw_os_error)));
         }
         self.inner.poll_accept(cx).map_ok(|(stream, peer)| {
             self.errors = 2;
@@ -166,13 +171,27 @@ async fn errors_of_accepting_are_reported_and_do_not_end_it() {
     let (log, router) = (Log::default(), Router::new().route("/", get(async || "ok")));
     let errors = log.clone();
     let server = served!(router, |inner| {
-        let listener = AxumListener::new(Failing { inner, errors: 2 });
+        let listener = AxumListener::new(Failing { inner, errors: 2, number: None });
         listener.on_error(move |error| errors.add(error))
     });
     for connections in 1..=3 {
         exchange(&mut raw(&server).await, REQUEST, "ok").await;
         assert_eq!(log.lines()[..2 * connections], ["1 to come", "0 to come"].repeat(connections));
     }
+    server.end().await;
+}
+
+#[colored::test(workers = 2, tokio)]
+async fn errors_of_accepting_have_the_number_of_the_system() {
+    let log = Log::default();
+    let errors = log.clone();
+    let router = Router::new().route("/", get(async || "ok"));
+    let server = served!(router, |inner| {
+        let listener = AxumListener::new(Failing { inner, errors: 1, number: Some(23) });
+        listener.on_error(move |error| errors.add(format!("{:?}", error.raw_os_error())))
+    });
+    exchange(&mut raw(&server).await, REQUEST, "ok").await;
+    assert_eq!(log.lines()[0], "Some(23)");
     server.end().await;
 }
 
@@ -184,7 +203,8 @@ async fn a_listener_tells_where_it_accepts() {
     assert_eq!(serve.local_addr().unwrap(), addr);
 
     let inner = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let error = AxumListener::new(Failing { inner, errors: 0 }).local_addr().unwrap_err();
+    let error =
+        AxumListener::new(Failing { inner, errors: 0, number: None }).local_addr().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);
     assert!(error.to_string().contains("has no `Listener::local_addr`"), "{error}");
 }

@@ -140,9 +140,14 @@ fn resident() -> usize {
     (pages.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096) >> 20
 }
 
+/// How many MiB of a row are sent: far more than the memory may grow by, and than the system buffers.
+fn mib_to_send(mib: usize) -> usize {
+    by_length(mib.min(8 + mib / 8), mib)
+}
+
 /// Sends a row, and reads nothing. Returns by how many MiB the memory has grown at most, and how much was sent.
 fn send(addr: SocketAddr, (_, begin, piece, mib): Row) -> (usize, usize) {
-    let before = resident();
+    let (before, mib) = (resident(), mib_to_send(mib));
     let mut stream = TcpStream::connect(addr).unwrap();
     stream.set_write_timeout(Some(Duration::from_millis(500))).unwrap();
     let (mut most, mut sent) = (before, 0);

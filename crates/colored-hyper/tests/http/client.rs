@@ -74,8 +74,13 @@ async fn errors_say_what_could_not_be_connected_to() {
         let error = within(client.get(uri.parse().unwrap())).await.unwrap_err();
         error.source().unwrap().to_string()
     };
-    let refused = error(format!("http://127.0.0.1:{port}/")).await;
+    let uri = format!("http://127.0.0.1:{port}/");
+    let refused = error(uri.clone()).await;
     assert!(refused.starts_with(&format!("cannot connect to 127.0.0.1:{port}: ")), "{refused}");
+    let by_std = std::net::TcpStream::connect(("127.0.0.1", port)).unwrap_err();
+    let by_client = within(client.get(uri.parse().unwrap())).await.unwrap_err();
+    assert!(by_std.raw_os_error().is_some());
+    assert_eq!(number(&by_client), by_std.raw_os_error());
     let tls = error("https://127.0.0.1/".into()).await;
     assert!(tls.contains("speaks plain HTTP only"), "{tls}");
 }

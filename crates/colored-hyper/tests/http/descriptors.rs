@@ -3,10 +3,11 @@
 use crate::support::*;
 use colored::net::TcpSocket;
 use colored::time::{Duration, sleep};
-use colored_hyper::serve;
+use colored_hyper::{ServeError, serve};
 use hyper::service::service_fn;
 use std::fs::File;
 use std::process::Command;
+use std::sync::{Arc, Mutex};
 
 /// The limit holds for the whole process, so the test has one of its own.
 #[test]
@@ -24,17 +25,25 @@ fn a_server_without_descriptors_backs_off_and_recovers() {
 async fn body() {
     const CLIENTS: usize = 4;
     const STARVED: Duration = Duration::from_millis(150);
-    let log = Log::default();
-    let told = log.clone();
-    let server =
-        start(|listener| serve(listener, service_fn(echo)).on_error(move |error| told.add(error)))
-            .await;
+    let (log, numbers) = (Log::default(), Arc::new(Mutex::new(Vec::new())));
+    let (told, counted) = (log.clone(), Arc::clone(&numbers));
+    let server = start(|listener| {
+        serve(listener, service_fn(echo)).on_error(move |error| {
+            let ServeError::Accept(cause) = error else { panic!("{error}") };
+            counted.lock().unwrap().push(cause.raw_os_error());
+            told.add(error);
+        })
+    })
+    .await;
     // A descriptor for each client, and none for its connection.
     let sockets = [(); CLIENTS].map(|()| TcpSocket::new_v4().unwrap());
     let mut hoard = Vec::new();
-    while let Ok(file) = File::open("/dev/null") {
-        hoard.push(file);
-    }
+    let none_left = loop {
+        match File::open("/dev/null") {
+            Ok(file) => hoard.push(file),
+            Err(error) => break error.raw_os_error(),
+        }
+    };
     let mut clients = Vec::new();
     for socket in sockets {
         clients.push(within(socket.connect(server.addr)).await.unwrap());
@@ -44,6 +53,8 @@ async fn body() {
     // At 0, 5, 15, 35, 75 and 155 ms: late, perhaps, but never more.
     assert!((1..=7).contains(&errors.len()), "{errors:?}");
     assert!(errors[0].contains("every descriptor that is allowed is in use"), "{errors:?}");
+    assert!(none_left.is_some());
+    assert!(numbers.lock().unwrap().iter().all(|number| *number == none_left), "{numbers:?}");
     drop(hoard);
     for mut stream in clients {
         let request = "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n\r\nok";

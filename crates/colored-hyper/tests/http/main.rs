@@ -1,4 +1,4 @@
-//! Servers and clients on loopback.
+//! Servers and clients on loopback, and on the hosts of a simulation.
 
 #[cfg(feature = "axum")]
 mod axum_serve;
@@ -16,6 +16,7 @@ mod listeners;
 mod per_worker;
 mod round_trip;
 mod silence;
+mod simulated;
 mod slow;
 #[cfg(target_os = "linux")]
 mod smallest;

@@ -23,7 +23,9 @@ use std::task::{Context, Poll};
 const LIMIT: Duration = Duration::from_millis(800);
 
 /// Long enough that a limit which takes slow for silent would end it.
-const SLOW_FOR: Duration = Duration::from_secs(4);
+fn slow_for() -> Duration {
+    LIMIT * by_length(3, 5)
+}
 
 const CHUNK: usize = 64 << 10;
 const CHUNKS: usize = 128;
@@ -67,7 +69,7 @@ where
     let speed = Speed::default();
     speed.set(Speed::SLOW);
     let client = spawn_unique(talk(Slow::connect(server.addr, &speed).await));
-    sleep(SLOW_FOR).await;
+    sleep(slow_for()).await;
     assert!(!client.is_finished(), "{what}: cut off: {:?}", log.lines());
     speed.set(Speed::FAST);
     let got = within(client).await.unwrap().unwrap();
@@ -151,7 +153,7 @@ async fn a_client_that_takes_long_to_give_room_gets_everything() {
     speed.set(Speed::SLOW);
     let io = Slow::connect(server.addr, &speed).await;
     let client = spawn_unique(async { over_http2(io, 512 << 10).await });
-    sleep(SLOW_FOR * 2).await;
+    sleep(slow_for() * 2).await;
     assert!(!client.is_finished(), "{:?}", within(client).await);
     speed.set(Speed::FAST);
     assert_eq!(within(client).await.unwrap().unwrap(), BODY);
@@ -179,7 +181,7 @@ async fn a_client_that_reads_slowly_gets_everything_from_a_server_that_ends() {
     sleep(LIMIT).await;
     let ended = server.stop();
     // Each five seconds the server asks whether a response goes on.
-    sleep(Duration::from_secs(11)).await;
+    sleep(Duration::from_secs(by_length(6, 11))).await;
     speed.set(Speed::FAST);
     for client in clients {
         assert_eq!(within(client).await.unwrap().unwrap(), BODY);
@@ -208,7 +210,7 @@ async fn a_client_that_reads_slowly_gets_everything_from_a_unix_socket() {
     speed.set(Speed::SLOW);
     let io = Slow::over(UnixStream::connect(&path).await.unwrap(), &speed).slower(speed_down);
     let client = spawn_unique(over_http1(io));
-    sleep(limit * 3).await;
+    sleep(limit * by_length(2, 3)).await;
     assert!(!client.is_finished(), "cut off: {:?}", log.lines());
     speed.set(Speed::FAST);
     assert_eq!(within(client).await.unwrap().unwrap(), BODY);

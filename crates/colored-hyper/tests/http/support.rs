@@ -14,6 +14,8 @@ use hyper::service::service_fn;
 use hyper::{Request, Response, Uri};
 use hyper_util::client::legacy::Client;
 use std::convert::Infallible;
+use std::error::Error;
+use std::io;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -170,6 +172,17 @@ impl Log {
     }
 }
 
+/// The number of the system's error that is nearest in the chain of sources.
+pub(crate) fn number(mut error: &(dyn Error + 'static)) -> Option<i32> {
+    loop {
+        let number = error.downcast_ref::<io::Error>().and_then(io::Error::raw_os_error);
+        if number.is_some() {
+            return number;
+        }
+        error = error.source()?;
+    }
+}
+
 /// Counts how many are inside at once.
 #[derive(Default)]
 pub(crate) struct Inside {
@@ -235,6 +248,11 @@ impl Gate {
             }
         })
     }
+}
+
+/// One for newcomers, and another where `COLORED_LONG_TESTS` asks for all, as in CI.
+pub(crate) fn by_length<T>(at_home: T, in_ci: T) -> T {
+    if std::env::var_os("COLORED_LONG_TESTS").is_some() { in_ci } else { at_home }
 }
 
 /// Runs an ignored test of this program alone in a process: what it measures is of the whole process.

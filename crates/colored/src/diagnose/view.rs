@@ -61,7 +61,7 @@ impl Subject for View {
     }
 
     fn active_workers(&self) -> usize {
-        self.services.size.present()
+        self.services.size.workers
     }
 
     #[cfg(unix)]

@@ -4,6 +4,7 @@
 //! `File` touches the cursor. So a dropped future leaves its operation here, and the next operation
 //! waits for it. The position changes only when an operation returns to its caller.
 
+use super::backing::Backing;
 use super::open_file::{BYTES_OF_A_UNIT, INLINE, OpenFile};
 use super::transfer::{Place, Written};
 use crate::blocking::{self, Deferred};
@@ -296,21 +297,20 @@ impl Cursor {
     }
 
     fn go(&mut self, from: u64, offset: i64) -> io::Result<u64> {
-        let failed =
-            |kind, text: String| Err(self.open.failed("seek in", io::Error::new(kind, text)));
-        if !self.open.has_positions() {
-            return failed(ErrorKind::NotSeekable, "it has no positions".into());
-        }
-        match from.checked_add_signed(offset).filter(|to| i64::try_from(*to).is_ok()) {
-            Some(position) => {
-                self.position = position;
-                Ok(position)
+        // A sum that is no position is negative for the system.
+        let to = from.wrapping_add_signed(offset);
+        let gone = match &self.open.backing {
+            // It is up to the file which positions there are: a device has none behind its end, and a pipe none at all.
+            Backing::System(file) => (&**file).seek(SeekFrom::Start(to)),
+            Backing::Simulated(_) if i64::try_from(to).is_ok() => Ok(to),
+            Backing::Simulated(_) => {
+                let text =
+                    format!("{from} and {offset} make no position; allowed are 0 to {}", i64::MAX);
+                Err(io::Error::new(ErrorKind::InvalidInput, text))
             }
-            None => failed(
-                ErrorKind::InvalidInput,
-                format!("{from} and {offset} make no position; allowed are 0 to {}", i64::MAX),
-            ),
-        }
+        };
+        self.position = gone.map_err(|error| self.open.failed("seek in", error))?;
+        Ok(self.position)
     }
 
     /// Waits until a write that was given up is over, and returns its error.

@@ -291,14 +291,14 @@ impl File {
         Ok(done)
     }
 
-    /// Moves the position, and returns it. A position behind the end is allowed. Costs nothing, or, from
-    /// the end of the file, a call of [`metadata`](Self::metadata); where the system keeps the position, a thread that
+    /// Moves the position, and returns it. A position behind the end of a regular file is allowed. Costs a system call, and,
+    /// from the end of the file, a call of [`metadata`](Self::metadata); where the system keeps the position, a thread that
     /// calls it. Cancel safe: where the system keeps the position, a dropped call may still move it.
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if the position is before the start or behind the last one, 2⁶³ - 1;
-    /// [`NotSeekable`](ErrorKind::NotSeekable) for a pipe or a terminal; otherwise the system's.
+    /// Those of the standard library: `InvalidInput` if the position is before the start, or behind the last one that the
+    /// file may have, which is the end of a block device; [`NotSeekable`](ErrorKind::NotSeekable) for a pipe or a terminal.
     pub async fn seek(&mut self, target: SeekFrom) -> io::Result<u64> {
         self.cursor.start_seek(target);
         poll_fn(|cx| self.cursor.poll_seek(cx)).await

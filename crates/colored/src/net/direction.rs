@@ -12,83 +12,95 @@ pub(super) trait Direction {
     fn stream(&self) -> &Self::Stream;
 }
 
-macro_rules! streams {
-    ($($stream:ty),*) => {$(
-        impl Direction for $stream {
-            type Stream = $stream;
+impl Direction for TcpStream {
+    type Stream = TcpStream;
 
-            fn stream(&self) -> &$stream {
-                self
-            }
-        }
-
-        impl Direction for &$stream {
-            type Stream = $stream;
-
-            fn stream(&self) -> &$stream {
-                self
-            }
-        }
-    )*};
+    fn stream(&self) -> &TcpStream {
+        self
+    }
 }
 
-macro_rules! halves {
-    ($stream:ty; $($half:ty),*) => {$(
-        impl Direction for $half {
-            type Stream = $stream;
-
-            fn stream(&self) -> &$stream {
-                self.as_ref()
-            }
-        }
-    )*};
-}
-
-streams!(TcpStream);
 #[cfg(unix)]
-streams!(UnixStream);
-halves!(TcpStream; ReadHalf<'_>, WriteHalf<'_>, OwnedReadHalf, OwnedWriteHalf);
-#[cfg(unix)]
-halves!(UnixStream; unix::ReadHalf<'_>, unix::WriteHalf<'_>);
-#[cfg(unix)]
-halves!(UnixStream; unix::OwnedReadHalf, unix::OwnedWriteHalf);
+impl Direction for UnixStream {
+    type Stream = UnixStream;
 
-/// Calls a macro with everything that can be read.
-macro_rules! for_readers {
-    ($implement:ident) => {
-        $implement!(
-            $crate::net::TcpStream,
-            &$crate::net::TcpStream,
-            $crate::net::tcp::ReadHalf<'_>,
-            $crate::net::tcp::OwnedReadHalf
-        );
-        #[cfg(unix)]
-        $implement!(
-            $crate::net::UnixStream,
-            &$crate::net::UnixStream,
-            $crate::net::unix::ReadHalf<'_>,
-            $crate::net::unix::OwnedReadHalf
-        );
-    };
+    fn stream(&self) -> &UnixStream {
+        self
+    }
 }
 
-/// Calls a macro with everything that can be written.
-macro_rules! for_writers {
-    ($implement:ident) => {
-        $implement!(
-            $crate::net::TcpStream,
-            &$crate::net::TcpStream,
-            $crate::net::tcp::WriteHalf<'_>,
-            $crate::net::tcp::OwnedWriteHalf
-        );
-        #[cfg(unix)]
-        $implement!(
-            $crate::net::UnixStream,
-            &$crate::net::UnixStream,
-            $crate::net::unix::WriteHalf<'_>,
-            $crate::net::unix::OwnedWriteHalf
-        );
-    };
+impl<D: Direction> Direction for &D {
+    type Stream = D::Stream;
+
+    fn stream(&self) -> &D::Stream {
+        (**self).stream()
+    }
 }
 
-pub(super) use {for_readers, for_writers};
+impl Direction for ReadHalf<'_> {
+    type Stream = TcpStream;
+
+    fn stream(&self) -> &TcpStream {
+        self.as_ref()
+    }
+}
+
+impl Direction for WriteHalf<'_> {
+    type Stream = TcpStream;
+
+    fn stream(&self) -> &TcpStream {
+        self.as_ref()
+    }
+}
+
+impl Direction for OwnedReadHalf {
+    type Stream = TcpStream;
+
+    fn stream(&self) -> &TcpStream {
+        self.as_ref()
+    }
+}
+
+impl Direction for OwnedWriteHalf {
+    type Stream = TcpStream;
+
+    fn stream(&self) -> &TcpStream {
+        self.as_ref()
+    }
+}
+
+#[cfg(unix)]
+impl Direction for unix::ReadHalf<'_> {
+    type Stream = UnixStream;
+
+    fn stream(&self) -> &UnixStream {
+        self.as_ref()
+    }
+}
+
+#[cfg(unix)]
+impl Direction for unix::WriteHalf<'_> {
+    type Stream = UnixStream;
+
+    fn stream(&self) -> &UnixStream {
+        self.as_ref()
+    }
+}
+
+#[cfg(unix)]
+impl Direction for unix::OwnedReadHalf {
+    type Stream = UnixStream;
+
+    fn stream(&self) -> &UnixStream {
+        self.as_ref()
+    }
+}
+
+#[cfg(unix)]
+impl Direction for unix::OwnedWriteHalf {
+    type Stream = UnixStream;
+
+    fn stream(&self) -> &UnixStream {
+        self.as_ref()
+    }
+}

@@ -6,9 +6,12 @@ use std::task::{Context, Poll};
 
 use futures_io::{AsyncRead, AsyncWrite};
 
-use super::direction::{Direction, for_readers, for_writers};
+use super::direction::Direction;
 use super::socket::Socket;
 use super::transfer::Stream;
+use super::{TcpStream, tcp};
+#[cfg(unix)]
+use super::{UnixStream, unix};
 
 macro_rules! implement_read {
     ($($type:ty),*) => {$(
@@ -63,8 +66,12 @@ macro_rules! implement_write {
     )*};
 }
 
-for_readers!(implement_read);
-for_writers!(implement_write);
+implement_read!(TcpStream, &TcpStream, tcp::ReadHalf<'_>, tcp::OwnedReadHalf);
+#[cfg(unix)]
+implement_read!(UnixStream, &UnixStream, unix::ReadHalf<'_>, unix::OwnedReadHalf);
+implement_write!(TcpStream, &TcpStream, tcp::WriteHalf<'_>, tcp::OwnedWriteHalf);
+#[cfg(unix)]
+implement_write!(UnixStream, &UnixStream, unix::WriteHalf<'_>, unix::OwnedWriteHalf);
 
 #[cfg(test)]
 mod tests {

@@ -4,8 +4,11 @@ use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use super::direction::{Direction, for_readers, for_writers};
+use super::direction::Direction;
 use super::transfer::Stream;
+use super::{TcpStream, tcp};
+#[cfg(unix)]
+use super::{UnixStream, unix};
 use crate::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 macro_rules! implement_read {
@@ -56,5 +59,9 @@ macro_rules! implement_write {
     )*};
 }
 
-for_readers!(implement_read);
-for_writers!(implement_write);
+implement_read!(TcpStream, &TcpStream, tcp::ReadHalf<'_>, tcp::OwnedReadHalf);
+#[cfg(unix)]
+implement_read!(UnixStream, &UnixStream, unix::ReadHalf<'_>, unix::OwnedReadHalf);
+implement_write!(TcpStream, &TcpStream, tcp::WriteHalf<'_>, tcp::OwnedWriteHalf);
+#[cfg(unix)]
+implement_write!(UnixStream, &UnixStream, unix::WriteHalf<'_>, unix::OwnedWriteHalf);

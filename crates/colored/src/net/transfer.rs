@@ -1,9 +1,10 @@
 //! Moving bytes through a connection.
 
-use std::io::{self, IoSlice};
+use std::io::{self, IoSlice, IoSliceMut};
 use std::net::Shutdown;
 use std::task::{Context, Poll, ready};
 
+use super::buf_mut::{self, BufMut};
 use super::gather;
 use super::socket::{Moved, Socket};
 use super::uninit::{self, Mode};
@@ -71,6 +72,25 @@ pub(super) trait Stream {
         }
         let (seen, moved) = ready!(self.registered().poll_io(cx, interest, transfer))?;
         Poll::Ready(Ok(self.moved(seen, interest, moved, len)))
+    }
+
+    fn try_read_bufs(&self, bufs: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
+        let len = bufs.iter().map(|buf| buf.len()).sum();
+        self.try_transfer(Interest::READABLE, len, |socket| socket.read_vectored(bufs))
+    }
+
+    /// Reads behind what `buf` has.
+    fn try_fill(&self, buf: &mut (impl BufMut + ?Sized)) -> io::Result<usize> {
+        buf_mut::fill(buf, |buf| {
+            let room = buf.remaining();
+            let read = |socket: &_| uninit::read(socket, buf, Mode::Take);
+            self.try_transfer(Interest::READABLE, room, read).map(|_| ())
+        })
+    }
+
+    fn try_write_bufs(&self, bufs: &[IoSlice<'_>]) -> io::Result<usize> {
+        let len = bufs.iter().map(|buf| buf.len()).sum();
+        self.try_transfer(Interest::WRITABLE, len, |socket| gather::write(socket, bufs, len))
     }
 
     fn try_transfer(

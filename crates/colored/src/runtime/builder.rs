@@ -10,7 +10,6 @@ pub use self::tuning::Tuning;
 
 use super::park::PanicHook;
 use super::tokio_threads::Tokio;
-use super::worker_hooks::WorkerHooks;
 use crate::diagnose;
 use crate::recording::Setting;
 use crate::thread_settings::ThreadSettings;
@@ -47,7 +46,6 @@ const DEADLOCK_AFTER: Duration = Duration::from_millis(10);
 #[must_use = "a builder does nothing before `build`"]
 pub struct Builder {
     workers: Option<usize>,
-    max_workers: Option<usize>,
     pin: Option<bool>,
     blocking_threads: Option<usize>,
     thread_name: String,
@@ -57,7 +55,6 @@ pub struct Builder {
     deadlock_after: Duration,
     long_poll: Option<Duration>,
     on_task_panic: Option<PanicHook>,
-    worker_hooks: WorkerHooks,
     start_paused: bool,
     /// The host of a simulated runtime.
     host: Option<Arc<Host>>,
@@ -79,7 +76,6 @@ impl Builder {
     pub fn new() -> Self {
         Self {
             workers: None,
-            max_workers: None,
             pin: None,
             blocking_threads: None,
             thread_name: String::from("colored"),
@@ -89,7 +85,6 @@ impl Builder {
             deadlock_after: DEADLOCK_AFTER,
             long_poll: None,
             on_task_panic: None,
-            worker_hooks: WorkerHooks::default(),
             start_paused: false,
             host: None,
             diagnose: diagnose::Options::default(),
@@ -104,14 +99,6 @@ impl Builder {
     /// [`std::thread::available_parallelism`], which respects the affinity mask and the cgroup quota of the process.
     pub fn workers(mut self, workers: usize) -> Self {
         self.workers = Some(workers);
-        self
-    }
-
-    /// The most workers that [`Handle::set_workers`](super::Handle::set_workers) may set, from
-    /// [`workers`](Builder::workers) to 1024. Default: no more than `workers`, so the number is fixed. A worker above
-    /// `workers` takes a kilobyte or so, and has a thread from the moment when it is wanted first.
-    pub fn max_workers(mut self, workers: usize) -> Self {
-        self.max_workers = Some(workers);
         self
     }
 
@@ -151,12 +138,6 @@ impl Builder {
     /// How long an idle blocking thread waits for another call before it ends. Default: 10 s.
     pub fn thread_keep_alive(mut self, time: Duration) -> Self {
         self.keep_alive = time;
-        self
-    }
-
-    /// A fixed seed for the scheduler's random choices. Default: a random one.
-    pub fn seed(mut self, seed: u64) -> Self {
-        self.seed = Some(seed);
         self
     }
 

@@ -10,7 +10,6 @@ use crate::task::JoinHandle;
 use colored_core::{Color, ColorCell, Nested, Priority};
 use colored_limit::Limit;
 use std::fmt;
-use std::io;
 use std::marker::PhantomData;
 use std::panic::{Location, RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
@@ -81,44 +80,10 @@ impl Handle {
         self.core.spawn_unique(future)
     }
 
-    /// Changes the number of workers while the runtime runs: from the number that the runtime began with
-    /// ([`Builder::workers`](super::Builder::workers)) up to [`Builder::max_workers`](super::Builder::max_workers). All
-    /// guarantees hold meanwhile.
-    ///
-    /// The call does not wait. The reactor thread acts on it within some 5 ms. A worker that leaves ends its slice, and
-    /// hands its colors to the others; its thread sleeps until it is wanted again. The last workers leave first, and the
-    /// workers with which the runtime began stay: their timers, sockets and [pinned](crate::spawn_pinned()) tasks have a
-    /// place. A task of [`spawn_local`](crate::spawn_local()) on a worker that has left still runs there.
-    ///
-    /// If the system gives no thread for a worker, the runtime tries again ten times a second for as long as the number is
-    /// wanted, and [`workers`](Self::workers) says how many there are.
-    ///
-    /// The other workers find their work by stealing only, and are not bound to CPUs
-    /// ([`Builder::pin`](super::Builder::pin)): begin with as many workers as the program needs most of the time.
-    ///
-    /// # Errors
-    ///
-    /// `InvalidInput` if the number is out of this range, which the error names.
-    pub fn set_workers(&self, workers: usize) -> io::Result<()> {
-        let size = &self.services.size;
-        if !(size.workers()..=size.max()).contains(&workers) {
-            let text = format!(
-                "set_workers({workers}): allowed are {} to {}, by `Builder::workers` and `Builder::max_workers`",
-                size.workers(),
-                size.max()
-            );
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
-        }
-        size.want(workers);
-        self.services.driver.check_timer.check_soon();
-        Ok(())
-    }
-
-    /// How many workers the runtime has, or will have within some 5 ms: see [`set_workers`](Self::set_workers). Without
-    /// the spare workers that take over from long polls, and without workers that the system gives no thread for.
+    /// How many workers the runtime has, without the spare workers that take over from long polls.
     #[must_use]
     pub fn workers(&self) -> usize {
-        self.services.size.present()
+        self.services.size.workers
     }
 
     /// Gives a color a priority against other colors, until the next call for that color. Default:

@@ -85,7 +85,7 @@ pub(crate) fn run(handle: SchedulerHandle, services: Arc<Services>, spares: Spar
     let driver = Arc::clone(&services.driver);
     let mut watch = Watch {
         polls: vec![0; driver.shards.len()].into(),
-        held: Held::new(driver.parkers.len(), spares, services.size.spares()),
+        held: Held::new(driver.parkers.len(), spares, services.size.spares),
         wakers: Vec::new(),
         fast: 0,
         deadlock_search: DeadlockSearch::new(services.deadlock_after),
@@ -140,8 +140,7 @@ impl Watch {
     /// Whether every shard has a worker that looks after it, or that was just called for it.
     fn check(&mut self) -> bool {
         self.driver.check_timer.begin_check();
-        let more = self.services.size.more();
-        let stuck = self.held.check(self.handle.scheduler(), &self.services, more);
+        let stuck = self.held.check(self.handle.scheduler(), &self.services);
         let (mut depends, mut watched) = (false, true);
         self.driver.parkers.begin_reactor_events();
         for shard in 0..self.driver.shards.len() {

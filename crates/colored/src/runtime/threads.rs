@@ -3,8 +3,8 @@
 use super::event_poll::{POLL_INTERVAL_NANOS, wake_all};
 use super::reactor_thread::{self, SpareThreads};
 use super::unstarted::Unstarted;
-use super::worker_hooks::WorkerHooks;
 use crate::driver::Driver;
+use crate::error_context::with_source;
 use crate::services::{Services, current, entered};
 use crate::thread_settings::ThreadSettings;
 use crate::wall;
@@ -107,12 +107,12 @@ impl Threads {
     }
 
     fn spawn_all(&mut self, unstarted: Unstarted, pins: &[CoreId]) -> io::Result<()> {
-        let Unstarted { handle, mut workers, name, hooks, .. } = unstarted;
+        let Unstarted { handle, mut workers, name, .. } = unstarted;
         let spares = workers.split_off(handle.core.scheduler().workers());
         for worker in workers {
             let index = worker.index();
             let pin = (!pins.is_empty()).then(|| pins[index % pins.len()]);
-            let (services, hooks) = (Arc::clone(&handle.services), hooks.clone());
+            let (services, settings) = (Arc::clone(&handle.services), self.thread_settings.clone());
             // Boxed, because a thread passes its body through a dozen functions, and some stacks are small.
             let worker = Box::new(worker);
             let body = move || {
@@ -120,12 +120,12 @@ impl Threads {
                     // A refusal leaves the worker where the system puts it.
                     core_affinity::set_for_current(pin);
                 }
-                run_worker(worker, services, &hooks);
+                live(worker, services, &settings);
             };
             self.workers.push(self.spawn(format!("{name}-w{index}"), body)?);
         }
         let (core, services) = (handle.core.clone(), Arc::clone(&handle.services));
-        let spares = self.spare_threads(Arc::clone(&services), spares, &name, hooks);
+        let spares = self.spare_threads(Arc::clone(&services), spares, &name);
         let body = move || reactor_thread::run(core, services, spares);
         self.reactor = Some(self.spawn(format!("{name}-reactor"), body)?);
         Ok(())
@@ -145,7 +145,6 @@ impl Threads {
         services: Arc<Services>,
         workers: Vec<Worker>,
         name: &str,
-        hooks: WorkerHooks,
     ) -> SpareThreads {
         let (gate, thread_settings, name) =
             (Arc::clone(&self.gate), self.thread_settings.clone(), name.to_owned());
@@ -153,14 +152,14 @@ impl Threads {
             let index = worker.index();
             // The closure of a thread that the system refuses is dropped, and the worker is to stay.
             let place = Arc::new(Mutex::new(Some(worker)));
-            let (taken, services, hooks) =
-                (Arc::clone(&place), Arc::clone(&services), hooks.clone());
+            let (taken, services, settings) =
+                (Arc::clone(&place), Arc::clone(&services), thread_settings.clone());
             let take = move |place: &Mutex<Option<Box<Worker>>>| {
                 place.lock().unwrap_or_else(PoisonError::into_inner).take()
             };
             let body = move || {
                 if let Some(worker) = take(&taken) {
-                    run_worker(worker, services, &hooks);
+                    live(worker, services, &settings);
                 }
             };
             match spawn(&gate, &thread_settings, format!("{name}-s{index}"), body) {
@@ -186,15 +185,11 @@ fn spawn(
             body();
         }
     });
-    thread.map_err(|error| io::Error::new(error.kind(), format!("{text}: {error}")))
+    thread.map_err(|error| with_source(format!("{text}: {error}"), error))
 }
 
-/// A worker's life, and the hooks of the program.
-fn run_worker(worker: Box<Worker>, services: Arc<Services>, hooks: &WorkerHooks) {
-    hooks.around(worker.index(), || live(worker, services, hooks));
-}
-
-fn live(mut worker: Box<Worker>, services: Arc<Services>, hooks: &WorkerHooks) {
+/// A worker's life.
+fn live(mut worker: Box<Worker>, services: Arc<Services>, settings: &ThreadSettings) {
     let index = worker.index();
     let driver = &services.driver;
     services.observer.on_worker_start(index);
@@ -220,13 +215,13 @@ fn live(mut worker: Box<Worker>, services: Arc<Services>, hooks: &WorkerHooks) {
                 wake_all(&mut worker, &mut wakers);
             }
             Step::Park(_) if worker.is_absent() => {
-                hooks.around_sleep(&worker, || services.sleep(index));
+                settings.around_sleep(&worker, || services.sleep(index));
                 // It was called because others are stuck.
                 driver.check_timer.wake_or_postpone(|| false);
             }
             Step::Park(limit) => {
                 let limit = limit.map(Duration::from_nanos);
-                hooks.around_sleep(&worker, || {
+                settings.around_sleep(&worker, || {
                     if driver.clock.is_paused() {
                         let scheduler = worker.handle().scheduler();
                         services.park_paused(scheduler, index, limit, &mut wakers);

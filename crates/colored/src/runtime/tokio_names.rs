@@ -50,16 +50,6 @@ impl Builder {
         self.blocking_threads(threads)
     }
 
-    /// As [`on_worker_park`](Self::on_worker_park), without the number of the worker.
-    pub fn on_thread_park(self, f: impl Fn() + Send + Sync + 'static) -> Self {
-        self.on_worker_park(move |_| f())
-    }
-
-    /// As [`on_worker_unpark`](Self::on_worker_unpark), without the number of the worker.
-    pub fn on_thread_unpark(self, f: impl Fn() + Send + Sync + 'static) -> Self {
-        self.on_worker_unpark(move |_| f())
-    }
-
     /// Has no effect: sockets and timers always work.
     pub fn enable_all(self) -> Self {
         self
@@ -141,7 +131,7 @@ impl LocalSet {
 pub enum RuntimeFlavor {
     /// The runtime has one worker.
     CurrentThread,
-    /// The runtime has several workers, or may get more.
+    /// The runtime has several workers.
     MultiThread,
 }
 
@@ -150,7 +140,7 @@ impl Handle {
     /// Whether the runtime has one worker or several.
     #[must_use]
     pub fn runtime_flavor(&self) -> RuntimeFlavor {
-        if self.services.size.max() == 1 {
+        if self.services.size.workers == 1 {
             RuntimeFlavor::CurrentThread
         } else {
             RuntimeFlavor::MultiThread

@@ -1,7 +1,6 @@
 //! [`Unstarted`]: a runtime that has no threads yet. The builder makes it.
 
 use super::handle::Handle;
-use super::worker_hooks::WorkerHooks;
 use crate::thread_settings::ThreadSettings;
 use colored_core::Worker;
 
@@ -23,5 +22,4 @@ pub(super) struct Unstarted {
     pub(super) workers: Vec<Worker>,
     pub(super) name: String,
     pub(super) thread_settings: ThreadSettings,
-    pub(super) hooks: WorkerHooks,
 }

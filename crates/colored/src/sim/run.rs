@@ -244,7 +244,7 @@ where
     };
     #[cfg(feature = "stage")]
     colored_stage::follow_simulations(|| current::host().map(|host| host.present()));
-    let settings = RuntimeBuilder::new().on_task_panic(note_panic).seed(0);
+    let settings = RuntimeBuilder::new().on_task_panic(note_panic);
     let world = world().expect("this thread simulates a run");
     let started = Hosts::start(&world, settings, workers, setup, program);
     let (hosts, main) = match started {

@@ -1,4 +1,4 @@
-//! [`OnceCell`] and [`SetOnce`]: values that are made once.
+//! [`OnceCell`].
 
 use super::waiting::Wait;
 use super::wrapper::{convert, debug, deref};
@@ -77,63 +77,6 @@ impl<T> Default for OnceCell<T> {
 }
 
 impl<T> From<T> for OnceCell<T> {
-    fn from(value: T) -> Self {
-        Self(value.into())
-    }
-}
-
-/// A value that is set once, and that tasks wait for: [`tokio::sync::SetOnce`].
-#[derive(Clone, PartialEq, Eq)]
-pub struct SetOnce<T>(sync::SetOnce<T>);
-
-deref!([T] SetOnce<T> => sync::SetOnce<T>);
-convert!([T] SetOnce<T> => sync::SetOnce<T>);
-debug!([T: std::fmt::Debug] SetOnce<T>);
-
-impl<T> SetOnce<T> {
-    /// An empty cell.
-    #[must_use]
-    pub fn new() -> Self {
-        Self(sync::SetOnce::new())
-    }
-
-    /// A cell that may have a value.
-    #[must_use]
-    pub fn new_with(value: Option<T>) -> Self {
-        Self(sync::SetOnce::new_with(value))
-    }
-
-    /// As [`new`](Self::new), for a `static`.
-    #[must_use]
-    pub const fn const_new() -> Self {
-        Self(sync::SetOnce::const_new())
-    }
-
-    /// A cell that has a value, for a `static`.
-    #[must_use]
-    pub const fn const_new_with(value: T) -> Self {
-        Self(sync::SetOnce::const_new_with(value))
-    }
-
-    /// Waits for the value. Cancel safe.
-    #[track_caller]
-    pub fn wait(&self) -> impl Future<Output = &T> {
-        Wait::here(Kind::Notified).until(self.0.wait())
-    }
-
-    /// The value, if there is one.
-    pub fn into_inner(self) -> Option<T> {
-        self.0.into_inner()
-    }
-}
-
-impl<T> Default for SetOnce<T> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl<T> From<T> for SetOnce<T> {
     fn from(value: T) -> Self {
         Self(value.into())
     }

@@ -1,5 +1,4 @@
 //! The spans of tasks. The subscriber is the process's, so these tests have a process of their own.
-#![cfg(all(feature = "tracing", feature = "macros"))]
 
 mod collector;
 

@@ -140,7 +140,7 @@ runtime::RuntimeFlavor                     differs "tells of the number of worke
 runtime::RuntimeMetrics                    absent "`runtime::Metrics`";
 runtime::TryCurrentError                   absent "`Handle::try_current` returns an `Option`";
 runtime::is_rt_shutdown_err                absent "the error's text says so";
-runtime::worker_index                      absent "`Builder::on_worker_start` gives the number";
+runtime::worker_index                      absent "`spawn_pinned` chooses the worker";
 select                                     same;
 signal::ctrl_c                             differs "on unix only; after its end the signal stays handled";
 signal::unix::Signal                       same;

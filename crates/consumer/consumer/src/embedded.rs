@@ -37,6 +37,9 @@
 //! the engine does not open if the damage is in `groups` or in the segment of a partition that is written to; elsewhere the
 //! partition is not read beyond that place, and the others go on. [`Damage::Skip`] opens and reads what is left.
 //!
+//! With `sync(false)` a power failure may leave a file that has its length and not its end: zeros from some place on. They are cut
+//! off, too, also where a commit says that records were there; with `sync(true)` such zeros are damage.
+//!
 //! A log that is shorter than a commit says it was has lost its end: with `sync(false)` by a power failure, or by a copy of the
 //! topics that is older than the commits. It goes on at the offset that it had reached, so no new record has the offset of a lost
 //! one. A group that was there has missed nothing: its place is kept, it skips and repeats nothing, and
@@ -46,8 +49,8 @@
 //! [`Damage::Skip`] no consumer ends for what is lost. A topic whose files were all deleted is another log
 //! ([`Extent::identity`](crate::Extent::identity)), and begins where the commits say that it had ended.
 //!
-//! The generation of a group never falls, also if commits are damaged, deleted, or those of an older copy: at each opening it is
-//! at least the time in microseconds since 1970.
+//! The generation of a group never falls, also if commits are damaged, deleted, or those of an older copy, or the whole directory
+//! is made anew: at each opening it is at least the time in microseconds since 1970.
 //!
 //! What cannot be told:
 //!

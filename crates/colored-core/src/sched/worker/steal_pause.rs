@@ -25,6 +25,9 @@
 //! last searcher wakes another worker.
 //!
 //! With priorities, and with a [`Policy`](crate::Policy), no worker pauses.
+//!
+//! What it is worth (2026-11-28, two cores, medians of three, the bench `papers`, rows `bank`): without it a transfer costs 1,034 ns
+//! in place of 71 between two accounts, 264 in place of 104 among ten, and the same among a hundred or more.
 
 use super::Worker;
 

@@ -3,6 +3,7 @@
 use super::identity::{Identity, https, pool};
 use crate::support::*;
 use bytes::Bytes;
+use colored::io::AsyncReadExt;
 use colored::net::TcpListener;
 use colored_hyper::{serve, tls};
 use http_body_util::Full;
@@ -108,6 +109,28 @@ async fn a_client_says_which_addresses_it_takes() {
     let error =
         within(connector.call(format!("https://{addr}/").parse().unwrap())).await.unwrap_err();
     assert_eq!(error.to_string(), format!("cannot connect to {addr}: no answer in 100ms"));
+}
+
+#[colored::test(workers = 2)]
+async fn what_ends_a_handshake_has_the_number_of_the_system() {
+    let identity = Identity::new("reset", &["127.0.0.1"]);
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let addr = listener.local_addr().unwrap();
+    let mut connector = tls::Connector::new(identity.client());
+    let connecting = colored::spawn(connector.call(format!("https://{addr}/").parse().unwrap()));
+    let (mut stream, _) = within(listener.accept()).await.unwrap();
+    let mut first = [0];
+    within(stream.read_exact(&mut first)).await.unwrap();
+    stream.set_zero_linger().unwrap();
+    drop(stream);
+    let error = within(connecting).await.unwrap().unwrap_err();
+    let start = format!("cannot connect to {addr}: the TLS handshake failed: ");
+    assert!(error.to_string().starts_with(&start), "{error}");
+    assert!(number(&error).is_some(), "{error:?}");
+
+    let none = "/no/such/certificate.pem";
+    let error = tls::server_config(none, none).unwrap_err();
+    assert_eq!(number(&error), std::fs::read(none).unwrap_err().raw_os_error());
 }
 
 /// The roots are those of the environment, so this test runs itself again in processes with another one.

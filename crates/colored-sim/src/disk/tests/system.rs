@@ -196,7 +196,8 @@ fn copy(error: &io::Error) -> io::Error {
 #[test]
 fn random_operations_have_the_results_of_the_system() {
     let base = std::env::temp_dir().join(format!("colored-sim-disk-{}", std::process::id()));
-    for seed in 0..300 {
+    let seeds = if std::env::var_os("COLORED_LONG_TESTS").is_some() { 300 } else { 50 };
+    for seed in 0..seeds {
         let root = base.join(seed.to_string());
         fs::create_dir_all(&root).unwrap();
         let disk = Disk::new();

@@ -111,6 +111,52 @@ fn a_file_without_a_length_gives_what_one_answer_has_on_any_file_system() {
     assert_eq!(metrics[0].deferred, 1, "the length of 0 says that there is no more");
 }
 
+/// The block devices that this process may read.
+#[cfg(target_os = "linux")]
+fn block_devices() -> impl Iterator<Item = std::fs::File> {
+    let names = std::fs::read_dir("/sys/class/block").into_iter().flatten().flatten();
+    let open = |name| std::fs::File::open(std::path::Path::new("/dev").join(name));
+    let files = names.filter_map(move |entry| open(entry.file_name()).ok());
+    files.filter(|file| (&*file).seek(SeekFrom::End(0)).is_ok_and(|length| length > 0)).take(2)
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_seek_has_the_answer_of_the_standard_library() {
+    let scratch = Scratch::new();
+    std::fs::write(&scratch.0, pattern(10_000)).unwrap();
+    let (pipe, _writer) = std::io::pipe().unwrap();
+    let opened = |path: &str| std::fs::File::open(path).unwrap();
+    let mut files = vec![opened(scratch.0.to_str().unwrap()), opened("/dev/null")];
+    files.extend([opened("/proc/self/status"), std::os::fd::OwnedFd::from(pipe).into()]);
+    files.extend(block_devices());
+    run_with(None, async move {
+        for file in files {
+            let length = (&file).seek(SeekFrom::End(0)).unwrap_or(0);
+            let mut targets: Vec<_> = [0, 100, length, length + 1, 1 << 62, 1 << 63, u64::MAX]
+                .map(SeekFrom::Start)
+                .into();
+            let offsets = [0, -1, 1, i64::MIN, i64::MAX, 100 - length as i64];
+            targets
+                .extend(offsets.into_iter().flat_map(|o| [SeekFrom::Current(o), SeekFrom::End(o)]));
+            let mut ours = File::from_std(file.try_clone().unwrap()).unwrap();
+            for target in targets {
+                // The system has one position for the two.
+                let before = ours.seek(SeekFrom::Current(0)).await;
+                let put_back =
+                    || before.iter().all(|before| (&file).seek(SeekFrom::Start(*before)).is_ok());
+                assert!(put_back());
+                let expected = (&file).seek(target);
+                assert!(put_back());
+                let of = |result: std::io::Result<u64>| {
+                    result.map_err(|error| (error.kind(), error.raw_os_error()))
+                };
+                assert_eq!(of(ours.seek(target).await), of(expected), "{target:?} in {file:?}");
+            }
+        }
+    });
+}
+
 /// What a test can know of block devices where there is none.
 #[cfg(unix)]
 #[test]

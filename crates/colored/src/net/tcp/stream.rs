@@ -1,5 +1,7 @@
 //! A connection.
 
+mod methods;
+
 use std::fmt;
 use std::io;
 use std::net::{self, Shutdown, SocketAddr};

@@ -66,7 +66,7 @@ impl Builder {
     /// or a selector.
     pub fn build(self) -> io::Result<Runtime> {
         let workers = self.number_of_workers()?;
-        let size = Size::new(workers, self.most_workers(workers)?, self.number_of_spares(workers)?);
+        let size = Size { workers, spares: self.number_of_spares(workers)? };
         let pin = match self.pin {
             Some(pin) => pin,
             None => environment::switch("COLORED_PIN", false)?,
@@ -82,8 +82,9 @@ impl Builder {
     /// [`build`](Builder::build), the runtime starts no thread, except for blocking calls, for
     /// `tokio_context(true)`, and for the diagnosis if it is to answer on a socket.
     ///
-    /// The settings of threads ([`pin`](Builder::pin), [`spare_workers`](super::Tuning::spare_workers) and the hooks of
-    /// workers), and of [long polls](Builder::long_poll), have no effect; `COLORED_WORKERS` and `COLORED_PIN` are not read.
+    /// The settings of threads ([`pin`](Builder::pin), [`spare_workers`](super::Tuning::spare_workers) and
+    /// [`on_thread_park`](Builder::on_thread_park)), and of [long polls](Builder::long_poll), have no effect;
+    /// `COLORED_WORKERS` and `COLORED_PIN` are not read.
     ///
     /// # Errors
     ///
@@ -95,7 +96,7 @@ impl Builder {
                  it out"
             ));
         }
-        Ok(EmbeddedRuntime::new(self.prepare(Size::new(1, 1, 0), Form::Embedded)?))
+        Ok(EmbeddedRuntime::new(self.prepare(Size { workers: 1, spares: 0 }, Form::Embedded)?))
     }
 
     /// Makes the runtime of a host, with this number of workers on one thread and without threads. Its policy is that of
@@ -108,8 +109,9 @@ impl Builder {
         host: Arc<Host>,
     ) -> io::Result<SimulatedRuntime> {
         self.host = Some(host);
+        self.seed = Some(0);
         self.tuning = self.tuning.policy(policy).io_uring(false);
-        let size = Size::new(workers, workers, 0);
+        let size = Size { workers, spares: 0 };
         Ok(SimulatedRuntime::new(self.prepare(size, Form::Simulated)?))
     }
 
@@ -122,13 +124,6 @@ impl Builder {
                 None => Ok(available_parallelism().map_or(1, usize::from).min(MAX_WORKERS)),
             },
         }
-    }
-
-    fn most_workers(&self, workers: usize) -> io::Result<usize> {
-        let allowed = workers..=MAX_WORKERS;
-        self.max_workers.map_or(Ok(workers), |max| {
-            in_range("max_workers", max, allowed, "no more than `workers`")
-        })
     }
 
     fn number_of_spares(&self, workers: usize) -> io::Result<usize> {
@@ -219,14 +214,14 @@ impl Builder {
         let clock = self.host.as_ref().map_or_else(Clock::new, |host| host.clock());
         let shards = match &self.host {
             Some(host) => host.shards(),
-            None => Shards::new(size.workers(), has_rings)?,
+            None => Shards::new(size.workers, has_rings)?,
         };
         let driver = Driver::new(
             clock,
             shards,
             &driver::Settings {
-                workers: size.workers(),
-                seats: size.workers() + size.seats(),
+                workers: size.workers,
+                seats: size.workers + size.spares,
                 timer_rest: tuning.resolution(),
             },
         )?;
@@ -252,7 +247,7 @@ impl Builder {
     fn prepare(self, size: Size, form: Form) -> io::Result<Unstarted> {
         self.check(form)?;
         let is_embedded = form != Form::Threaded;
-        let (workers, spares) = (size.workers(), size.seats());
+        let (workers, spares) = (size.workers, size.spares);
         let single_turns = form == Form::Simulated;
         let mut options = Options { spares, single_turns, ..self.tuning.options(self.options) };
         self.diagnose.add_to(&mut options);
@@ -282,7 +277,6 @@ impl Builder {
             workers: cores,
             name: self.thread_name,
             thread_settings: self.thread_settings,
-            hooks: self.worker_hooks,
         })
     }
 }

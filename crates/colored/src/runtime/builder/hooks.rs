@@ -27,36 +27,18 @@ impl Builder {
         self
     }
 
-    /// Each worker calls `f` with its number when its thread begins, after
-    /// [`on_thread_start`](Builder::on_thread_start) and before it runs a task. Workers have the numbers from 0, and spare
-    /// workers ([`spare_workers`](super::Tuning::spare_workers)) those behind; these are the numbers in
-    /// [`LongPoll::worker`](crate::metrics::LongPoll), in the metrics and in
-    /// [`spawn_pinned`](crate::spawn_pinned()). Otherwise as `on_thread_start`: it cannot spawn.
-    pub fn on_worker_start(mut self, f: impl Fn(usize) + Send + Sync + 'static) -> Self {
-        self.worker_hooks.on_start = Some(Arc::new(f));
+    /// Each worker calls `f` before it goes to sleep because nothing is runnable; otherwise as
+    /// [`on_thread_start`](Builder::on_thread_start), but inside of the runtime, so that it can spawn: what it spawns or wakes
+    /// then runs, and so a hook that does so each time keeps the worker awake. Some sleeps last a few microseconds only. Without
+    /// hooks, a sleep costs one comparison more.
+    pub fn on_thread_park(mut self, f: impl Fn() + Send + Sync + 'static) -> Self {
+        self.thread_settings.on_park = Some(Arc::new(f));
         self
     }
 
-    /// Each worker calls `f` with its number when it has stopped, before
-    /// [`on_thread_stop`](Builder::on_thread_stop); otherwise as [`on_worker_start`](Builder::on_worker_start).
-    pub fn on_worker_stop(mut self, f: impl Fn(usize) + Send + Sync + 'static) -> Self {
-        self.worker_hooks.on_stop = Some(Arc::new(f));
-        self
-    }
-
-    /// Each worker calls `f` with its number before it goes to sleep because nothing is runnable; otherwise as
-    /// [`on_worker_start`](Builder::on_worker_start), but inside of the runtime, so that it can spawn: what it spawns or wakes
-    /// then runs, and so a hook that does so each time keeps the worker awake. Some sleeps last a few microseconds only. Without hooks, a sleep
-    /// costs one comparison more.
-    pub fn on_worker_park(mut self, f: impl Fn(usize) + Send + Sync + 'static) -> Self {
-        self.worker_hooks.on_park = Some(Arc::new(f));
-        self
-    }
-
-    /// Each worker calls `f` with its number when it wakes up, once for each call of
-    /// [`on_worker_park`](Builder::on_worker_park).
-    pub fn on_worker_unpark(mut self, f: impl Fn(usize) + Send + Sync + 'static) -> Self {
-        self.worker_hooks.on_unpark = Some(Arc::new(f));
+    /// Each worker calls `f` when it wakes up, once for each call of [`on_thread_park`](Builder::on_thread_park).
+    pub fn on_thread_unpark(mut self, f: impl Fn() + Send + Sync + 'static) -> Self {
+        self.thread_settings.on_unpark = Some(Arc::new(f));
         self
     }
 

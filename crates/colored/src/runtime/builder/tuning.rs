@@ -71,7 +71,8 @@ impl Tuning {
     }
 
     /// Whether workers keep the memory of tasks, callbacks and lanes for the next ones, instead of
-    /// giving it back to the global allocator. Default: yes.
+    /// giving it back to the global allocator. Default: yes. For comparisons.
+    #[doc(hidden)]
     pub fn reuse(mut self, reuse: bool) -> Self {
         self.reuse = Some(reuse);
         self

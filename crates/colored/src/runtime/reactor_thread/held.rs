@@ -7,9 +7,6 @@
 //! asleep for the rest of the time. When the poll returns, one spare less is wanted, and it hands its colors to the others.
 //! A spare may be held as well.
 //!
-//! The program may want more workers than the runtime began with ([`Handle::set_workers`](crate::Handle::set_workers)).
-//! These are spare workers too, which are wanted for as long as the program says so.
-//!
 //! If the system gives no thread, only the spare workers that have one are wanted of the scheduler, and the thread is asked
 //! for again after [`RETRY`].
 
@@ -78,7 +75,7 @@ pub(super) struct Held {
     /// Spare workers that take the place of held ones, and their largest number.
     helpers: usize,
     max_helpers: usize,
-    /// Spare workers that are wanted, and have a thread: the helpers, and as many more as the program wants.
+    /// Helpers that have a thread.
     wanted: usize,
 }
 
@@ -106,12 +103,7 @@ impl Held {
     }
 
     /// Looks at all workers, and calls other threads to help. True if some worker is stuck.
-    pub(super) fn check(
-        &mut self,
-        scheduler: &Scheduler,
-        services: &Services,
-        more_workers: usize,
-    ) -> bool {
+    pub(super) fn check(&mut self, scheduler: &Scheduler, services: &Services) -> bool {
         let long_polls = &services.long_polls;
         let mut held = 0;
         let mut any_stuck = false;
@@ -150,9 +142,8 @@ impl Held {
                 self.helpers = helpers;
             }
         }
-        let started = self.spares.hire(more_workers + self.helpers);
-        services.size.note_missing(more_workers.saturating_sub(started));
-        self.want(scheduler, started.min(more_workers + self.helpers));
+        let started = self.spares.hire(self.helpers);
+        self.want(scheduler, started.min(self.helpers));
         any_stuck
     }
 

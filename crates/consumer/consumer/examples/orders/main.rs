@@ -104,10 +104,8 @@ impl Plan {
         let (store, half) = (Store::new(self.shares), self.orders.div_ceil(2));
         let group = "crash";
         let crash = Handled { at_a_time: self.in_flight, until: half, is_stopped: false };
-        // The end of the runtime drops what is in flight. The consumer is dropped behind it, too late to do anything.
-        let crashed = crash.run(directory.to_owned(), group.to_owned(), store.clone());
-        let crashed = Runtime::new()?.run(crashed)?;
-        drop(crashed);
+        // The end of the runtime drops what is in flight.
+        Runtime::new()?.run(crash.run(directory.to_owned(), group.to_owned(), store.clone()))?;
         let at_the_crash = store.counts().stored;
         let rest = Handled { until: self.orders, is_stopped: true, ..crash };
         Runtime::new()?.run(rest.run(directory.to_owned(), group.to_owned(), store.clone()))?;
@@ -139,7 +137,7 @@ impl Handled {
         directory: PathBuf,
         group: String,
         store: Arc<Store>,
-    ) -> Result<Option<Consumer>, Failure> {
+    ) -> Result<(), Failure> {
         let engine = Engine::open(directory).await?;
         let (stored, mut count) = watch::channel(store.counts().stored);
         let member = engine.member(&group, [TOPIC]).join().await?;
@@ -157,8 +155,10 @@ impl Handled {
         }
         if self.is_stopped {
             consumer.stop().await?;
-            return Ok(None);
+        } else {
+            // Not even its drop runs, as in a crash.
+            std::mem::forget(consumer);
         }
-        Ok(Some(consumer))
+        Ok(())
     }
 }

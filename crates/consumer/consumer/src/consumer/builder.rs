@@ -6,30 +6,26 @@ use super::driver::{Driver, PAUSE};
 use super::failure::{Cause, ConsumerError, Failure};
 use super::figures::Metrics;
 use super::options::{Broken, DeadLetter, Order, Reset, Settings};
-use super::run::{Common, Run, run};
+use super::run::Common;
 use super::state::{Launch, State};
 use super::work::{Batch, Each, Work};
-use crate::source::{Control, Error, Extent, Owned, Record, Source};
+use crate::source::{Record, Source};
 use bytes::Bytes;
 use colored::task::CancellationToken;
 use colored::time::{Duration, sleep};
 use colored::{Color, ColorCell, JoinHandle};
 use std::fmt;
-use std::pin::Pin;
 use std::sync::Arc;
-
-type Extents = Pin<Box<dyn Future<Output = Result<Vec<Option<Extent>>, Error>> + Send>>;
 
 /// A consumer that runs: a task that polls its source, and the tasks of its handlers.
 ///
-/// A consumer that is dropped stops in the background, as by [`stop`](Consumer::stop).
+/// A consumer that is dropped stops in the background, as by [`stop`](Consumer::stop). One that has ended, or whose runtime has,
+/// keeps nothing of its source, its handler or its dead letters: they are dropped with the task.
 #[must_use = "a consumer that is dropped stops"]
 pub struct Consumer {
     state: ColorCell<State>,
     stop: CancellationToken,
     driver: Option<JoinHandle<Result<(), ConsumerError>>>,
-    /// Asks the engine.
-    extents: Box<dyn Fn(Vec<Owned>) -> Extents + Send + Sync>,
 }
 
 impl fmt::Debug for Consumer {
@@ -81,27 +77,15 @@ impl Consumer {
     }
 
     /// Waits until the consumer has caught up: until it has partitions, and every record is done that they had when the engine was
-    /// asked. It is asked when the call begins, when the consumer gets its first partition, and again for all when a partition has
-    /// gone meanwhile. Returns `false` if the consumer ended before. Costs a request of the engine for each partition. Cancel safe.
+    /// asked. It is asked when the call begins and the consumer has a partition, and again for all when a partition has gone
+    /// meanwhile. Returns `false` if the consumer ended before. Costs a request of the engine for each partition; callers that wait
+    /// for the engine share the next one. Cancel safe.
     pub async fn caught_up(&self) -> bool {
         loop {
-            let claims = self.state.call(|state| state.active_claims()).await;
-            let (ids, owned): (Vec<_>, Vec<_>) = claims.into_iter().unzip();
-            let Ok(extents) = (self.extents)(owned).await else {
-                if self.is_ended() {
-                    return false;
-                }
-                sleep(PAUSE).await;
-                continue;
-            };
-            let is_empty = ids.is_empty();
-            let asked: Vec<_> = ids.into_iter().zip(extents).collect();
-            let waits = self.state.call(|state| state.wait_for(asked)).await;
-            match waits.await {
+            match self.state.call(State::ask).await.await {
                 Ok(true) => return true,
                 // The engine is about to say what has become of a partition.
-                Ok(false) if !is_empty => sleep(PAUSE / 10).await,
-                Ok(false) => {}
+                Ok(false) => sleep(PAUSE / 10).await,
                 Err(_) => return false,
             }
         }
@@ -303,25 +287,22 @@ impl<S: Source> Builder<S> {
     }
 
     fn start_work<W: Work>(self, work: W) -> Result<Consumer, ConsumerError> {
-        let Builder { source, settings, stop } = self;
+        let Builder { source, mut settings, stop } = self;
         settings.check()?;
+        let dead_letters = settings.dead_letters.take();
         let settings = Arc::new(settings);
-        let launcher = Launcher(Arc::new(Common { work, settings: Arc::clone(&settings) }));
+        let launcher: Arc<dyn Launch> =
+            Arc::new(Common { work, dead_letters, settings: Arc::clone(&settings) });
         let color = Color::unique();
-        let state = ColorCell::new(color, State::new(settings, Box::new(launcher)));
+        let state = ColorCell::new(color, State::new(settings, Arc::downgrade(&launcher)));
         let (cell, token) = (state.clone(), stop.clone());
         let registered = register(&state);
         let orphans = DropOrphans(state.clone());
-        let control = source.control();
         let driver = colored::spawn_colored(color, async move {
-            let _guards = (registered, orphans);
+            let _guards = (registered, orphans, launcher);
             Driver::new(source, cell, token).run().await
         });
-        let extents = Box::new(move |owned| -> Extents {
-            let control = control.clone();
-            Box::pin(async move { control.extents(owned).await })
-        });
-        Ok(Consumer { state, stop, driver: Some(driver), extents })
+        Ok(Consumer { state, stop, driver: Some(driver) })
     }
 }
 
@@ -331,13 +312,5 @@ struct DropOrphans(ColorCell<State>);
 impl Drop for DropOrphans {
     fn drop(&mut self) {
         self.0.post(State::abandon);
-    }
-}
-
-struct Launcher<W>(Arc<Common<W>>);
-
-impl<W: Work> Launch for Launcher<W> {
-    fn launch(&self, state: &ColorCell<State>, told: Run) -> JoinHandle<()> {
-        colored::spawn_colored(told.color, run(Arc::clone(&self.0), state.clone(), told))
     }
 }

@@ -1,33 +1,79 @@
-//! Waits until a consumer has done all that its logs had.
+//! Waits until a consumer has done all that its logs had. The driver asks the engine, so that only it needs the engine.
 
 use super::claimed::Stage;
+use super::driver::PAUSE;
 use super::state::State;
-use crate::source::{Extent, Owned};
+use crate::source::{Control, Extent, Owned};
+use colored::ColorCell;
 use colored::sync::oneshot;
+use colored::time::sleep;
+use std::pin::pin;
+use std::task::{Context, Waker};
+
+/// Answers whether the consumer has caught up: no, if all is to be asked again. Nothing comes from a consumer that has ended.
+type Answer = oneshot::Sender<bool>;
+
+/// Those who wait.
+#[derive(Debug, Default)]
+pub(crate) struct Waits {
+    /// The driver has not asked the engine for them yet.
+    unasked: Vec<Answer>,
+    asked: Vec<Wait>,
+}
+
+impl Waits {
+    fn forget_those_who_left(&mut self) {
+        self.unasked.retain_mut(is_heard);
+        self.asked.retain_mut(|wait| {
+            wait.answers.retain_mut(is_heard);
+            !wait.answers.is_empty()
+        });
+    }
+}
+
+/// Whether somebody waits for the answer.
+fn is_heard(answer: &mut Answer) -> bool {
+    pin!(answer.closed()).poll(&mut Context::from_waker(Waker::noop())).is_pending()
+}
 
 /// Somebody waits until these claims are as far as these offsets.
 #[derive(Debug)]
-pub(crate) struct Wait {
+struct Wait {
     /// Without an offset, the claim is about to go.
     targets: Vec<(u64, Option<u64>)>,
-    done: oneshot::Sender<bool>,
+    answers: Vec<Answer>,
+}
+
+/// What the driver is to ask the engine.
+#[derive(Debug)]
+pub(crate) struct Question {
+    claims: Vec<(u64, Owned)>,
+    answers: Vec<Answer>,
 }
 
 impl State {
-    /// The claims that a caller waits for.
-    pub(crate) fn active_claims(&self) -> Vec<(u64, Owned)> {
-        let active = self.claims.iter().filter(|(_, claimed)| claimed.stage == Stage::Active);
-        active.map(|(id, claimed)| (*id, claimed.owned.clone())).collect()
+    /// Waits until each active claim is done below the end that its log has from now on. The answer is no if one has gone, or the
+    /// engine has told another log than the claim reads, or does not tell.
+    pub(crate) fn ask(&mut self) -> oneshot::Receiver<bool> {
+        let (answer, waits) = oneshot::channel();
+        if let Some(all) = &mut self.waits {
+            all.forget_those_who_left();
+            all.unasked.push(answer);
+            self.attention.notify_one();
+        }
+        waits
     }
 
-    /// Waits until each of these claims is done below the end of its log. The answer is no, and all is to be asked again, if one has
-    /// gone, or the engine has told another log than the claim reads; and if there are claims, and none is waited for. Nothing
-    /// comes from a consumer that has ended.
-    pub(crate) fn wait_for(
-        &mut self,
-        asked: Vec<(u64, Option<Extent>)>,
-    ) -> oneshot::Receiver<bool> {
-        let (done, waits) = oneshot::channel();
+    /// What is to be asked, if there is a claim that is active.
+    pub(crate) fn take_question(&mut self) -> Option<Question> {
+        let waits = self.waits.as_mut().filter(|waits| !waits.unasked.is_empty())?;
+        let active = self.claims.iter().filter(|(_, claimed)| claimed.stage == Stage::Active);
+        let claims: Vec<_> = active.map(|(id, claimed)| (*id, claimed.owned.clone())).collect();
+        let answers = &mut waits.unasked;
+        (!claims.is_empty()).then(|| Question { claims, answers: std::mem::take(answers) })
+    }
+
+    fn wait_for(&mut self, asked: Vec<(u64, Option<Extent>)>, answers: Vec<Answer>) {
         let targets = asked.into_iter().map(|(id, log)| {
             let reads = |log: &Extent| {
                 let claimed = self.claims.get(&id);
@@ -38,33 +84,28 @@ impl State {
         });
         let targets = targets.collect();
         if let Some(all) = &mut self.waits {
-            all.push(Wait { targets, done });
+            all.asked.push(Wait { targets, answers });
             self.look_at_waits();
         }
-        waits
     }
 
     pub(crate) fn look_at_waits(&mut self) {
-        let Some(waits) = self.waits.as_mut().filter(|waits| !waits.is_empty()) else { return };
-        let waits = std::mem::take(waits);
+        let Some(waits) = self.waits.as_mut().filter(|waits| !waits.asked.is_empty()) else {
+            return;
+        };
+        let asked = std::mem::take(&mut waits.asked);
         let (mut left, mut over) = (Vec::new(), Vec::new());
-        for wait in waits {
+        for wait in asked {
             match self.outcome(&wait.targets) {
-                Some(is_whole) => over.push((wait.done, is_whole)),
+                Some(is_whole) => over.push((wait.answers, is_whole)),
                 None => left.push(wait),
             }
         }
-        self.waits = Some(left);
-        for (done, is_whole) in over {
-            // Nobody may wait any more.
-            let _ = done.send(is_whole);
-        }
+        self.waits.iter_mut().for_each(|waits| waits.asked.append(&mut left));
+        over.into_iter().for_each(|(answers, is_whole)| answer(answers, is_whole));
     }
 
     fn outcome(&self, targets: &[(u64, Option<u64>)]) -> Option<bool> {
-        if targets.is_empty() {
-            return self.claims.values().any(|of| of.stage == Stage::Active).then_some(false);
-        }
         let mut is_whole = true;
         for (id, offset) in targets {
             match self.claims.get(id).filter(|claimed| claimed.stage == Stage::Active) {
@@ -83,5 +124,28 @@ impl State {
     pub(crate) fn is_caught_up(&self) -> bool {
         let mut claims = self.claims.values();
         !self.claims.is_empty() && claims.all(|of| of.stage == Stage::Active && of.lag() == 0)
+    }
+}
+
+fn answer(answers: Vec<Answer>, is_whole: bool) {
+    for answer in answers {
+        // Nobody may wait any more.
+        let _ = answer.send(is_whole);
+    }
+}
+
+/// Asks the engine.
+pub(crate) async fn ask(cell: ColorCell<State>, control: impl Control, question: Question) {
+    let Question { claims, answers } = question;
+    let (ids, owned): (Vec<_>, Vec<_>) = claims.into_iter().unzip();
+    match control.extents(owned).await {
+        Ok(extents) => {
+            let asked = ids.into_iter().zip(extents).collect();
+            cell.call(move |state| state.wait_for(asked, answers)).await;
+        }
+        Err(_) => {
+            sleep(PAUSE).await;
+            answer(answers, false);
+        }
     }
 }

@@ -3,6 +3,7 @@
 //! It never waits for a handler, so that the source is polled all the time, also during a drain. One commit or release is
 //! under way at a time, so that an older commit cannot come after a newer one.
 
+use super::caught_up::ask;
 use super::clock::after;
 use super::failure::ConsumerError;
 use super::place::Begin;
@@ -39,6 +40,8 @@ pub(crate) struct Driver<S: Source> {
     stop: CancellationToken,
     /// A commit, or the end of some claims.
     operation: Option<Operation>,
+    /// The question of those who wait until all is done.
+    asking: Option<Operation>,
     next_commit: Instant,
     commit_every: Duration,
     next_look: Instant,
@@ -62,6 +65,7 @@ impl<S: Source> Driver<S> {
             attention,
             stop,
             operation: None,
+            asking: None,
             next_commit: after(now, commit_every),
             commit_every,
             next_look: now + LOOK,
@@ -78,12 +82,13 @@ impl<S: Source> Driver<S> {
             self.begin_delayed();
             self.set_pauses();
             self.begin_operation();
+            self.begin_asking();
             if self.is_stopping && self.operation.is_none() && self.has_no_claims() {
                 break;
             }
             let room = self.cell.with(|state| state.room());
             let (due, quiet) = (self.next_due(), self.quiet_until);
-            let Driver { source, operation, stop, is_stopping, attention, .. } = &mut self;
+            let Driver { source, operation, asking, stop, is_stopping, attention, .. } = &mut self;
             let poll = async {
                 if let Some(until) = quiet {
                     sleep_until(until).await;
@@ -94,6 +99,7 @@ impl<S: Source> Driver<S> {
                 biased;
                 () = stop.cancelled(), if !*is_stopping => None,
                 () = finish(operation) => None,
+                () = finish(asking) => None,
                 () = sleep_until(due) => None,
                 () = attention.notified() => None,
                 event = poll => Some(event),
@@ -188,6 +194,14 @@ impl<S: Source> Driver<S> {
                     sleep(PAUSE).await;
                 }
             }));
+        }
+    }
+
+    fn begin_asking(&mut self) {
+        if self.asking.is_none()
+            && let Some(question) = self.cell.with(State::take_question)
+        {
+            self.asking = Some(Box::pin(ask(self.cell.clone(), self.control.clone(), question)));
         }
     }
 

@@ -86,6 +86,7 @@ pub(crate) struct Settings {
     pub(crate) first_delay: Duration,
     pub(crate) longest_delay: Duration,
     pub(crate) attempts: Option<u32>,
+    /// The start of the consumer takes it out: it goes with the handler.
     pub(crate) dead_letters: Option<DeadLetters>,
     pub(crate) reset: Reset,
     pub(crate) strict: bool,

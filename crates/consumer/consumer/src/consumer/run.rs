@@ -4,11 +4,11 @@ use super::contain::{Contained, contain, text_of};
 use super::context::{Claim, Context};
 use super::failure::Failure;
 use super::options::{DeadLetter, DeadLetters, Settings};
-use super::state::State;
+use super::state::{Launch, State};
 use super::work::Work;
 use crate::source::Record;
 use colored::time::timeout;
-use colored::{Color, ColorCell};
+use colored::{Color, ColorCell, JoinHandle};
 use std::pin::pin;
 use std::sync::Arc;
 
@@ -60,11 +60,18 @@ pub(crate) struct Report {
 /// What all runs of a consumer share.
 pub(crate) struct Common<W> {
     pub(crate) work: W,
+    pub(crate) dead_letters: Option<DeadLetters>,
     pub(crate) settings: Arc<Settings>,
 }
 
+impl<W: Work> Launch for Common<W> {
+    fn launch(self: Arc<Self>, state: &ColorCell<State>, told: Run) -> JoinHandle<()> {
+        colored::spawn_colored(told.color, run(self, state.clone(), told))
+    }
+}
+
 /// Handles the records of a run, and reports to the state.
-pub(crate) fn run<W: Work>(
+fn run<W: Work>(
     common: Arc<Common<W>>,
     state: ColorCell<State>,
     run: Run,
@@ -172,7 +179,7 @@ impl<W: Work> Runner<W> {
 
     /// Gives the next records to the dead letters. A panic of these is a failure of theirs, and they are called again.
     async fn bury(&mut self, mut dead: Box<Dead>) -> Result<(), End> {
-        let Some(hook) = self.common.settings.dead_letters.clone() else {
+        let Some(hook) = self.common.dead_letters.clone() else {
             let text = format!("{}, and there are no dead letters", self.name(&dead.cause));
             return Err(End::Fatal(text));
         };

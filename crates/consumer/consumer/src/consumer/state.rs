@@ -9,7 +9,7 @@
 //! * Every report carries the number of its claim. A claim leaves only when all its runs have ended, so a report of
 //!   another owner's time finds nothing.
 
-use super::caught_up::Wait;
+use super::caught_up::Waits;
 use super::claimed::{Claimed, Stage};
 use super::failure::ConsumerError;
 use super::figures::Figures;
@@ -24,21 +24,22 @@ use colored::time::{Duration, Instant, sleep};
 use colored::{ColorCell, JoinHandle};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 /// How many records a run has at most. A guess: the report of a run is shared by so many, and a key that runs holds its
 /// place for as long.
 const RUN: usize = 64;
 
 /// Starts runs.
-pub(crate) trait Launch: Send {
-    fn launch(&self, state: &ColorCell<State>, run: Run) -> JoinHandle<()>;
+pub(crate) trait Launch: Send + Sync {
+    fn launch(self: Arc<Self>, state: &ColorCell<State>, run: Run) -> JoinHandle<()>;
 }
 
 /// What belongs to the color of the consumer.
 pub(crate) struct State {
     pub(crate) settings: Arc<Settings>,
-    launcher: Box<dyn Launch>,
+    /// The driver has it: when that is gone, nothing starts.
+    launcher: Weak<dyn Launch>,
     pub(crate) claims: BTreeMap<u64, Claimed>,
     /// The newest claim of each partition and generation.
     ids: HashMap<Owned, u64>,
@@ -57,7 +58,7 @@ pub(crate) struct State {
     /// Whether a claim may wait until its partition is read again.
     pub(crate) has_trouble: bool,
     /// Who waits until the consumer has caught up. None if it has ended.
-    pub(crate) waits: Option<Vec<Wait>>,
+    pub(crate) waits: Option<Waits>,
     /// Records that are done since the last commit.
     pub(crate) done_since: usize,
     pub(crate) figures: Figures,
@@ -73,7 +74,7 @@ impl fmt::Debug for State {
 }
 
 impl State {
-    pub(crate) fn new(settings: Arc<Settings>, launcher: Box<dyn Launch>) -> State {
+    pub(crate) fn new(settings: Arc<Settings>, launcher: Weak<dyn Launch>) -> State {
         State {
             shares: Shares::new(&settings),
             settings,
@@ -87,7 +88,7 @@ impl State {
             has_ending: false,
             has_news: false,
             has_trouble: false,
-            waits: Some(Vec::new()),
+            waits: Some(Waits::default()),
             done_since: 0,
             figures: Figures::default(),
             attention: Arc::new(Notify::new()),
@@ -217,6 +218,7 @@ impl State {
         if claimed.stage != Stage::Active {
             return;
         }
+        let Some(launcher) = self.launcher.upgrade() else { return };
         let is_ready = |lane: &&Lane| lane.phase == Phase::Ready;
         let Some(lane) = claimed.lanes.get(at).filter(is_ready) else { return };
         let Some(first) = lane.pending.front().map(|record| record.offset) else { return };
@@ -251,7 +253,7 @@ impl State {
         let (attempts, dead, color) = (lane.attempts, lane.dead.take(), lane.color);
         let claim = Arc::clone(&claimed.claim);
         let run = Run { id, lane: at, claim, color, records, attempts, dead };
-        lane.task = Some(self.launcher.launch(cell, run));
+        lane.task = Some(launcher.launch(cell, run));
         claimed.runs += 1;
         self.runs += 1;
         self.figures.runs += 1;

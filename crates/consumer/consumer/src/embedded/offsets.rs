@@ -7,8 +7,8 @@
 //! * `begin` returns a commit only after it is on the device, and from then on no commit of an earlier owner of the
 //!   partition changes anything: one that is under way is waited for, a later one is refused. An earlier owner that begins
 //!   after a later one is refused too.
-//! * The generation of a group does not fall, whatever is lost of this log: at each opening it is at least the time in
-//!   microseconds since 1970, of which fewer generations pass.
+//! * The generation of a group does not fall, whatever is lost of this log, and if all of it is made anew: at each opening it is
+//!   at least the time in microseconds since 1970, of which fewer generations pass.
 //! * The log is replaced by one record for each key when it is opened, and when it has become four times as long.
 
 use self::stored::{Key, decode, encode};
@@ -93,9 +93,7 @@ impl Offsets {
         }
         state.applied = cursor.offset;
         let is_suspect = log.cut > 0 || !log.lost().await.is_empty() || (skips && !is_new);
-        // No generation was given before in a directory that is made.
-        let is_made = is_new && log.range().await == (0, 0);
-        let floor = if is_made { 0 } else { state.floor(is_suspect) };
+        let floor = state.floor(is_suspect);
         let offsets = Offsets { log, state: ColorCell::new(Color::unique(), state), floor };
         offsets.replace().await.map_err(io::Error::other)?;
         // What was replaced is gone when this returns.

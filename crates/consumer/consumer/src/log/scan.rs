@@ -13,6 +13,9 @@ use std::io;
 /// How many bytes are read at a time.
 const SCAN_BYTES: usize = 1 << 20;
 
+/// What a file system writes to the device is a multiple of so many bytes, at such a place.
+const BLOCK: u64 = 512;
+
 /// The fewest bytes of a record.
 pub(crate) const LEAST_BYTES: u64 = (HEAD + 26) as u64;
 
@@ -190,6 +193,24 @@ impl<'a> Window<'a> {
             (at, behind.end) = (end, end);
         }
         Ok(behind)
+    }
+
+    /// Whether the rest of the file was never written, though the file has its length: it is zeros, from a place on or from the begin
+    /// of a block within the frame that stands there.
+    pub(crate) async fn is_unwritten(&mut self, from: u64) -> io::Result<bool> {
+        let behind = match self.frame(from).await? {
+            Found::Torn(length) => from + length as u64,
+            _ => from + HEAD as u64,
+        };
+        let (mut zeros, mut at) = (from, from);
+        while at < self.size {
+            let bytes = self.get(at, SCAN_BYTES).await?;
+            if let Some(last) = bytes.iter().rposition(|byte| *byte != 0) {
+                zeros = at + last as u64 + 1;
+            }
+            at += bytes.len() as u64;
+        }
+        Ok(zeros == from || zeros.next_multiple_of(BLOCK) < behind.min(self.size))
     }
 
     /// Writes a part of the file again as it is.

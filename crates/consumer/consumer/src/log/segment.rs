@@ -4,7 +4,8 @@
 //!
 //! * What `open` leaves in a file that is written to is a row of whole frames, and each record has the offset after the one
 //!   before it. It cuts off what follows the first bad frame only if nothing says that it was confirmed: a write that was
-//!   never confirmed ends like that. All else is [damage](Fate::Damaged), and the file stays as it is.
+//!   never confirmed ends like that, and so does a file without `sync` after a power failure, by zeros. All else is
+//!   [damage](Fate::Damaged), and the file stays as it is.
 //! * After an `fdatasync` that failed, the system may show bytes that it never brings to the device, not even by the next
 //!   `fdatasync`. What is not on the device for sure, by the flags of the frames, is written again by `open`.
 //! * With `sync`, a mark follows the last row when nothing waits to be written, and a segment that is complete ends with one.
@@ -113,7 +114,9 @@ impl Segment {
         let head = head.filter(|_| size >= SEGMENT_HEAD);
         let Some(head) = head else {
             let fate = Fate::Damaged(base.saturating_add(size / LEAST_BYTES + 1));
-            let fate = if size <= SEGMENT_HEAD { Fate::Unmade } else { fate };
+            let is_unmade = size <= SEGMENT_HEAD
+                || !keep.sync && Window::new(&file, 0, size).is_unwritten(0).await?;
+            let fate = if is_unmade { Fate::Unmade } else { fate };
             if fate != Fate::Unmade && !keep.skips {
                 return Err(damaged(&handle, 0, "its head is bad, and nothing of it can be read"));
             }
@@ -137,7 +140,9 @@ impl Segment {
         opened.next = whole.end.next;
         if whole.is_ended {
             opened.fate = Fate::Ended;
-        } else if let Some(fate) = judge(&handle, &mut window, &whole, base, known).await? {
+        } else if let Some(fate) =
+            judge(&handle, &mut window, &whole, keep.sync, (base, known)).await?
+        {
             if !keep.skips {
                 return Err(fate.1);
             }
@@ -199,13 +204,15 @@ async fn judge(
     handle: &Handle,
     window: &mut Window<'_>,
     whole: &Whole,
-    base: u64,
-    known: u64,
+    sync: bool,
+    (base, known): (u64, u64),
 ) -> io::Result<Option<(Fate, io::Error)>> {
     let Some(bad) = whole.bad else { return Ok(None) };
     let next = whole.end.next;
     let behind = window.behind(bad.at).await?;
-    if !behind.is_confirmed && (known <= next || bad.is_short) {
+    if !behind.is_confirmed
+        && (known <= next || bad.is_short || !sync && window.is_unwritten(bad.at).await?)
+    {
         return Ok(None);
     }
     let Behind { records, first, end, .. } = behind;

@@ -48,6 +48,13 @@ pub(crate) async fn flip(path: &Path, bit: usize) -> io::Result<()> {
     colored::fs::write(path, bytes).await
 }
 
+/// Makes zeros of all bytes from a place on.
+pub(crate) async fn zero(path: &Path, from: usize) -> io::Result<()> {
+    let mut bytes = colored::fs::read(path).await?;
+    bytes[from..].fill(0);
+    colored::fs::write(path, bytes).await
+}
+
 /// Leaves the first bytes of a file.
 pub(crate) async fn cut(path: &Path, length: usize) -> io::Result<()> {
     let mut bytes = colored::fs::read(path).await?;

@@ -190,8 +190,13 @@ impl AlterLog for Memory {
             if matches!(alteration, Alteration::Shorten(_) | Alteration::Restore(_))
                 && state.groups.values().any(|group| group.is_beyond(log.limit))
             {
-                // What comes behind its end is not what has been there.
+                // What comes behind its end is not what has been there, for those that were there.
                 log.identity += 1;
+                for group in state.groups.values_mut().filter(|group| !group.is_beyond(log.limit)) {
+                    if let Some(committed) = group.committed.get_mut(&0) {
+                        committed.log = Some(log.identity);
+                    }
+                }
             }
             if self.lie == Lie::Forgets {
                 state.groups.values_mut().for_each(|group| drop(group.committed.remove(&0)));

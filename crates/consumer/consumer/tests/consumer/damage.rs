@@ -114,14 +114,14 @@ async fn generation(engine: &Engine, group: &str) -> u64 {
     assigned[0].owned.generation
 }
 
-/// The commits are gone, or older: no generation is given again.
+/// The commits are older, or all is gone: no generation is given again.
 #[colored::test]
 async fn a_generation_is_never_given_again() {
     let scratch = Scratch::new();
     let groups = scratch.path().join("groups");
     let mut before = 0;
     let mut old = copies::Files::new();
-    for round in 0..3 {
+    for round in 0..4 {
         let engine = Options::new().sync(false).open(scratch.path()).await.unwrap();
         engine.create_topic("t", 1).await.unwrap();
         for _ in 0..3 {
@@ -134,6 +134,7 @@ async fn a_generation_is_never_given_again() {
         drop(Engine::open(scratch.path()).await.unwrap());
         match round {
             0 => old = copies::list(&groups).await.unwrap(),
+            2 => std::fs::remove_dir_all(scratch.path()).unwrap(),
             _ => copies::restore(&groups, &old).await.unwrap(),
         }
     }
@@ -143,7 +144,7 @@ async fn a_generation_is_never_given_again() {
 /// and no offset of them is given again. Nothing new is skipped, and nothing is repeated that was committed.
 #[colored::test]
 async fn a_log_behind_its_commits_goes_on_at_the_place_of_the_commits() {
-    for is_cut in [false, true] {
+    for kind in ["copy", "cut", "zeros"] {
         for reset in [Reset::Earliest, Reset::Latest, Reset::Fail] {
             let scratch = Scratch::new();
             let open = || Options::new().sync(false).open(scratch.path());
@@ -159,12 +160,12 @@ async fn a_log_behind_its_commits_goes_on_at_the_place_of_the_commits() {
                 engine.set_committed(group, partition(0), committed).await.unwrap();
             }
             drop(engine);
-            if is_cut {
-                let path = segment(scratch.path());
-                let at = find(&path, b"lost 0.");
-                copies::cut(&path, at + 2).await.unwrap();
-            } else {
-                copies::restore(&topics, &old).await.unwrap();
+            let path = segment(scratch.path());
+            match kind {
+                "cut" => copies::cut(&path, find(&path, b"lost 0.") + 2).await.unwrap(),
+                // The file has its length, and its end was never written.
+                "zeros" => copies::zero(&path, old[&path].len()).await.unwrap(),
+                _ => copies::restore(&topics, &old).await.unwrap(),
             }
             let engine = open().await.unwrap();
             assert_eq!(engine.lost().await, [(partition(0), 50..100)]);

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 
 const DIRECTORY: &str = "COLORED_CONSUMER_TEST_DIRECTORY";
 
@@ -20,6 +21,53 @@ async fn one_engine_has_a_directory_at_a_time() {
     drop(first);
     let again = Engine::open(scratch.path()).await.unwrap();
     assert_eq!(again.range(&partition(0)).await.unwrap(), (0, 0));
+}
+
+/// The consumer, its handler and its dead letters have the engine. The handle of a consumer that has ended keeps nothing of it.
+async fn start_with_all(engine: &Engine, group: &str, reset: Reset) -> Consumer {
+    let member = engine.member(group, ["t"]).join().await.unwrap();
+    let (of_handler, of_letters) = (engine.clone(), engine.clone());
+    let builder = Consumer::builder(member).reset(reset).dead_letters(move |_| {
+        let _engine = &of_letters;
+        std::future::ready(Ok(()))
+    });
+    let consumer = builder.start(move |_, _| {
+        let engine = of_handler.clone();
+        async move {
+            drop(engine);
+            Ok(())
+        }
+    });
+    consumer.unwrap()
+}
+
+#[colored::test]
+async fn a_consumer_that_ended_by_an_error_keeps_no_directory() {
+    let scratch = Scratch::new();
+    let engine = engine(&scratch, 2).await;
+    send(&engine, 4, 0, 5).await;
+    let consumer = start_with_all(&engine, "g", Reset::Fail).await;
+    assert!(!consumer.caught_up().await, "it ends, as it has no place");
+    drop(engine);
+    drop(Engine::open(scratch.path()).await.unwrap());
+    assert!(!consumer.caught_up().await && consumer.metrics().await.partitions.is_empty());
+    assert!(consumer.wait().await.is_err());
+}
+
+/// Not even its drop runs, as in a crash.
+#[test]
+fn a_consumer_whose_runtime_has_ended_keeps_no_directory() {
+    let scratch = Arc::new(Scratch::new());
+    let (of_first, path) = (Arc::clone(&scratch), scratch.path().to_owned());
+    colored::Runtime::new().unwrap().run(async move {
+        let engine = engine(&of_first, 2).await;
+        send(&engine, 4, 0, 5).await;
+        let consumer = start_with_all(&engine, "g", Reset::Earliest).await;
+        assert!(consumer.caught_up().await);
+        std::mem::forget(consumer);
+    });
+    let opened = colored::Runtime::new().unwrap().run(Engine::open(path));
+    drop(opened.unwrap());
 }
 
 /// Engines are dropped while they write, begin segments and delete old ones: the next one opens, and has what was confirmed.

@@ -22,8 +22,8 @@ struct Known {
     generation: u64,
 }
 
-fn options() -> Options {
-    Options::new().segment_bytes(400)
+fn options(sync: bool) -> Options {
+    Options::new().segment_bytes(400).sync(sync)
 }
 
 /// Sends records, has a group handle and commit them all, and closes the engine.
@@ -95,26 +95,28 @@ async fn check(engine: &Engine, known: &Known) -> Vec<u64> {
     read
 }
 
-/// Changes a file, or all; returns how many records can be lost by that.
+/// Changes a file, or all.
 async fn damage(old: &Files) -> std::io::Result<()> {
     let topics = Path::new(DIRECTORY).join("topics");
     let all = copies::list(Path::new(DIRECTORY)).await?;
     let logs: Vec<&PathBuf> = all.keys().filter(|path| path.extension().is_some()).collect();
     let path = logs[random() as usize % logs.len()];
     let length = all[path].len();
-    match random() % 4 {
+    match random() % 5 {
         0 => copies::flip(path, random() as usize % (8 * length)).await,
         1 => copies::cut(path, random() as usize % length).await,
         2 if path.starts_with(&topics) => colored::fs::remove_file(path).await,
         2 => copies::restore(&topics, old).await,
+        3 => copies::zero(path, random() as usize % length).await,
         _ => Ok(()),
     }
 }
 
 async fn lives() {
     let (mut known, mut old) = (Known::default(), Files::new());
+    let sync = random().is_multiple_of(2);
     for life in 0..4 {
-        let engine = match options().open(DIRECTORY).await {
+        let engine = match options(sync).open(DIRECTORY).await {
             Ok(engine) => engine,
             Err(error) => {
                 let is_named = |error: &Error| {
@@ -122,7 +124,7 @@ async fn lives() {
                     text.contains("is damaged at byte") || text.contains("has no segment")
                 };
                 assert!(is_named(&error), "{error}");
-                options().damage(Damage::Skip).open(DIRECTORY).await.unwrap()
+                options(sync).damage(Damage::Skip).open(DIRECTORY).await.unwrap()
             }
         };
         if life == 0 {
@@ -130,7 +132,7 @@ async fn lives() {
         } else {
             // Whatever fails is met by reading.
             drop(engine);
-            let engine = options().damage(Damage::Skip).open(DIRECTORY).await.unwrap();
+            let engine = options(sync).damage(Damage::Skip).open(DIRECTORY).await.unwrap();
             check(&engine, &known).await;
             live(engine, &mut known, life).await;
         }

@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 impl Agent {
     /// Loses the partitions of topics that were deleted, and those that a topic no longer has: another one of its name was
-    /// made.
+    /// made. A topic that is not there has no partitions, and may come again.
     pub(super) async fn look_for_topics(&mut self) {
         for (topic, known) in self.settings.topics.clone() {
             let partitions = match timeout(self.limit(), self.context.get_stream(&topic)).await {
@@ -24,12 +24,7 @@ impl Agent {
             if partitions == known {
                 continue;
             }
-            if partitions == 0 {
-                self.settings.topics.remove(&topic);
-                self.beat.topics.retain(|name| **name != *topic);
-            } else {
-                self.settings.topics.insert(topic.clone(), partitions);
-            }
+            self.settings.topics.insert(topic.clone(), partitions);
             let is_gone = |of: &&TopicPartition| of.topic == topic && of.partition >= partitions;
             let gone: Vec<_> = self.held.keys().filter(is_gone).cloned().collect();
             let mut lost = Vec::new();

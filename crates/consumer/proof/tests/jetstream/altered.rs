@@ -312,6 +312,28 @@ async fn a_member_notices_that_a_topic_has_more_partitions() {
     assert_numbers(&effects, 2, 0..5);
 }
 
+/// The member has noticed that its topic is gone before another one of the name is made.
+#[colored::test]
+async fn a_member_notices_that_a_deleted_topic_is_there_again() {
+    let Some(nats) = nats() else { return };
+    let topic = Topic::create_at(nats, "again", 1).await;
+    topic.send_to(0, 0..5).await;
+    let effects = Effects::default();
+    let member = topic.member().session(millis(3_000)).join().await.unwrap();
+    let consumer = run(Consumer::builder(member), &effects, millis(0));
+    effects.wait_for(5).await;
+    topic.engine.delete_topic("again").await.unwrap();
+    settle(&[&consumer], &[0]).await;
+    topic.engine.create_topic("again", 2).await.unwrap();
+    topic.send_to(0, 5..10).await;
+    topic.send_to(1, 0..5).await;
+    effects.wait_for(15).await;
+    settle(&[&consumer], &[2]).await;
+    consumer.stop().await.unwrap();
+    assert_numbers(&effects, 0, 0..10);
+    assert_numbers(&effects, 1, 0..5);
+}
+
 /// The server removes the last message of a subject, and leaves a marker: the key has no value any more.
 #[colored::test]
 async fn a_marker_of_deletion_is_a_tombstone() {

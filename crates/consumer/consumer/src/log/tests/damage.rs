@@ -171,6 +171,40 @@ async fn a_log_that_is_cut_goes_on_behind_what_was_committed() {
     }
 }
 
+/// A power failure without `sync`: the file has its length, and zeros from a record on, or from a block on. A log that a commit
+/// knows to have been longer goes on where the commit was.
+#[colored::test]
+async fn an_end_that_was_never_written_is_cut_off_without_sync() {
+    for sync in [false, true] {
+        let scratch = Scratch::new();
+        let (partition, path) = (open(scratch.path(), KEEP).await, segment(scratch.path(), 0));
+        let mut places = vec![0, SEGMENT_HEAD as usize];
+        for number in 0..END {
+            append(&partition, number..number + 1).await;
+            places.push(std::fs::metadata(&path).unwrap().len() as usize);
+        }
+        partition.close("the end").await;
+        let whole = std::fs::read(&path).unwrap();
+        places.pop();
+        places.extend((1..whole.len() / 512).map(|block| block * 512));
+        for place in places {
+            let mut bytes = whole.clone();
+            bytes[place..].fill(0);
+            write_files(scratch.path(), &[(path.clone(), bytes)].into());
+            if sync {
+                let begin = Begin { is_new: false, known: END };
+                let keep = Keep { sync, ..KEEP };
+                let opened = Partition::open(scratch.path(), keep, Commons::default(), begin).await;
+                assert!(opened.is_err(), "from byte {place}: {opened:?}");
+                continue;
+            }
+            let found = look(scratch.path(), false, END).await;
+            assert_eq!(found.error, None, "from byte {place}");
+            found.check(&format!("from byte {place}"), END);
+        }
+    }
+}
+
 #[colored::test]
 async fn a_missing_segment_is_an_error() {
     let scratch = Scratch::new();

@@ -1,0 +1,6 @@
+//! The papers' schedulers, and the guarantees, with what is built on colors, under their policies.
+
+mod combinations;
+mod flat;
+mod lab_features;
+mod queues;

@@ -1,0 +1,175 @@
+//! What the client is told of partitions, and what it has fetched of them.
+
+use super::{Member, Step, TICK};
+use crate::calls::{Calls, unassign};
+use crate::context::{Client, add, list, lock, log_error};
+use crate::lookups::look_up;
+use crate::reader::Reader;
+use crate::sys::{ClientQueue, Failure, Message, Polled};
+use colored_consumer::{Error, Event, Owned, Room};
+use rdkafka::consumer::Consumer;
+use rdkafka::types::RDKafkaErrorCode;
+use rdkafka::{Offset, TopicPartitionList};
+use std::sync::Arc;
+
+/// How many records are fetched before some are returned. A guess: it takes some 200 µs.
+const CHUNK: usize = 256;
+
+impl Member {
+    /// What the client has to be told: where partitions begin, and which it is to fetch.
+    pub(super) fn next_step(&mut self, client: &Arc<Client>, room: Room) -> Option<Step> {
+        let client = Arc::clone(client);
+        if !self.begins.is_empty() {
+            let (begins, calls) = (std::mem::take(&mut self.begins), self.calls.clone());
+            for (owned, _) in &begins {
+                let reader = self.readers.iter_mut().find(|reader| reader.owned == *owned);
+                reader.into_iter().for_each(|reader| reader.is_client_paused = false);
+            }
+            return Some(blocking(move || begin(&client, &calls, begins)));
+        }
+        let is_full = room.records == 0 && self.readers.iter().any(Reader::has_records);
+        let (mut paused, mut resumed) = (Vec::new(), Vec::new());
+        for reader in &mut self.readers {
+            let wants = reader.wants_pause(is_full);
+            if wants && !reader.is_client_paused {
+                paused.push(reader.owned.partition.clone());
+                reader.is_client_paused = true;
+            } else if !wants && reader.is_client_paused && !reader.is_paused {
+                resumed.push(reader.owned.partition.clone());
+                reader.is_client_paused = false;
+            }
+        }
+        if paused.is_empty() && resumed.is_empty() {
+            return None;
+        }
+        Some(blocking(move || {
+            // A partition that has just gone.
+            let _ = client.pause(&list(&paused));
+            let _ = client.resume(&list(&resumed));
+        }))
+    }
+
+    /// Takes what the client has fetched; returns whether there was something.
+    pub(super) fn fetch(&mut self, client: &Client) -> Result<bool, Error> {
+        let queue = ClientQueue::of(client);
+        for count in 0..CHUNK {
+            let Some(polled) = queue.poll() else { return Ok(count > 0) };
+            match polled {
+                Polled::Message(message) => self.keep(&message),
+                Polled::Failed(failure) => self.judge(client, &failure)?,
+                Polled::Rebalance(what, partitions) => {
+                    self.calls.context.rebalance(client, what, partitions);
+                }
+                Polled::Log(line) => self.calls.context.log_line(&line),
+                Polled::Other => {}
+            }
+        }
+        Ok(true)
+    }
+
+    fn keep(&mut self, message: &Message) {
+        let mut readers = self.readers.iter_mut();
+        if let Some(reader) = readers.find(|reader| message.is_of(&reader.owned.partition)) {
+            self.calls.context.recover();
+            reader.push(message.record(&reader.owned.partition));
+        }
+    }
+
+    /// An error of the client: it tries most things again by itself.
+    fn judge(&mut self, client: &Client, failure: &Failure) -> Result<(), Error> {
+        let mut readers = self.readers.iter_mut().filter(|reader| reader.is_begun());
+        let place = failure.place.as_ref();
+        let reader = place.and_then(|(of, _)| readers.find(|reader| reader.owned.partition == *of));
+        match (failure.code, reader) {
+            (RDKafkaErrorCode::PartitionEOF, reader) => {
+                let end = place.map_or(0, |(_, offset)| *offset);
+                reader.into_iter().for_each(|reader| reader.reach_end(end));
+                Ok(())
+            }
+            (RDKafkaErrorCode::AutoOffsetReset | RDKafkaErrorCode::OffsetOutOfRange, reader) => {
+                // The client reads the partition no further, whatever its log has by now.
+                if let Some(reader) = reader {
+                    reader.stop(false);
+                    let owned = vec![reader.owned.clone()];
+                    let _detached = colored::spawn_unique(look_up(self.calls.clone(), owned));
+                }
+                Ok(())
+            }
+            // A topic was deleted, and its partitions are about to be lost: none of the others is to wait for that.
+            (RDKafkaErrorCode::UnknownTopicOrPartition, None) if !failure.is_fatal => {
+                self.calls.context.report(failure);
+                Ok(())
+            }
+            (code, _) if is_passing(code) => {
+                self.calls.context.report(failure);
+                Ok(())
+            }
+            (code, Some(reader)) if !failure.is_fatal => {
+                reader.stop(true);
+                let error = Error::new(format!("{code}: {}", failure.text));
+                self.events.push_back(Event::Failed { owned: reader.owned.clone(), error });
+                Ok(())
+            }
+            (code, _) => {
+                let text = match client.client().fatal_error() {
+                    Some((code, reason)) => format!("{code}: {reason}"),
+                    None => format!("{code}: {}", failure.text),
+                };
+                self.fatal = failure.is_fatal.then(|| text.clone());
+                Err(Error::new(text))
+            }
+        }
+    }
+}
+
+/// Whether the client itself tries again until the broker is back.
+fn is_passing(code: RDKafkaErrorCode) -> bool {
+    use RDKafkaErrorCode as Code;
+    matches!(
+        code,
+        Code::AllBrokersDown
+            | Code::BrokerTransportFailure
+            | Code::Resolve
+            | Code::OperationTimedOut
+            | Code::RequestTimedOut
+            | Code::NetworkException
+            | Code::CoordinatorNotAvailable
+            | Code::CoordinatorLoadInProgress
+            | Code::NotCoordinator
+            | Code::LeaderNotAvailable
+            | Code::NotLeaderForPartition
+            | Code::BrokerNotAvailable
+    )
+}
+
+fn blocking(call: impl FnOnce() + Send + 'static) -> Step {
+    let called = colored::spawn_blocking(call);
+    // It panics on no road, and a shutdown ends all.
+    Box::pin(async move { drop(called.await) })
+}
+
+/// Reads partitions from these offsets on.
+fn begin(client: &Client, calls: &Calls, begins: Vec<(Owned, u64)>) {
+    // Held until the client has them, so that no hand-over ends meanwhile.
+    let mut ownership = lock(&calls.context.ownership);
+    let (mut new, mut resumed) = (TopicPartitionList::new(), Vec::new());
+    for (owned, offset) in begins {
+        let Some(is_begun) = ownership.begin(&owned) else { continue };
+        let offset = Offset::Offset(i64::try_from(offset).unwrap_or(i64::MAX));
+        let of = &owned.partition;
+        let number = i32::try_from(of.partition).unwrap_or(i32::MAX);
+        if is_begun {
+            if client.seek(&of.topic, number, offset, TICK).is_ok() {
+                resumed.push(of.clone());
+                continue;
+            }
+            // The client has stopped, because the log has not what comes next.
+            unassign(client, std::slice::from_ref(of));
+        }
+        add(&mut new, of, offset, "");
+    }
+    log_error("the begin of a partition", client.resume(&list(&resumed)));
+    if new.count() > 0 {
+        log_error("the begin of a partition", client.incremental_assign(&new));
+    }
+}

@@ -1,0 +1,98 @@
+//! What an administrator does with topics, and what time does.
+
+use super::{Kafka, WAIT, wait};
+use rdkafka::admin::{AdminOptions, NewPartitions, NewTopic, TopicReplication};
+use rdkafka::consumer::{BaseConsumer, Consumer};
+use rdkafka::{Offset, TopicPartitionList};
+use std::time::{Duration, Instant};
+
+impl Kafka {
+    /// Makes a topic.
+    ///
+    /// # Panics
+    ///
+    /// If the broker refuses.
+    pub fn create_topic(&self, name: &str, partitions: u32) {
+        let partitions = i32::try_from(partitions).expect("a number of partitions");
+        self.make(&NewTopic::new(name, partitions, TopicReplication::Fixed(1)));
+    }
+
+    /// Makes a topic of one partition that is compacted as soon as a record comes a tenth of a second after another one.
+    ///
+    /// # Panics
+    ///
+    /// If the broker refuses.
+    pub fn create_compacted_topic(&self, name: &str) {
+        let topic = NewTopic::new(name, 1, TopicReplication::Fixed(1));
+        let topic = topic.set("cleanup.policy", "compact").set("segment.ms", "100");
+        self.make(&topic.set("min.cleanable.dirty.ratio", "0.001"));
+    }
+
+    fn make(&self, topic: &NewTopic<'_>) {
+        let admin = self.admin();
+        let made = wait(admin.create_topics([topic], &AdminOptions::new()));
+        made.expect("the broker answers").remove(0).expect("a topic is made");
+        // The controller has it, and the broker hears of it.
+        let client: BaseConsumer = self.config().create().expect("the configuration is good");
+        let end = Instant::now() + WAIT;
+        let is_there = || {
+            let found = client.fetch_metadata(Some(topic.name), WAIT).expect("an answer");
+            let mut topics = found.topics().iter();
+            topics.any(|of| of.error().is_none() && !of.partitions().is_empty())
+        };
+        while !is_there() {
+            assert!(Instant::now() < end, "the broker does not know {}", topic.name);
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Gives a topic more partitions.
+    ///
+    /// # Panics
+    ///
+    /// If the broker refuses.
+    pub fn grow_topic(&self, name: &str, partitions: usize) {
+        let (admin, more) = (self.admin(), NewPartitions::new(name, partitions));
+        let grown = wait(admin.create_partitions([&more], &AdminOptions::new()));
+        grown.expect("the broker answers").remove(0).expect("a topic grows");
+    }
+
+    /// Deletes a topic.
+    ///
+    /// # Panics
+    ///
+    /// If the broker refuses.
+    pub fn delete_topic(&self, name: &str) {
+        let admin = self.admin();
+        let deleted = wait(admin.delete_topics(&[name], &AdminOptions::new()));
+        deleted.expect("the broker answers").remove(0).expect("a topic is deleted");
+    }
+
+    /// Deletes the records of a partition before an offset, as retention does.
+    ///
+    /// # Panics
+    ///
+    /// If the broker refuses.
+    pub fn delete_records(&self, topic: &str, partition: i32, before: i64) {
+        let admin = self.admin();
+        let mut list = TopicPartitionList::new();
+        list.add_partition_offset(topic, partition, Offset::Offset(before)).expect("an offset");
+        wait(admin.delete_records(&list, &AdminOptions::new())).expect("the broker deletes");
+    }
+
+    /// The offset after the last record of each partition.
+    ///
+    /// # Panics
+    ///
+    /// If the broker does not answer.
+    #[must_use]
+    pub fn ends(&self, topic: &str, partitions: u32) -> Vec<u64> {
+        let client: BaseConsumer = self.config().create().expect("a client");
+        let numbers = 0..i32::try_from(partitions).expect("a number of partitions");
+        let end = |partition| {
+            let (_, end) = client.fetch_watermarks(topic, partition, WAIT).expect("an answer");
+            u64::try_from(end).unwrap_or(0)
+        };
+        numbers.map(end).collect()
+    }
+}

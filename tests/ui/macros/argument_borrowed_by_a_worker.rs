@@ -1,8 +1,0 @@
-#[colored::main(local = false)]
-async fn run(name: &str) -> usize {
-    name.len()
-}
-
-fn main() {
-    run("x");
-}

@@ -1,2 +1,0 @@
-#[colored::main]
-async fn main(first: u8, second: u8) {}

@@ -1,2 +1,0 @@
-#[colored::main]
-const fn main() {}

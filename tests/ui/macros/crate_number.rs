@@ -1,2 +1,0 @@
-#[colored::main(crate = 4)]
-async fn main() {}

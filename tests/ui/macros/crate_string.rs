@@ -1,2 +1,0 @@
-#[colored::main(crate = "no path")]
-async fn main() {}

@@ -1,2 +1,0 @@
-#[colored::main(crate)]
-async fn main() {}

@@ -1,6 +1,0 @@
-struct Opaque;
-
-#[colored::main]
-async fn main() -> Result<(), Opaque> {
-    Err(Opaque)
-}

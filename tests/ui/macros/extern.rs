@@ -1,2 +1,0 @@
-#[colored::main]
-async extern "C" fn main() {}

@@ -1,2 +1,0 @@
-#[colored::main]
-async fn main<T: Default>() {}

@@ -1,4 +1,0 @@
-#[colored::main]
-async fn main() -> Result<(), String> {
-    std::future::ready(()).await;
-}

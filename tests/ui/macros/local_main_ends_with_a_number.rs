@@ -1,4 +1,0 @@
-#[colored::main(local)]
-async fn main() -> u32 {
-    42
-}

@@ -1,2 +1,0 @@
-#[colored::main(local = some_flag())]
-async fn main() {}

@@ -1,4 +1,0 @@
-#[colored::main]
-async fn main() -> u32 {
-    42
-}

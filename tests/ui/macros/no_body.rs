@@ -1,6 +1,0 @@
-trait Start {
-    #[colored::main]
-    async fn start();
-}
-
-fn main() {}

@@ -1,2 +1,0 @@
-#[colored::main(crate = ::rt)]
-async fn main() {}

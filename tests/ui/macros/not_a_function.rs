@@ -1,6 +1,0 @@
-#[colored::main]
-struct Main;
-
-fn main() {
-    let _ = Main;
-}

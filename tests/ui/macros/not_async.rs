@@ -1,2 +1,0 @@
-#[colored::main]
-fn main() {}

@@ -1,5 +1,0 @@
-#[colored::main]
-async fn main() {
-    std::future::ready(()).await;
-    Some(42)
-}

@@ -1,2 +1,0 @@
-#[colored::main(4)]
-async fn main() {}

@@ -1,2 +1,0 @@
-#[colored::main(wrokers = 4)]
-async fn main() {}

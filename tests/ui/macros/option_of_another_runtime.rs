@@ -1,2 +1,0 @@
-#[colored::main(unhandled_panic = "shutdown_runtime")]
-async fn main() {}

@@ -1,2 +1,0 @@
-#[colored::main(tokio)]
-async fn main() {}

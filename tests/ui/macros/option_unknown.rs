@@ -1,2 +1,0 @@
-#[colored::main(colour = 4)]
-async fn main() {}

@@ -1,2 +1,0 @@
-#[colored::main(workers = 1 pin = true)]
-async fn main() {}

@@ -1,2 +1,0 @@
-#[colored::main(paused, paused)]
-async fn main() {}

@@ -1,2 +1,0 @@
-#[colored::main(paused = some_flag())]
-async fn main() {}

@@ -1,2 +1,0 @@
-#[colored::main(pin = 1)]
-async fn main() {}

@@ -1,2 +1,0 @@
-#[colored::main(pin = u8::MAX)]
-async fn main() {}

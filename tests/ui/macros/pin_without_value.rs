@@ -1,2 +1,0 @@
-#[colored::main(pin)]
-async fn main() {}

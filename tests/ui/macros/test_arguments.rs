@@ -1,4 +1,0 @@
-#[colored::test]
-async fn adds(case: u8) {}
-
-fn main() {}

@@ -1,5 +1,0 @@
-#[colored::main]
-#[test]
-async fn adds() {}
-
-fn main() {}

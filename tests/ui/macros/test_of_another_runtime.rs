@@ -1,5 +1,0 @@
-#[colored::test]
-#[tokio::test]
-async fn adds() {}
-
-fn main() {}

@@ -1,5 +1,0 @@
-#[colored::test]
-#[colored::test]
-async fn adds() {}
-
-fn main() {}

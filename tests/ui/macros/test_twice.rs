@@ -1,5 +1,0 @@
-#[colored::test]
-#[test]
-async fn adds() {}
-
-fn main() {}

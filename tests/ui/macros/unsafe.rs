@@ -1,2 +1,0 @@
-#[colored::main]
-async unsafe fn main() {}

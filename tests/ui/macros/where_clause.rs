@@ -1,6 +1,0 @@
-#[colored::main]
-async fn main()
-where
-    u8: Copy,
-{
-}

@@ -1,2 +1,0 @@
-#[colored::main(workers = 2000)]
-async fn main() {}

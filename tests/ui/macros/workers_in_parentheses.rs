@@ -1,2 +1,0 @@
-#[colored::main(workers(4))]
-async fn main() {}

@@ -1,2 +1,0 @@
-#[colored::main(workers = "four".trim())]
-async fn main() {}

@@ -1,2 +1,0 @@
-#[colored::main(workers = 4u8)]
-async fn main() {}

@@ -1,2 +1,0 @@
-#[colored::main(workers)]
-async fn main() {}

@@ -1,2 +1,0 @@
-#[colored::main(workers = 0)]
-async fn main() {}

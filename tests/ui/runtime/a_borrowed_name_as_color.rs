@@ -1,4 +1,0 @@
-fn main() {
-    let name = String::from("ann");
-    let _task = colored::spawn_colored(name.as_str(), async {});
-}

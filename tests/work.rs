@@ -1,0 +1,5 @@
+//! Tasks, what limits their flow, and records of their runs.
+
+mod flow;
+mod record;
+mod tasks;
