@@ -20,15 +20,26 @@ fn tree(options: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("it is a text")
 }
 
+/// What [`tree`] names, each with its version.
+fn packages(tree: &str) -> BTreeSet<&str> {
+    tree.lines().map(|line| line.split(" (").next().expect("a line has a begin")).collect()
+}
+
 #[test]
 fn the_first_command_compiles_the_default_features_only() {
     let page = std::fs::read_to_string(root().join("README.md")).expect("the page is there");
     assert!(page.contains("\ncargo run --release --example http\n"), "it is another command now");
     let text = tree(&["-p", "colored-examples-http", "--edges", "normal,build"]);
-    let packages: BTreeSet<&str> =
-        text.lines().map(|line| line.split(" (").next().expect("a line has a begin")).collect();
-    assert!(packages.iter().any(|package| package.starts_with("colored-examples-http ")));
-    assert!(packages.len() <= MOST_PACKAGES, "{} packages: {packages:?}", packages.len());
+    let all = packages(&text);
+    assert!(all.iter().any(|package| package.starts_with("colored-examples-http ")));
+    assert!(all.len() <= MOST_PACKAGES, "{} packages: {all:?}", all.len());
+    let text = tree(&["-p", "colored-rt", "--edges", "normal,build"]);
+    let others = packages(&text).iter().filter(|name| !name.starts_with("colored")).count();
+    for figure in
+        [format!("compiles {} packages", all.len()), format!("needs {others} other packages")]
+    {
+        assert!(page.contains(&figure), "README.md does not say: {figure}");
+    }
     // With what the other default member, the groups beside tokio, asks for: cargo unites the features of all of them.
     let text = tree(&["--edges", "normal,dev,features", "--invert", "colored-rt"]);
     let features = text.lines().filter_map(|line| line.strip_prefix("colored-rt feature "));
