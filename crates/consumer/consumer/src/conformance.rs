@@ -13,7 +13,7 @@ use colored::time::{Duration, timeout};
 use std::collections::BTreeMap;
 
 /// How long an engine may take for an event. A rebalance of Kafka's classic protocol takes 3 s, and a busy machine many times that.
-const LONG: Duration = Duration::from_secs(120);
+const LONG: Duration = Duration::from_secs(60);
 
 /// How long nothing has to happen. Longer than an engine takes for what it must not do.
 const SHORT: Duration = Duration::from_millis(300);

@@ -136,7 +136,7 @@ impl<F: AlterLog> Run<'_, F> {
         let end = Instant::now() + LONG;
         while !is_committed().await {
             assert!(Instant::now() < end, "{:?}: nothing is committed", self.case);
-            sleep(Duration::from_millis(2)).await;
+            sleep(Duration::from_millis(10)).await;
         }
     }
 
@@ -181,7 +181,7 @@ impl<F: AlterLog> Run<'_, F> {
         let end = Instant::now() + LONG;
         while !self.seen.has(1, NEW) && !consumer.is_ended() {
             assert!(Instant::now() < end, "{:?}: the other partition stands", self.case);
-            sleep(Duration::from_millis(2)).await;
+            sleep(Duration::from_millis(10)).await;
         }
         (settled, consumer.stop().await)
     }
