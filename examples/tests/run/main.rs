@@ -5,7 +5,6 @@
 mod bank;
 mod calculator;
 mod counter;
-mod echo;
 mod faults;
 mod game_world;
 #[cfg(unix)]
@@ -14,5 +13,4 @@ mod kv;
 mod pipeline;
 mod proxy;
 mod raft_sim;
-mod rooms;
 mod support;
