@@ -1,6 +1,6 @@
 //! Code that the examples share.
 
-pub use colored_examples_common::{Args, Failure, asked_to_stop, finish};
+pub use colored_examples_common::{Args, Failure, asked_to_stop};
 
 // Compiles the code of the page.
 #[cfg(doctest)]

@@ -6,7 +6,7 @@ use colored::diagnose::trace::{Event, Level, Trigger};
 use colored::runtime::Tuning;
 use colored::{Builder, Color, Handle, Runtime, exclusive, spawn_colored};
 use colored_tests::scratch::Scratch;
-use colored_tests::{ON_PURPOSE, runtime, shared, wait_until};
+use colored_tests::{ON_PURPOSE, shared, wait_until};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
@@ -65,9 +65,6 @@ fn the_first_copy_is_kept_and_there_is_one_a_second() {
         if begin.elapsed() < Duration::from_secs(1) {
             assert!(runtime.handle().frozen().is_none(), "another one within a second");
         }
-        assert!(runtime.handle().freeze(), "a call is not limited");
-        assert!(!runtime.handle().freeze(), "a copy is kept");
-        assert_eq!(trigger(runtime.handle()), Some(Trigger::Call));
         thread::sleep(Duration::from_millis(1010));
         panic(&runtime);
         assert_eq!(trigger(runtime.handle()), Some(Trigger::Panic));
@@ -96,6 +93,8 @@ fn a_long_poll_freezes_while_it_goes_on() {
 fn a_deadlock_freezes() {
     shared(|| {
         let runtime = freezes_on(Trigger::Deadlock);
+        panic(&runtime);
+        assert_eq!(trigger(runtime.handle()), None, "a panic is not wanted");
         let result = runtime.run(async {
             let other = colored::ColorCell::new(ORDERS, ());
             // The section holds the color for which it waits, through a task of that color.
@@ -109,34 +108,22 @@ fn a_deadlock_freezes() {
     });
 }
 
+/// Work that comes too late.
+fn refuse() {
+    let admission = Admission::new(Duration::from_millis(1));
+    let arrived = Instant::now();
+    thread::sleep(Duration::from_millis(3));
+    admission.admit_since(arrived).expect_err("it is too late");
+}
+
 #[test]
 fn refused_work_freezes() {
     shared(|| {
         let runtime = freezes_on(Trigger::Overload);
-        runtime.run(async {
-            let admission = Admission::new(Duration::from_millis(1));
-            let arrived = Instant::now();
-            thread::sleep(Duration::from_millis(3));
-            admission.admit_since(arrived).expect_err("it is too late");
-        });
+        runtime.run(async { refuse() });
         assert_eq!(trigger(runtime.handle()), Some(Trigger::Overload));
-        let admission = Admission::new(Duration::from_millis(1));
-        let arrived = Instant::now();
-        thread::sleep(Duration::from_millis(3));
-        admission.admit_since(arrived).expect_err("it is too late");
+        refuse();
         assert_eq!(trigger(runtime.handle()), None, "outside of the runtime");
-    });
-}
-
-#[test]
-fn nothing_freezes_that_is_not_wanted() {
-    shared(|| {
-        let runtime = freezes_on(Trigger::Overload);
-        panic(&runtime);
-        assert_eq!(trigger(runtime.handle()), None);
-        let runtime = self::runtime(1);
-        panic(&runtime);
-        assert_eq!(trigger(runtime.handle()), None);
     });
 }
 
@@ -145,12 +132,13 @@ fn a_copy_is_written_as_a_file() {
     shared(|| {
         let directory = Scratch::new();
         let path = directory.join("trace.perfetto");
-        let options = Options::new().trace_level(Level::Tasks).trace_file(&path);
+        let options = Options::new().trace_level(Level::Tasks);
+        let options = options.freeze_on([Trigger::Panic]).trace_file(&path);
         let runtime =
             Builder::new().workers(1).diagnose(options).build().expect("the runtime starts");
         runtime.run(async { spawn_colored(ORDERS, async {}).await.expect("the task ends") });
         assert!(!path.exists());
-        assert!(runtime.handle().freeze());
+        panic(&runtime);
         wait_until(|| path.exists());
         let mut expected = Vec::new();
         let frozen = runtime.handle().frozen().expect("it is kept as well");

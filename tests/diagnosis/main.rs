@@ -1,6 +1,5 @@
 //! What a runtime tells of itself.
 
-mod batch;
 mod freeze;
 #[cfg(unix)]
 mod inspect;

@@ -6,8 +6,8 @@ use colored::diagnose::Options;
 use colored::diagnose::report::Fault;
 use colored::time::{Duration, sleep};
 use colored::{
-    Builder, Color, ColorCell, Handle, Priority, block_in_place, exclusive, spawn, spawn_blocking,
-    spawn_colored, spawn_unique, when, yield_now,
+    Builder, Color, ColorCell, block_in_place, exclusive, spawn, spawn_blocking, spawn_colored,
+    spawn_unique, when, yield_now,
 };
 use colored_tests::{alone, attempts};
 use std::sync::{Arc, Mutex, mpsc};
@@ -111,18 +111,6 @@ fn a_worker_that_waits_for_a_channel_of_the_standard_library_is_blocked() {
 }
 
 #[test]
-fn many_short_blocking_calls_block_workers() {
-    assert_named(Some(Fault::BlockedWorker), || {
-        each(20, unique, async |_| {
-            loop {
-                sleep(ms(4)).await;
-                thread::sleep(ms(1));
-            }
-        });
-    });
-}
-
-#[test]
 fn a_task_of_the_default_color_that_blocks_is_no_matter_of_colors() {
     assert_named(Some(Fault::BlockedWorker), || {
         drop(spawn(async {
@@ -195,20 +183,6 @@ fn a_cell_that_every_when_wants_is_hot() {
 }
 
 #[test]
-fn tasks_that_name_no_color_are_one_color() {
-    assert_named(Some(Fault::DefaultColor), || {
-        for _ in 0..40 {
-            drop(spawn(async {
-                loop {
-                    compute(us(100));
-                    yield_now().await;
-                }
-            }));
-        }
-    });
-}
-
-#[test]
 fn a_section_that_calls_another_color_is_a_convoy() {
     assert_named(Some(Fault::Convoy), || {
         let stock = ColorCell::new(Color::named("stock"), 0_u64);
@@ -245,33 +219,6 @@ fn a_color_that_gets_tasks_faster_than_it_runs_them_has_a_queue_that_grows() {
 }
 
 #[test]
-fn a_low_priority_beside_full_cpus_starves() {
-    assert_named(Some(Fault::StarvedClass), || {
-        each(
-            6,
-            |n| Color::new(100 + n),
-            async |_| {
-                loop {
-                    compute(us(100));
-                    yield_now().await;
-                }
-            },
-        );
-        let low = |n| {
-            let color = Color::new(200 + n);
-            Handle::current().set_priority(color, Priority::Low);
-            color
-        };
-        each(3, low, async |_| {
-            loop {
-                compute(us(100));
-                sleep(ms(1)).await;
-            }
-        });
-    });
-}
-
-#[test]
 fn blocking_threads_and_announced_blocks_are_no_fault() {
     assert_named(None, || {
         visitors();
@@ -290,18 +237,6 @@ fn blocking_threads_and_announced_blocks_are_no_fault() {
 }
 
 #[test]
-fn one_task_that_computes_and_yields_is_no_fault() {
-    assert_named(None, || {
-        each(1, unique, async |_| {
-            loop {
-                compute(us(100));
-                yield_now().await;
-            }
-        });
-    });
-}
-
-#[test]
 fn a_fan_out_with_pauses_is_no_fault() {
     assert_named(None, || {
         each(1, unique, async |_| {
@@ -312,18 +247,6 @@ fn a_fan_out_with_pauses_is_no_fault() {
                     let _ = task.await;
                 }
                 sleep(ms(5)).await;
-            }
-        });
-    });
-}
-
-#[test]
-fn full_cpus_are_no_fault() {
-    assert_named(None, || {
-        each(16, unique, async |_| {
-            loop {
-                compute(us(150));
-                yield_now().await;
             }
         });
     });

@@ -1,6 +1,6 @@
 //! [`colored::Handle::usage`]: run times, waits, workers.
 
-use colored::diagnose::usage::{Level, Snapshot, Window};
+use colored::diagnose::usage::{ColorUsage, Level, Snapshot, Usage, Window};
 use colored::{Color, ColorCell, Runtime, exclusive, hop, spawn_colored, spawn_unique, when};
 use colored_tests::{alone, attempts, runtime, wait_until};
 use std::hint;
@@ -29,7 +29,7 @@ where
     Window::between(&before, &after)
 }
 
-fn of(window: &Window, color: Color) -> colored::diagnose::usage::Usage {
+fn of(window: &Window, color: Color) -> Usage {
     window.colors.iter().find(|found| found.color == color).expect("the color has run").usage
 }
 
@@ -37,50 +37,32 @@ fn is_about(time: Duration, expected: Duration) -> bool {
     (expected * 8 / 10..=expected * 12 / 10).contains(&time)
 }
 
+/// Twenty tasks of one color wait for the color, and those of twenty colors for the worker: the first for none, the last for
+/// 19 others, so 190 times as long as each takes.
 #[test]
-fn tasks_of_one_color_wait_for_each_other() {
+fn tasks_wait_for_their_color_or_for_the_cpu() {
+    const STEP: Duration = Duration::from_millis(2);
     alone(|| {
-        attempts::some(|| {
-            let window = measure(&runtime(1), async {
-                let task = || spawn_colored(ORDERS, async { compute(Duration::from_millis(2)) });
-                let tasks: Vec<_> = (0..20).map(|_| task()).collect();
-                for task in tasks {
-                    task.await.expect("the task ends");
-                }
+        for colors in [1, 20_u64] {
+            attempts::some(|| {
+                let window = measure(&runtime(1), async move {
+                    let task =
+                        |n| spawn_colored(Color::new(7 + n % colors), async { compute(STEP) });
+                    for task in (0..20).map(task).collect::<Vec<_>>() {
+                        task.await.expect("the task ends");
+                    }
+                });
+                let own = |of: &&ColorUsage| !of.color.is_default();
+                let all = window.colors.iter().filter(own).map(|of| of.usage);
+                let all = all.fold(Usage::default(), |all, usage| all + usage);
+                assert_eq!((all.waits, all.turns, all.depth), (20, 20, 0));
+                let (wait, other, few) = match colors {
+                    1 => (all.wait_color, all.wait_cpu, all.run),
+                    _ => (all.wait_cpu, all.wait_color, all.run / 10),
+                };
+                all.run >= STEP * 20 && is_about(wait, all.run * 190 / 20) && other < few
             });
-            let usage = of(&window, ORDERS);
-            assert_eq!(usage.waits, 20);
-            assert_eq!(usage.turns, 20);
-            assert_eq!(usage.depth, 0);
-            // The first waits for none, the last for 19 others: 190 times 2 ms.
-            usage.run >= Duration::from_millis(40)
-                && is_about(usage.wait_color, usage.run * 190 / 20)
-                && usage.wait_cpu < usage.run
-        });
-    });
-}
-
-#[test]
-fn colors_wait_for_the_cpu() {
-    alone(|| {
-        attempts::some(|| {
-            let window = measure(&runtime(1), async {
-                let task =
-                    |n| spawn_colored(Color::new(n), async { compute(Duration::from_millis(2)) });
-                let tasks: Vec<_> = (1..21).map(task).collect();
-                for task in tasks {
-                    task.await.expect("the task ends");
-                }
-            });
-            let all = |part: fn(&colored::diagnose::usage::Usage) -> Duration| -> Duration {
-                let own = |color: &&colored::diagnose::usage::ColorUsage| !color.color.is_default();
-                window.colors.iter().filter(own).map(|color| part(&color.usage)).sum()
-            };
-            let run = all(|usage| usage.run);
-            run >= Duration::from_millis(40)
-                && is_about(all(|usage| usage.wait_cpu), run * 190 / 20)
-                && all(|usage| usage.wait_color) < run / 10
-        });
+        }
     });
 }
 

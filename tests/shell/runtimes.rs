@@ -10,6 +10,7 @@ use colored::{
     checked_when, exclusive, hop, spawn, spawn_blocking, spawn_here, spawn_local, spawn_unique,
     task, when, yield_now,
 };
+use colored_tests::ending::end_while_held;
 use colored_tests::{block, message, panic_of, runtime, shared, wait_until};
 use std::future::{pending, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -254,6 +255,7 @@ fn waits_in_a_runtime_that_ends_get_an_error() {
         let red = other.handle().cell(RED, 1);
         let (end, ended) = mpsc::channel::<()>();
         let (sends, begun) = mpsc::channel();
+        let all_begun = sends.clone();
         red.post(move |_| {
             sends.send(()).unwrap();
             let _ = ended.recv();
@@ -267,7 +269,7 @@ fn waits_in_a_runtime_that_ends_get_an_error() {
             let mut turned = pin!(checked_when((&blue, &red), |_: &mut i32, _: &mut i32| ()));
             assert!(begins(call.as_mut()).await && begins(read.as_mut()).await);
             assert!(begins(both.as_mut()).await && begins(turned.as_mut()).await);
-            drop_later(end);
+            all_begun.send(()).unwrap();
             assert_eq!(call.await, Err(CallError::ShutDown));
             assert_eq!(read.await, Err(CallError::ShutDown));
             // These `when`s have all colors by then, and may run, if the last color belongs to the runtime that lives.
@@ -276,24 +278,15 @@ fn waits_in_a_runtime_that_ends_get_an_error() {
             }
             blue.call(|n| *n).await
         });
-        thread::sleep(Duration::from_millis(5));
-        let ends = thread::spawn(move || other.shutdown_timeout(LONG).unwrap());
+        begun.recv().unwrap();
+        end_while_held(other, move || drop(end));
         assert_eq!(own.run(async { waits.await.unwrap() }), 2);
-        ends.join().unwrap();
     });
 }
 
 /// Whether a future waits at its first poll.
 async fn begins<F: Future>(mut future: Pin<&mut F>) -> bool {
     poll_fn(|cx| Poll::Ready(future.as_mut().poll(cx).is_pending())).await
-}
-
-/// Lets a shutdown go on when it has had time to begin.
-fn drop_later(end: Sender<()>) {
-    drop(thread::spawn(move || {
-        block(Duration::from_millis(30));
-        drop(end);
-    }));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Helpers of the tests of the runtime as a whole, which are a folder and a binary for each subject.
+//! Helpers of the tests of the runtime as a whole, which have a folder for each subject.
 //!
 //! They assert counts and traces. Where a bound is a time, the test runs alone, and the bound must be
 //! met by one of a few attempts, whose median may not be far off: a neighbour on the machine can spoil an

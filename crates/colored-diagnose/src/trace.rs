@@ -7,11 +7,9 @@
 //!
 //! `Handle::trace` copies all rings into a [`Snapshot`], and delays nobody. A [`Trigger`] does the
 //! same at the moment of an event, and keeps the snapshot until `Handle::frozen` takes it.
-//! [`Snapshot::write_perfetto`] writes a snapshot as a file that <https://ui.perfetto.dev> opens, and [`Snapshot::batch`]
-//! says what limited the work in it. With the feature `hdrhistogram`, `Snapshot::histograms` says how its times are
-//! distributed.
+//! [`Snapshot::write_perfetto`] writes a snapshot as a file that <https://ui.perfetto.dev> opens. With the feature
+//! `hdrhistogram`, `Snapshot::histograms` says how its times are distributed.
 
-mod batch;
 mod file;
 mod freeze;
 #[cfg(feature = "hdrhistogram")]
@@ -20,7 +18,6 @@ mod perfetto;
 mod snapshot;
 mod trigger;
 
-pub use self::batch::{Batch, Blame, Split};
 #[doc(hidden)]
 pub use self::file::write_file;
 pub(crate) use self::freeze::Freezer;

@@ -6,4 +6,4 @@ mod stop;
 
 pub use self::args::Args;
 pub use self::failure::Failure;
-pub use self::stop::{asked_to_stop, finish};
+pub use self::stop::asked_to_stop;

@@ -5,8 +5,5 @@
 #[cfg(unix)]
 mod debian;
 mod examples;
-mod grpc;
-mod http_client;
-mod sqlite;
 mod support;
-mod tokio_sockets;
+mod table;

@@ -5,7 +5,6 @@
 mod bank;
 mod calculator;
 mod counter;
-mod echo;
 mod faults;
 mod game_world;
 #[cfg(unix)]
@@ -14,7 +13,6 @@ mod kv;
 mod pipeline;
 mod proxy;
 mod raft_sim;
-mod rooms;
 mod support;
 
 // The unit tests in the files of `raft-sim`: cargo builds an example as a program or as a test, and the tests above need the

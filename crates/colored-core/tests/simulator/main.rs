@@ -350,7 +350,8 @@ fn every_fault_is_found() {
         };
         let plan = Plan { events, lines: 0, fault, kind, records: false };
         let (mut found, mut committed) = (0, 0);
-        for first in (1..=seeds).step_by(6) {
+        // The first six last: one of them takes twenty seconds until it is sure that a wake is lost.
+        for first in (7..=seeds).step_by(6).chain([1]) {
             run_all(plan, first..first + 6, |run| {
                 committed += u32::from(run.fault_done);
                 if let Some(violation) = run.violation {

@@ -49,14 +49,13 @@ impl Freezer {
     /// Copies the records and keeps them, if that is wanted, nothing is kept, and the last copy is not too young. Returns
     /// the copy.
     pub(crate) fn freeze(&self, trigger: Trigger, scheduler: &Scheduler) -> Option<Arc<Snapshot>> {
-        let called = trigger == Trigger::Call;
-        if scheduler.level() == Level::Off || !(called || self.triggers.contains(&trigger)) {
+        if scheduler.level() == Level::Off || !self.triggers.contains(&trigger) {
             return None;
         }
         // A thread that copies at this moment keeps what this one would.
         let mut state = self.state.try_lock().ok()?;
         let rests = |last: Instant| wall::since(last) < REST;
-        if state.kept.is_some() || !called && state.last.is_some_and(rests) {
+        if state.kept.is_some() || state.last.is_some_and(rests) {
             return None;
         }
         let mut snapshot = self.snapshot(scheduler);

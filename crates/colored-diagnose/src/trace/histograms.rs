@@ -1,8 +1,9 @@
 //! [`Histograms`]: how the times of a snapshot are distributed.
 
 use super::{Event, Snapshot};
-use colored_core::Color;
+use colored_core::{Color, Id};
 use hdrhistogram::Histogram;
+use std::collections::HashMap;
 
 /// How the times of a snapshot are distributed, in nanoseconds, each within 1 %.
 ///
@@ -25,7 +26,7 @@ pub struct Histograms {
 impl Snapshot {
     /// The times of all colors; with the feature `hdrhistogram`.
     ///
-    /// Costs some microseconds for each poll, as [`batch`](Self::batch).
+    /// Costs some microseconds for each poll.
     #[must_use]
     pub fn histograms(&self) -> Histograms {
         self.histograms_if(|_| true)
@@ -50,7 +51,7 @@ impl Snapshot {
                 }
             }
         }
-        for poll in self.polls().into_iter().filter(|poll| wanted(poll.color)) {
+        for poll in recorded_polls(self).into_iter().filter(|poll| wanted(poll.color)) {
             record_time(&mut polls, poll.ran);
             if let Some(waited) = poll.waited {
                 record_time(&mut waits, waited);
@@ -58,6 +59,57 @@ impl Snapshot {
         }
         Histograms { slices, queued, polls, waits }
     }
+}
+
+/// A poll of a task, in nanoseconds.
+struct Polled {
+    task: Id,
+    color: Color,
+    begin: u64,
+    ran: u64,
+    /// From the wake-up to the poll; none if no wake-up is recorded.
+    waited: Option<u64>,
+}
+
+/// The polls of tasks whose slice is recorded.
+fn recorded_polls(snapshot: &Snapshot) -> Vec<Polled> {
+    let mut wakes = HashMap::<Id, Vec<u64>>::new();
+    let mut polls = Vec::new();
+    for thread in &snapshot.threads {
+        // A poll is recorded before the slice around it.
+        let mut before = Vec::new();
+        for record in &thread.records {
+            match record.event {
+                Event::Wake { task, .. } | Event::Spawn { task, .. } => {
+                    wakes.entry(task).or_default().push(record.nanos);
+                }
+                Event::Poll { task, ran } => {
+                    before.push((task, record.nanos.saturating_sub(ran), ran))
+                }
+                Event::Slice { color, ran, .. } => {
+                    let start = record.nanos.saturating_sub(ran);
+                    // Polls of an older slice, whose record is lost, are in none.
+                    let inside = before.drain(..).filter(|(_, begin, _)| *begin >= start);
+                    let polled =
+                        |(task, begin, ran)| Polled { task, color, begin, ran, waited: None };
+                    polls.extend(inside.map(polled));
+                }
+                _ => {}
+            }
+        }
+    }
+    wakes.values_mut().for_each(|wakes| wakes.sort_unstable());
+    polls.sort_by_key(|poll| poll.begin);
+    let mut last = HashMap::<Id, u64>::new();
+    for poll in &mut polls {
+        let since = last.insert(poll.task, poll.begin);
+        // The first wake since the last poll of the task has made it runnable.
+        let first = wakes
+            .get(&poll.task)
+            .and_then(|wakes| wakes.get(wakes.partition_point(|wake| Some(*wake) <= since)));
+        poll.waited = first.and_then(|wake| poll.begin.checked_sub(*wake));
+    }
+    polls
 }
 
 fn empty() -> Histogram<u64> {

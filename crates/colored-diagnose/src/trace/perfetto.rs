@@ -8,7 +8,7 @@
 //!
 //! Each thread and each color has a packet sequence of its own, with interned names and an incremental clock
 //! (`sequence.rs`). All events of one color have one correlation id. A wake is an instant, and a flow leads from it to the
-//! poll that it has caused (`flows.rs`). Flows lead along the polls of the critical path too, which say so.
+//! poll that it has caused (`flows.rs`).
 //!
 //! The ring's order is the truth within a thread. Where a time contradicts it, the later event is moved up
 //! (`timeline.rs`).
@@ -167,12 +167,7 @@ fn write_thread(
         match mark.step {
             Step::Begin => {
                 let ends = flows.to(thread, mark.record);
-                let mut look = Look::of(event);
-                if flows.is_critical(thread, mark.record) {
-                    look = look.with(Label::Critical, 1);
-                }
-                let from = flows.from(thread, mark.record);
-                sequence.slice(mark.nanos, None, &look, (from.as_slice(), ends))?;
+                sequence.slice(mark.nanos, None, &Look::of(event), ends)?;
             }
             Step::End => sequence.end(mark.nanos, None)?,
             Step::Instant => {

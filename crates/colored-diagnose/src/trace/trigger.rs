@@ -4,8 +4,6 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Trigger {
-    /// The program has called `Handle::freeze`.
-    Call,
     /// A task has panicked. The copy is made by the thread of the panic, and its last records are those before the poll
     /// that panicked.
     Panic,

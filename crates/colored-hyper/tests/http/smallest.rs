@@ -111,7 +111,7 @@ async fn cost(
     let client = spawn_blocking(move || {
         let before = cpu("process");
         let own = talk(connect(addr), &pieces);
-        (cpu("process") - before).saturating_sub(own)
+        cpu("process").saturating_sub(before).saturating_sub(own)
     });
     within(client).await.unwrap()
 }

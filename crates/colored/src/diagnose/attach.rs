@@ -44,21 +44,15 @@ impl Attached {
         observer.downcast_ref().expect("`Options::prepare` makes the observer of each runtime")
     }
 
-    /// Keeps the records, if the program wants that. Whether it did.
-    pub(crate) fn freeze(
-        &self,
-        trigger: Trigger,
-        scheduler: &Scheduler,
-        services: &Services,
-    ) -> bool {
-        let Some(snapshot) = self.diagnosis.freeze(trigger, scheduler) else { return false };
+    /// Keeps the records, if the program wants that.
+    fn freeze(&self, trigger: Trigger, scheduler: &Scheduler, services: &Services) {
+        let Some(snapshot) = self.diagnosis.freeze(trigger, scheduler) else { return };
         if let Some(path) = self.diagnosis.file() {
             // The file would hold up this thread, which may be a worker or the reactor thread. If the pool has been shut
             // down, or has no thread, there is no file.
             let job = Job::new(move || write_file(&snapshot, &path));
             let _ = services.pool.submit(Class::File, job);
         }
-        true
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Threads> {

@@ -6,7 +6,7 @@ use crate::diagnose::{Attached, Options, View};
 use colored_diagnose::dump::Dump;
 use colored_diagnose::partitions::PartitionSource;
 use colored_diagnose::report::Report;
-use colored_diagnose::trace::{self, Trigger};
+use colored_diagnose::trace;
 use colored_diagnose::usage::{Level, Snapshot};
 use colored_diagnose::{make_dump, observe_blocking, snapshot};
 use std::sync::Arc;
@@ -110,13 +110,6 @@ impl Handle {
     #[must_use]
     pub fn trace(&self) -> trace::Snapshot {
         Attached::of(&self.services).diagnosis.trace(self.core.scheduler())
-    }
-
-    /// Keeps a copy of all records, as of now, for [`frozen`](Self::frozen), and writes it to the
-    /// [`trace_file`](crate::diagnose::Options::trace_file), if there is one. Returns false if the runtime records nothing, or keeps
-    /// another copy. Costs as much as [`trace`](Self::trace).
-    pub fn freeze(&self) -> bool {
-        Attached::of(&self.services).freeze(Trigger::Call, self.core.scheduler(), &self.services)
     }
 
     /// Takes the copy that was made at the first event since the last call: see

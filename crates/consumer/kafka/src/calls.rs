@@ -81,6 +81,19 @@ impl Calls {
         let _ = self.run(move |client| finish(client, &context)).await;
     }
 
+    /// Joins the group anew.
+    pub(crate) async fn join_again(&self) {
+        let join = |client: &Client| {
+            let Ok(list) = client.subscription() else { return };
+            let topics = list.elements();
+            let names: Vec<_> = topics.iter().map(|of| of.topic()).collect();
+            client.unsubscribe();
+            log_error("a new join", client.subscribe(&names));
+        };
+        // A member that has left joins no more.
+        let _ = self.run(join).await;
+    }
+
     /// Leaves the group. Waits for the call that is under way.
     pub(crate) async fn close(&self) -> Result<(), Error> {
         let turn = Arc::clone(&self.turn).lock_owned().await;

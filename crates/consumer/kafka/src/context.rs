@@ -83,6 +83,11 @@ impl Context {
         noted.1
     }
 
+    /// The topics that the member has read.
+    pub(crate) fn topics(&self) -> Vec<Arc<str>> {
+        lock(&self.topics).keys().map(|name| name.as_str().into()).collect()
+    }
+
     pub(crate) fn push(&self, change: Change) {
         lock(&self.changes).push_back(change);
         self.wake.notify_one();

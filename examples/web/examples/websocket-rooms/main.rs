@@ -1,6 +1,8 @@
-//! Chat in the browser: WebSockets, and the rooms of the example `rooms`. A room is state of a color, so all
-//! of its members hear one order, and no room waits for another. A member whose browser does not read is put
-//! out after two seconds.
+//! Chat in the browser, over WebSocket. A room is state of a color, so all of its members hear one order, and no room waits
+//! for another.
+//!
+//! Nothing grows without a bound: a room that has enough to say makes its speakers wait, and a member whose browser does
+//! not read is put out after two seconds.
 //!
 //! ```text
 //! cargo run --release -p colored-examples-web --example websocket-rooms -- [--addr HOST:PORT]
@@ -10,9 +12,7 @@
 //!
 //! Ctrl-C stops it: every browser is told so by a close frame, and the server ends when they have answered.
 
-#[path = "../../../examples/rooms/hotel.rs"]
 mod hotel;
-#[path = "../../../examples/rooms/room.rs"]
 mod room;
 mod wire;
 

@@ -191,7 +191,7 @@ fn write_lane(
         match step {
             Drawn::Begin(span, track) => {
                 let look = Look::colored(span.name, span.color);
-                sequence.slice(nanos, other(track), &look, (&[], &[]))?;
+                sequence.slice(nanos, other(track), &look, &[])?;
             }
             Drawn::End(track) => sequence.end(nanos, other(track))?,
             Drawn::Count(track, depth) => sequence.count(nanos, track, depth.into())?,

@@ -1,21 +1,19 @@
-//! [`Flows`]: which wake caused which poll, and which polls are on the critical path.
+//! [`Flows`]: which wake caused which poll.
 
 use super::timeline::{Mark, Step};
 use crate::trace::Event;
 use crate::trace::snapshot::Snapshot;
 use colored_core::Id;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// A record, by the index of its thread and its own.
 type Place = (usize, u32);
 
-/// The flows of a file: one for each wake that a poll of its task follows, and one for
-/// the critical path.
+/// The flows of a file: one for each wake that a poll of its task follows.
 #[derive(Default)]
 pub(super) struct Flows {
     from: HashMap<Place, u64>,
     to: HashMap<Place, Vec<u64>>,
-    critical: HashSet<Place>,
 }
 
 /// The begin of a poll.
@@ -56,35 +54,10 @@ impl Flows {
                 flows.to.entry((poll.thread, poll.record)).or_default().push(flow);
             }
         }
-        let begins = polls.values().flatten();
-        let begins = begins.map(|poll| ((poll.thread, poll.record), poll.nanos)).collect();
-        flows.add_critical(snapshot, &begins);
         flows
     }
 
-    /// A flow from each poll of the critical path to the next one that is drawn.
-    fn add_critical(&mut self, snapshot: &Snapshot, begins: &HashMap<Place, u64>) {
-        let place = |(thread, record)| (thread, u32::try_from(record).unwrap_or(u32::MAX));
-        let mut last: Option<(Place, u64)> = None;
-        for place in snapshot.critical_polls().into_iter().map(place) {
-            let Some(&nanos) = begins.get(&place) else { continue };
-            self.critical.insert(place);
-            // A time that contradicts the order has been moved up.
-            if let Some((before, _)) = last.filter(|(_, begin)| *begin <= nanos) {
-                let flow = self.from.len() as u64 + 1;
-                self.from.insert(before, flow);
-                self.to.entry(place).or_default().push(flow);
-            }
-            last = Some((place, nanos));
-        }
-    }
-
-    /// Whether a poll is on that path.
-    pub(super) fn is_critical(&self, thread: usize, record: u32) -> bool {
-        self.critical.contains(&(thread, record))
-    }
-
-    /// The flow that begins at a wake, or at a poll of the critical path.
+    /// The flow that begins at a wake.
     pub(super) fn from(&self, thread: usize, record: u32) -> Option<u64> {
         self.from.get(&(thread, record)).copied()
     }

@@ -70,7 +70,6 @@ pub(super) enum Label {
     Overwritten,
     Dropped,
     LeftOut,
-    Critical,
 }
 
 impl Label {
@@ -86,7 +85,6 @@ impl Label {
             Self::Overwritten => "overwritten",
             Self::Dropped => "dropped",
             Self::LeftOut => "left out of the file",
-            Self::Critical => "on the critical path",
         }
     }
 }

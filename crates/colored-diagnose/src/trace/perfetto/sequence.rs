@@ -40,9 +40,9 @@ impl<'f, 'a, W: io::Write> Sequence<'f, 'a, W> {
         nanos: u64,
         track: Option<u64>,
         look: &Look,
-        flows: (&[u64], &[u64]),
+        ends: &[u64],
     ) -> io::Result<()> {
-        self.named((BEGIN, nanos, track), look, flows)
+        self.named((BEGIN, nanos, track), look, (&[], ends))
     }
 
     pub(super) fn end(&mut self, nanos: u64, track: Option<u64>) -> io::Result<()> {

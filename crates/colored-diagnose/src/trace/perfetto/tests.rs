@@ -68,8 +68,7 @@ fn a_thread_has_slices_by_color_with_polls_and_instants_in_them() {
         BTreeMap::from([("task".into(), 1026), ("by task".into(), 1025)])
     );
     assert_eq!(slices[6].numbers["events"], 4);
-    // The wake, and the critical path.
-    assert_eq!(trace.flows.values().collect::<Vec<_>>(), [&(112, Some(120)), &(100, Some(120))]);
+    assert_eq!(trace.flows.values().collect::<Vec<_>>(), [&(112, Some(120))]);
     let of_color = trace.on("orders");
     assert_eq!(texts(&of_color), [("queued", 93, 100, 0), ("runs on worker-0", 100, 130, 0)]);
     let correlations = of_color.iter().chain([&slices[1], &slices[2]]);

@@ -46,8 +46,7 @@ impl Options {
         self
     }
 
-    /// Writes each copy of [`freeze_on`](Self::freeze_on) and of [`Handle::freeze`](crate::Handle::freeze) to this file
-    /// too, in place of what it held: for <https://ui.perfetto.dev>, as
+    /// Writes each copy of [`freeze_on`](Self::freeze_on) to this file too, in place of what it held: for <https://ui.perfetto.dev>, as
     /// [`Snapshot::write_perfetto`](crate::diagnose::trace::Snapshot::write_perfetto). A thread of the file pool writes it under the
     /// name with `.part` behind it, and renames it when it is complete. A line on the standard error tells if that fails.
     ///

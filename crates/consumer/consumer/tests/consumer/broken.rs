@@ -43,7 +43,8 @@ async fn a_commit_on_receipt_is_found() {
 async fn a_hand_over_without_a_drain_is_found() {
     let scratch = Scratch::new();
     let engine = engine(&scratch, 2).await;
-    send(&engine, 10, 0, 20).await;
+    // Long enough that a busy machine hands over in the middle.
+    send(&engine, 10, 0, 100).await;
     let effects = Effects::default();
     let start = async || {
         let seen = effects.clone();
@@ -72,8 +73,8 @@ async fn a_hand_over_without_a_drain_is_found() {
         sleep(millis(2)).await;
     }
     assert!(violations > 0, "an effect after the partition had gone");
-    until("repeats", || effects.by_key().values().all(|of| of.contains(&19))).await;
-    let checked = std::panic::catch_unwind(|| effects.assert_once_and_in_order(10, 20));
+    until("repeats", || effects.by_key().values().all(|of| of.contains(&99))).await;
+    let checked = std::panic::catch_unwind(|| effects.assert_once_and_in_order(10, 100));
     assert!(checked.is_err(), "effects come twice");
     first.stop().await.unwrap();
     second.stop().await.unwrap();

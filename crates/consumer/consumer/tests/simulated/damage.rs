@@ -99,7 +99,10 @@ async fn check(engine: &Engine, known: &Known) -> Vec<u64> {
 async fn damage(old: &Files) -> std::io::Result<()> {
     let topics = Path::new(DIRECTORY).join("topics");
     let all = copies::list(Path::new(DIRECTORY)).await?;
-    let logs: Vec<&PathBuf> = all.keys().filter(|path| path.extension().is_some()).collect();
+    // Not the lock, and not what was cut off before.
+    let is_log =
+        |(path, bytes): &(&PathBuf, &Vec<u8>)| path.extension().is_some() && !bytes.is_empty();
+    let logs: Vec<&PathBuf> = all.iter().filter(is_log).map(|(path, _)| path).collect();
     let path = logs[random() as usize % logs.len()];
     let length = all[path].len();
     match random() % 5 {

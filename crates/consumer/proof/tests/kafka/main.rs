@@ -1,5 +1,6 @@
 //! Kafka as the engine of a consumer, with a real broker.
 
+mod altered;
 mod conformance;
 mod faults;
 mod group;

@@ -25,40 +25,34 @@ async fn echo(times: u64) -> SocketAddr {
     addr
 }
 
-#[test]
-fn a_thousand_round_trips_on_each_connection() {
-    with_tokio(async {
-        let addr = echo(EACH).await;
-        let visits = in_colors(4, 2, |witness, task| async move {
-            let mut stream = TcpStream::connect(addr).await.unwrap();
+pub(super) async fn many() -> u64 {
+    let addr = echo(EACH).await;
+    let visits = in_colors(4, 2, |witness, task| async move {
+        let mut stream = TcpStream::connect(addr).await.unwrap();
+        witness.visit();
+        for n in 0..EACH {
+            stream.write_u64(task << 32 | n).await.unwrap();
             witness.visit();
-            for n in 0..EACH {
-                stream.write_u64(task << 32 | n).await.unwrap();
-                witness.visit();
-                assert_eq!(stream.read_u64().await.unwrap(), task << 32 | n);
-                witness.visit();
-            }
-        });
-        assert_eq!(visits.await, 8 * (2 * EACH + 1));
+            assert_eq!(stream.read_u64().await.unwrap(), task << 32 | n);
+            witness.visit();
+        }
     });
+    visits.await
 }
 
-#[test]
-fn a_peer_that_goes_away_is_an_error() {
-    with_tokio(async {
-        let addr = echo(3).await;
-        let visits = in_colors(4, 2, |witness, task| async move {
-            let mut stream = TcpStream::connect(addr).await.unwrap();
-            for _ in 0..3 {
-                stream.write_u64(task).await.unwrap();
-                assert_eq!(stream.read_u64().await.unwrap(), task);
-                witness.visit();
-            }
-            stream.read_u64().await.unwrap_err();
+pub(super) async fn gone() {
+    let addr = echo(3).await;
+    let visits = in_colors(4, 2, |witness, task| async move {
+        let mut stream = TcpStream::connect(addr).await.unwrap();
+        for _ in 0..3 {
+            stream.write_u64(task).await.unwrap();
+            assert_eq!(stream.read_u64().await.unwrap(), task);
             witness.visit();
-        });
-        assert_eq!(visits.await, 8 * 4);
+        }
+        stream.read_u64().await.unwrap_err();
+        witness.visit();
     });
+    assert_eq!(visits.await, 8 * 4);
 }
 
 /// And so it may overlap any task. It reaches a color by a cell, or by a spawn: its thread is inside of our runtime.

@@ -1,0 +1,87 @@
+//! quinn, which finds tokio's runtime. The example `quic-own-sockets` gives it our sockets.
+
+use super::EACH;
+use crate::support::in_colors;
+use colored::spawn_unique;
+use colored::sync::Barrier;
+use colored_libraries::SelfSigned;
+use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
+use quinn::{ClientConfig, Connection, ConnectionError, Endpoint, ServerConfig};
+use std::sync::Arc;
+
+/// A server that echoes each stream, a client, and a connection between them.
+async fn connect() -> (Endpoint, Endpoint, Connection) {
+    let tls = SelfSigned::new().unwrap();
+    let config = QuicServerConfig::try_from(tls.server("echo").unwrap()).unwrap();
+    let config = ServerConfig::with_crypto(Arc::new(config));
+    let server = Endpoint::server(config, "127.0.0.1:0".parse().unwrap()).unwrap();
+    let addr = server.local_addr().unwrap();
+    let accepting = server.clone();
+    drop(spawn_unique(async move {
+        while let Some(incoming) = accepting.accept().await {
+            if let Ok(connection) = incoming.await {
+                drop(spawn_unique(echo(connection)));
+            }
+        }
+    }));
+    let mut client = Endpoint::client("127.0.0.1:0".parse().unwrap()).unwrap();
+    let config = QuicClientConfig::try_from(tls.client("echo").unwrap()).unwrap();
+    client.set_default_client_config(ClientConfig::new(Arc::new(config)));
+    let connection = client.connect(addr, "localhost").unwrap().await.unwrap();
+    (server, client, connection)
+}
+
+async fn echo(connection: Connection) {
+    while let Ok((mut send, mut receive)) = connection.accept_bi().await {
+        drop(spawn_unique(async move {
+            let Ok(request) = receive.read_to_end(100).await else { return };
+            send.write_all(&request).await.unwrap();
+            send.finish().unwrap();
+        }));
+    }
+}
+
+pub(super) async fn many() -> u64 {
+    let (server, client, connection) = connect().await;
+    let visits = in_colors(10, 2, |witness, task| {
+        let connection = connection.clone();
+        async move {
+            for n in 0..EACH {
+                let (mut send, mut receive) = connection.open_bi().await.unwrap();
+                witness.visit();
+                let request = format!("task {task}, stream {n}");
+                send.write_all(request.as_bytes()).await.unwrap();
+                send.finish().unwrap();
+                let answer = receive.read_to_end(100).await.unwrap();
+                witness.visit();
+                assert_eq!(answer, request.as_bytes());
+            }
+        }
+    });
+    let visits = visits.await;
+    connection.close(0_u32.into(), b"done");
+    client.wait_idle().await;
+    server.close(0_u32.into(), b"done");
+    server.wait_idle().await;
+    visits
+}
+
+pub(super) async fn gone() {
+    let (server, _client, connection) = connect().await;
+    let all_wait = Arc::new(Barrier::new(8));
+    let visits = in_colors(4, 2, |witness, _| {
+        let (server, connection) = (server.clone(), connection.clone());
+        let all_wait = all_wait.clone();
+        async move {
+            let (_send, mut receive) = connection.open_bi().await.unwrap();
+            all_wait.wait().await;
+            server.close(0_u32.into(), b"gone");
+            receive.read_to_end(100).await.unwrap_err();
+            witness.visit();
+            let error = connection.open_bi().await.unwrap_err();
+            assert!(matches!(error, ConnectionError::ApplicationClosed(_)), "{error:?}");
+            witness.visit();
+        }
+    });
+    assert_eq!(visits.await, 16);
+}
