@@ -12,8 +12,8 @@ use colored_engines_proof::kafka::Sender;
 use colored_engines_proof::suite::TestTopic;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// So many cases run at a time. A guess: the machine is busy with the broker.
-const AT_A_TIME: usize = 6;
+/// So many cases run at a time. A guess: most of the time of a case is that of rebalances.
+const AT_A_TIME: usize = 15;
 
 struct Log {
     topic: Topic,
