@@ -89,7 +89,7 @@ impl Observe for Scheduler {
 
     #[cold]
     fn record(&self, level: Level, event: Event) {
-        // What happens in the middle of a poll has the time at which it does: what a critical path is measured by.
+        // What happens in the middle of a poll has its own time, not that of the last look at the clock.
         let nanos = || if level < Level::Tasks { self.noted_time() } else { self.now() };
         self.record_at(level, nanos, event);
     }
