@@ -1,6 +1,8 @@
 //! Each kind of queue keeps the order of its events, and loses none.
 
-use colored_lab::queues::{Deque, Event, Injector, NonBlocking, OneLock, Os, Queue, Spin, TwoLocks, run};
+use colored_lab::queues::{
+    Deque, Event, Injector, NonBlocking, OneLock, Os, Queue, Spin, TwoLocks, run,
+};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 const EVENTS: u32 = 100;
