@@ -7,13 +7,15 @@ mod make;
 mod operations;
 
 use self::make::{Side, Target};
-use self::operations::Operation;
+use self::operations::{Operation, Outcome};
 use super::in_all_modes;
 use colored::fs::{File, OpenOptions};
+use colored_tests::child;
 use colored_tests::scratch::Scratch;
 use fastrand::Rng;
-use rustix::fs::OFlags;
+use rustix::fs::{AtFlags, CWD, Gid, Mode, OFlags, Uid, chownat};
 use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
 
 /// How the twins are opened: as one of a few letters, and flags of the system.
 #[derive(Clone, Copy, Debug)]
@@ -140,6 +142,15 @@ fn files_on_disks_and_in_memory_are_as_those_of_std() {
 
 /// Shows G13.
 #[test]
+fn mounted_files_are_as_those_of_std() {
+    let line = "unshare --mount true 2>/dev/null && exec unshare --mount \"$0\" \"$@\"";
+    child::run_after(line, module_path!(), "mounted_files_are_as_those_of_std", || {
+        compare_all(make::mounted);
+    });
+}
+
+/// Shows G13.
+#[test]
 fn files_that_the_system_makes_are_as_those_of_std() {
     compare_all(make::of_the_system);
 }
@@ -160,4 +171,64 @@ fn pipes_and_sockets_are_as_those_of_std() {
 #[test]
 fn what_cannot_be_opened_has_the_error_of_std() {
     compare_all(make::refused);
+}
+
+/// Root may do everything: the twins are opened as somebody else.
+/// Shows G13.
+#[test]
+fn files_of_somebody_else_are_as_those_of_std() {
+    child::run(module_path!(), "files_of_somebody_else_are_as_those_of_std", || {
+        let scratch = Scratch::new();
+        for (name, mode) in [("read", 0o444), ("none", 0o400)] {
+            let path = scratch.file(name, "bytes of root");
+            rustix::fs::chmod(&path, Mode::from_raw_mode(mode)).unwrap();
+        }
+        let here = scratch.path().to_owned();
+        rustix::fs::chmod(&here, Mode::from_raw_mode(0o755)).unwrap();
+        let nobody = (Uid::from_raw(65534), Gid::from_raw(65534));
+        if rustix::process::geteuid().is_root() {
+            // Of this thread, and so of those that it makes.
+            rustix::thread::set_thread_res_gid(nobody.1, nobody.1, nobody.1).unwrap();
+            rustix::thread::set_thread_res_uid(nobody.0, nobody.0, nobody.0).unwrap();
+        }
+        let (read, none) = (here.join("read"), here.join("none"));
+        let new = here.join("new");
+        let is_foreign = chownat(CWD, &read, Some(nobody.0), None, AtFlags::empty()).is_err();
+        in_all_modes(move || {
+            let (read, none, new) = (read.clone(), none.clone(), new.clone());
+            async move {
+                for (path, letters) in [
+                    (&read, "r"),
+                    (&read, "w"),
+                    (&read, "a"),
+                    (&read, "rwct"),
+                    (&none, "r"),
+                    (&none, "w"),
+                    (&new, "wc"),
+                    (&new, "wn"),
+                ] {
+                    same_opening(path, How::new(letters), is_foreign).await;
+                }
+            }
+        });
+    });
+}
+
+/// Opens a file twice, reads it twice, and writes to it twice.
+async fn same_opening(path: &Path, how: How, is_foreign: bool) {
+    let (std, ours) = (how.std().open(path), how.ours().open(path).await);
+    let kinds = (std.as_ref().err().map(|e| e.kind()), ours.as_ref().err().map(|e| e.kind()));
+    assert_eq!(kinds.0, kinds.1, "{path:?} {how:?}");
+    if is_foreign && how.letters != "r" {
+        assert!(kinds.0.is_some(), "{path:?} {how:?}: nobody may do that");
+    }
+    if let (Ok(mut std), Ok(mut ours)) = (std, ours) {
+        let row = Target::row("of somebody else", how, "rw");
+        let side = Side::at(path);
+        for operation in [Operation::Read(5), Operation::Write(vec![1, 2])] {
+            let wanted: Outcome = operation.of_std(&mut std, &side, &row);
+            let found = operation.of_ours(&mut ours, &side, &row).await;
+            assert_eq!(wanted.short(), found.short(), "{path:?} {how:?} {operation:?}");
+        }
+    }
 }

@@ -6,6 +6,7 @@ use colored_tests::scratch::Scratch;
 use colored_tests::terminal;
 use rustix::fs::{CWD, FileType, MemfdFlags, Mode, OFlags, memfd_create, mkfifoat, mknodat};
 use rustix::io::{ioctl_fionbio, ioctl_fionread};
+use rustix::mount::{UnmountFlags, mount_bind, unmount};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
@@ -179,6 +180,29 @@ pub(super) fn on_disks() -> Vec<Target> {
         Target::on_disk("a file to append to", How::new("ra"), "RwwWmy").made(file),
         Target { is_direct: true, ..Target::on_disk("a direct file", direct, "rorRRwWWspm") }
             .made(move |scratch, side| is_direct(scratch).then(|| file(scratch, side)).flatten()),
+        Target::on_disk("a synchronous file", How::new("rw").with(OFlags::SYNC), "rwWRs")
+            .made(file),
+        Target::on_disk("a link to a link", How::new("rw"), ALL).made(|scratch, side| {
+            let links = [format!("{side}.1"), format!("{side}.2")].map(|name| scratch.join(&name));
+            let _ = links.each_ref().map(std::fs::remove_file);
+            symlink(scratch.file(side, pattern()), &links[0]).unwrap();
+            symlink(&links[0], &links[1]).unwrap();
+            Some(Side::at(&links[1]))
+        }),
+        Target::on_disk("a hard link", How::new("rw"), ALL).made(|scratch, side| {
+            let link = scratch.join(&format!("{side}.link"));
+            std::fs::hard_link(scratch.file(side, pattern()), &link).unwrap();
+            Some(Side::at(link))
+        }),
+        Target::on_disk("a dangling link that is created", How::new("rwc"), ALL).made(
+            |scratch, side| {
+                let link = scratch.join(&format!("{side}.link"));
+                symlink(scratch.join(side), &link).unwrap();
+                Some(Side::at(link))
+            },
+        ),
+        Target::on_disk("a name of 255 bytes", How::new("rwc"), ALL)
+            .made(|scratch, side| Some(Side::at(scratch.join(&format!("{side:0>255}"))))),
         Target::on_disk("a file by its descriptor", How::new("rw"), ALL).made(|scratch, side| {
             let file = File::open(scratch.file(side, pattern())).unwrap();
             let number = std::os::fd::IntoRawFd::into_raw_fd(file);
@@ -219,6 +243,21 @@ pub(super) fn on_disks() -> Vec<Target> {
         Target::row("a directory by its flag", How::new("r").with(OFlags::DIRECTORY), "roRwWp")
             .made(|scratch, _| Some(Side::at(scratch.path()))),
         Target::of("/proc", "r", "roRwWmp"),
+    ]
+}
+
+/// In a namespace of mounts of its own.
+pub(super) fn mounted() -> Vec<Target> {
+    vec![
+        Target { has_contents: false, ..Target::on_disk("a bind-mounted file", How::new(""), ALL) }
+            .made(|scratch, side| {
+                let (source, place) = (scratch.file(side, pattern()), scratch.join("place"));
+                std::fs::write(&place, "").unwrap();
+                mount_bind(&source, &place).ok()?;
+                let opened = File::options().read(true).write(true).open(&place);
+                unmount(&place, UnmountFlags::DETACH).unwrap();
+                Some(Side::open(opened.unwrap()))
+            }),
     ]
 }
 
@@ -344,11 +383,37 @@ pub(super) fn refused() -> Vec<Target> {
         link
     };
     vec![
+        refused("no file", "r", |scratch| scratch.join("none")),
+        refused("no directory", "rwc", |scratch| scratch.join("none/file")),
+        refused("a file in a file", "r", |scratch| scratch.file("file", "").join("file")),
         refused("a file that exists", "wn", |scratch| scratch.file("file", "")),
+        refused("a directory to write", "w", |scratch| scratch.path().to_owned()),
         refused("a directory to make", "rwc", |scratch| scratch.path().to_owned()),
         refused("nothing to do", "", |scratch| scratch.file("file", "")),
         refused("truncate and append", "at", |scratch| scratch.file("file", "")),
         refused("create without write", "rc", |scratch| scratch.join("none")),
+        refused("a name of 256 bytes", "rwc", |scratch| scratch.join(&"n".repeat(256))),
+        refused("a path of 5000 bytes", "r", |scratch| scratch.join(&"n/".repeat(2500))),
+        refused("a path with a zero", "r", |scratch| scratch.join("a\0b")),
+        refused("the empty path", "r", |_| PathBuf::new()),
+        refused("a dangling link", "r", |scratch| {
+            let link = scratch.join("link");
+            let _ = std::fs::remove_file(&link);
+            symlink(scratch.join("none"), &link).unwrap();
+            link
+        }),
+        refused("a link to itself", "r", |scratch| {
+            let link = scratch.join("link");
+            let _ = std::fs::remove_file(&link);
+            symlink(&link, &link).unwrap();
+            link
+        }),
+        refused("a socket", "rw", |scratch| {
+            let path = scratch.join("socket");
+            let _ = std::fs::remove_file(&path);
+            drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
+            path
+        }),
         refused("a device that is none", "rw", |scratch| {
             let path = scratch.join("device");
             let number = rustix::fs::makedev(240, 77);
@@ -361,6 +426,8 @@ pub(super) fn refused() -> Vec<Target> {
             let _ = mknodat(CWD, &path, FileType::BlockDevice, Mode::RWXU, number);
             path
         }),
+        refused("/proc/self/status to make", "wn", |_| "/proc/self/none".into()),
+        refused("a file of /sys to make", "wc", |_| "/sys/kernel/none".into()),
         refused("a pipe to write in non-blocking mode", "w", |scratch| {
             let path = scratch.join("pipe");
             let _ = mkfifoat(CWD, &path, Mode::RWXU);
