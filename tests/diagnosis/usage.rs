@@ -37,7 +37,7 @@ fn is_about(time: Duration, expected: Duration) -> bool {
     (expected * 8 / 10..=expected * 12 / 10).contains(&time)
 }
 
-/// Twenty tasks of one color wait for the color, and those of twenty colors for the worker: the first for none, the last for
+/// Twenty tasks of one color wait for the color, and twenty tasks of twenty colors for the worker: the first for none, the last for
 /// 19 others, so 190 times as long as each takes.
 #[test]
 fn tasks_wait_for_their_color_or_for_the_cpu() {

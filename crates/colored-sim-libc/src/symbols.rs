@@ -122,7 +122,7 @@ mod wide {
     use super::{Hidden, c_int, c_long, c_void, clockid_t, is_missing, time_of, transmute};
 
     /// The number of the system call of this name, which `libc` does not have for each target. It is one number on all
-    /// targets, but those of MIPS begin at 4,000.
+    /// targets, but MIPS counts from 4,000.
     pub(super) const NUMBER: c_long =
         if cfg!(any(target_arch = "mips", target_arch = "mips32r6")) { 4403 } else { 403 };
 

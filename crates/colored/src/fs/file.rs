@@ -297,7 +297,7 @@ impl File {
     ///
     /// # Errors
     ///
-    /// Those of the standard library: `InvalidInput` if the position is before the start, or behind the last one that the
+    /// The standard library's: `InvalidInput` if the position is before the start, or behind the last one that the
     /// file may have, which is the end of a block device; [`NotSeekable`](ErrorKind::NotSeekable) for a pipe or a terminal.
     pub async fn seek(&mut self, target: SeekFrom) -> io::Result<u64> {
         self.cursor.start_seek(target);

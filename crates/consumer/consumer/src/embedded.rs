@@ -49,7 +49,7 @@
 //! [`Damage::Skip`] no consumer ends for what is lost. A topic whose files were all deleted is another log
 //! ([`Extent::identity`](crate::Extent::identity)), and begins where the commits say that it had ended.
 //!
-//! The generation of a group never falls, also if commits are damaged, deleted, or those of an older copy, or the whole directory
+//! The generation of a group never falls, also if commits are damaged, deleted, or taken from an older copy, or the whole directory
 //! is made anew: at each opening it is at least the time in microseconds since 1970.
 //!
 //! What cannot be told:
