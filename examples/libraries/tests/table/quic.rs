@@ -12,21 +12,20 @@ use std::sync::Arc;
 /// A server that echoes each stream, a client, and a connection between them.
 async fn connect() -> (Endpoint, Endpoint, Connection) {
     let tls = SelfSigned::new().unwrap();
-    let config = QuicServerConfig::try_from(tls.server("echo").unwrap()).unwrap();
-    let config = ServerConfig::with_crypto(Arc::new(config));
-    let server = Endpoint::server(config, "127.0.0.1:0".parse().unwrap()).unwrap();
-    let addr = server.local_addr().unwrap();
+    let crypto = Arc::new(QuicServerConfig::try_from(tls.server("echo").unwrap()).unwrap());
+    let any = "127.0.0.1:0".parse().unwrap();
+    let server = Endpoint::server(ServerConfig::with_crypto(crypto), any).unwrap();
     let accepting = server.clone();
     drop(spawn_unique(async move {
         while let Some(incoming) = accepting.accept().await {
-            if let Ok(connection) = incoming.await {
-                drop(spawn_unique(echo(connection)));
-            }
+            let Ok(connection) = incoming.await else { continue };
+            drop(spawn_unique(echo(connection)));
         }
     }));
-    let mut client = Endpoint::client("127.0.0.1:0".parse().unwrap()).unwrap();
-    let config = QuicClientConfig::try_from(tls.client("echo").unwrap()).unwrap();
-    client.set_default_client_config(ClientConfig::new(Arc::new(config)));
+    let mut client = Endpoint::client(any).unwrap();
+    let crypto = Arc::new(QuicClientConfig::try_from(tls.client("echo").unwrap()).unwrap());
+    client.set_default_client_config(ClientConfig::new(crypto));
+    let addr = server.local_addr().unwrap();
     let connection = client.connect(addr, "localhost").unwrap().await.unwrap();
     (server, client, connection)
 }
@@ -75,8 +74,7 @@ pub(super) async fn gone() {
     ask(&connection, "the handshake has ended").await;
     let all_wait = Arc::new(Barrier::new(8));
     let visits = in_colors(4, 2, |witness, _| {
-        let (server, connection) = (server.clone(), connection.clone());
-        let all_wait = all_wait.clone();
+        let (server, connection, all_wait) = (server.clone(), connection.clone(), all_wait.clone());
         async move {
             let (_send, mut receive) = connection.open_bi().await.unwrap();
             all_wait.wait().await;
