@@ -20,35 +20,42 @@ impl Options {
     /// Reads this process's arguments.
     ///
     /// `--quick` and `--full` set the mode. Without either, `--bench` (which cargo adds) means
-    /// full, and its absence a smoke run, as under `cargo test`. Other options are ignored;
+    /// full, and its absence a smoke run, as under `cargo test`. Another option ends the process with an error;
     /// every other argument is a filter, and a row runs if its name contains any of them.
     #[must_use]
     pub fn from_arguments() -> Self {
-        Self::parse(std::env::args().skip(1))
+        Self::parse(std::env::args().skip(1)).unwrap_or_else(|flag| {
+            eprintln!(
+                "no option {flag}: there are --quick and --full, and parts of the rows' names"
+            );
+            std::process::exit(2)
+        })
     }
 
-    fn parse(arguments: impl Iterator<Item = String>) -> Self {
-        let (flags, filters): (Vec<_>, Vec<_>) = arguments.partition(|text| text.starts_with('-'));
-        let has = |flag: &str| flags.iter().any(|given| given == flag);
-        let mode = if has("--quick") {
-            Mode::Quick
-        } else if has("--full") || has("--bench") {
-            Mode::Full
-        } else {
-            Mode::Smoke
-        };
-        Self { mode, filters }
+    /// Returns the first option that there is not.
+    fn parse(arguments: impl Iterator<Item = String>) -> Result<Self, String> {
+        let (mut mode, mut filters) = (Mode::Smoke, Vec::new());
+        for argument in arguments {
+            match &*argument {
+                "--quick" => mode = Mode::Quick,
+                "--full" | "--bench" if mode == Mode::Quick => {}
+                "--full" | "--bench" => mode = Mode::Full,
+                _ if argument.starts_with('-') => return Err(argument),
+                _ => filters.push(argument),
+            }
+        }
+        Ok(Self { mode, filters })
     }
 
     /// The arguments that ask for the same in a child process.
     #[must_use]
     pub fn to_arguments(&self) -> Vec<String> {
         let mode = match self.mode {
-            Mode::Full => Some("--full"),
-            Mode::Quick => Some("--quick"),
-            Mode::Smoke => None,
+            Mode::Full => &["--full"][..],
+            Mode::Quick => &["--quick"],
+            Mode::Smoke => &[],
         };
-        mode.map(String::from).into_iter().chain(self.filters.clone()).collect()
+        mode.iter().map(|&flag| flag.to_owned()).chain(self.filters.clone()).collect()
     }
 
     /// Whether the row called `name` shall run.
@@ -132,7 +139,7 @@ mod tests {
     use super::*;
 
     fn options(arguments: &[&str]) -> Options {
-        Options::parse(arguments.iter().copied().map(String::from))
+        Options::parse(arguments.iter().copied().map(String::from)).unwrap()
     }
 
     #[test]
@@ -140,12 +147,14 @@ mod tests {
         assert_eq!(options(&["--bench"]).mode, Mode::Full);
         assert_eq!(options(&["--quick", "--bench"]).mode, Mode::Quick);
         assert_eq!(options(&[]).mode, Mode::Smoke);
+        let unknown = ["--quick", "--help"].map(String::from);
+        assert_eq!(Options::parse(unknown.into_iter()).unwrap_err(), "--help");
     }
 
     #[test]
     fn a_row_matches_any_filter_and_a_child_gets_the_same() {
         let given = options(&["http", "--bench", "spawn_many"]);
-        let child = Options::parse(given.to_arguments().into_iter());
+        let child = Options::parse(given.to_arguments().into_iter()).unwrap();
         for options in [given, child] {
             assert_eq!(options.mode, Mode::Full);
             assert!(options.matches("http_64"));

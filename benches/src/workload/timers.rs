@@ -25,12 +25,6 @@ const fn size(mode: Mode) -> (usize, usize) {
     }
 }
 
-/// A case of fewer sleepers, for plots.
-#[must_use]
-pub fn plotted(on: Runtimes) -> Case {
-    case(on, on.unique(), (20_000, 1))
-}
-
 fn case(on: Runtimes, subject: impl Rival, (count, rounds): (usize, usize)) -> Case {
     Case {
         unit: Unit::ns("ns/sleep"),

@@ -3,6 +3,7 @@
 #
 #     ./measure.sh tls|software [ROUNDS]   the colorings, with the cipher of the processor, or one in software
 #     ./measure.sh processors [ROUNDS]     1 to 4 workers, each with a limit of CPU time; needs root and control groups, version 1
+#     ./measure.sh copies [ROUNDS]         two servers of one worker, each of half the clients, beside one of two workers
 #     ./measure.sh share                   the share of the cipher in software, by `perf`
 #     ./measure.sh report                  what a runtime says that limits the serial server, and names the cipher
 #     ./measure.sh peer [ROUNDS]           sfs beside nfs3_server with stunnel, under libnfs; needs libnfs-utils and stunnel4
@@ -35,17 +36,21 @@ mkdir -p "$scratch/served/pub"
 for file in "${files[@]}"; do head -c 32M /dev/urandom >"$scratch/served/pub/$file"; done
 
 # Starts a server, and notes its process and the name that it prints: `start WORKERS PROGRAM ARGUMENT..`
+servers=() names=()
 start() {
     : >"$scratch/name"
     COLORED_WORKERS=$1 "${@:2}" >"$scratch/name" &
     server=$!
     processes+=("$server")
     until name=$(awk '/^serves/ { print $2; found = 1 } END { exit !found }' "$scratch/name"); do sleep 0.05; done
+    servers+=("$server") names+=("$name")
 }
 
+# Ends all servers.
 stop() {
-    kill "$server"
-    wait "$server" || true
+    kill "${servers[@]}"
+    wait "${servers[@]}" || true
+    servers=() names=()
 }
 
 # Starts a server of a cipher and a coloring.
@@ -66,14 +71,20 @@ read_all() {
     for client in "${clients[@]}"; do wait "$client"; done
 }
 
+# The servers take turns.
 # shellcheck disable=SC2317 # called by name
-by_sfs() { COLORED_WORKERS=1 "$sfs" cat "${name}pub/$1" >/dev/null; }
+by_sfs() { COLORED_WORKERS=1 "$sfs" cat "${names[$1 % ${#names[@]}]}pub/$1" >/dev/null; }
 
 # The directories of the threads that are workers.
 workers() { grep -l '^colored-w' /proc/"$server"/task/*/comm | xargs dirname; }
 
-# Each thread of the server, and its CPU time in ns.
-used() { for task in /proc/"$server"/task/*; do echo "${task##*/} $(cut -d' ' -f1 "$task/schedstat")"; done; }
+# Each thread of the servers, and its CPU time in ns.
+used() {
+    local server task
+    for server in "${servers[@]}"; do
+        for task in /proc/"$server"/task/*; do echo "${task##*/} $(cut -d' ' -f1 "$task/schedstat")"; done
+    done
+}
 
 # Prints the wall time, the CPU time of all threads, and that of the busiest one, in ms for a MiB.
 measure() {
@@ -138,6 +149,22 @@ colorings() {
                 measure >>"$scratch/row-$coloring-$workers"
                 stop
             done
+        done
+    done
+    print_all
+}
+
+copies() {
+    local run round
+    echo "coloring, workers: wall time, CPU time of all threads and of the busiest one, ms for a MiB"
+    for round in $(seq "$rounds"); do
+        for run in serial-1 cipher-2 files-2 two-copies; do
+            case $run in
+                two-copies) serve software serial 1 && serve software serial 1 ;;
+                *) serve software "${run%-*}" "${run#*-}" ;;
+            esac
+            measure >>"$scratch/row-$run"
+            stop
         done
     done
     print_all
@@ -224,6 +251,6 @@ peer() {
 
 case $what in
     tls | software) colorings "$what" ;;
-    processors | share | report | peer) "$what" ;;
+    processors | copies | share | report | peer) "$what" ;;
     *) sed -n '2,/^set/s/^# \?//p' "$0" && exit 1 ;;
 esac
