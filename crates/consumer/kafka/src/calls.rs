@@ -7,7 +7,8 @@
 //! * No list of the client outlives its call: the client waits for such lists when it ends.
 
 use crate::context::{Change, Client, Context, add, list, lock, log_error};
-use crate::lookups::extents;
+use crate::lookups::{extents, prepare};
+use crate::ownership::Finished;
 use crate::sys;
 use colored::sync::Mutex;
 use colored_consumer::{Commit, CommitError, Control, Error, Extent, Owned, TopicPartition};
@@ -78,20 +79,10 @@ impl Calls {
     pub(crate) async fn finish(&self) {
         let context = Arc::clone(&self.context);
         // A member that has left has nothing to hand over.
-        let _ = self.run(move |client| finish(client, &context)).await;
-    }
-
-    /// Joins the group anew.
-    pub(crate) async fn join_again(&self) {
-        let join = |client: &Client| {
-            let Ok(list) = client.subscription() else { return };
-            let topics = list.elements();
-            let names: Vec<_> = topics.iter().map(|of| of.topic()).collect();
-            client.unsubscribe();
-            log_error("a new join", client.subscribe(&names));
-        };
-        // A member that has left joins no more.
-        let _ = self.run(join).await;
+        let again = self.run(move |client| finish(client, &context)).await.unwrap_or_default();
+        if !again.is_empty() {
+            let _detached = colored::spawn_unique(prepare(self.clone(), again));
+        }
     }
 
     /// Leaves the group. Waits for the call that is under way.
@@ -116,6 +107,7 @@ impl Calls {
                     lock(&self.context.ownership).revoke(partitions, true);
                 }
             }
+            lock(&self.context.ownership).lose_revoked();
             finish(&client, &self.context);
             if self.context.must_leave {
                 leave_group(&client);
@@ -146,12 +138,13 @@ pub(crate) fn unassign(client: &Client, partitions: &[TopicPartition]) {
     log_error("the end of a partition", client.incremental_unassign(&list));
 }
 
-fn finish(client: &Client, context: &Context) {
+/// Returns what the member has again.
+fn finish(client: &Client, context: &Context) -> Vec<Owned> {
     // Held until the client has it, so that no partition begins meanwhile.
     let mut ownership = lock(&context.ownership);
-    if let Some(fetched) = ownership.finish() {
-        unassign(client, &fetched);
-    }
+    let Some(Finished { fetched, again }) = ownership.finish() else { return Vec::new() };
+    unassign(client, &fetched);
+    again
 }
 
 /// Commits and releases for a [`Member`](crate::Member).

@@ -23,8 +23,8 @@ pub(crate) type Client = BaseConsumer<Context>;
 /// What a member has to hear.
 #[derive(Debug)]
 pub(crate) enum Change {
-    /// The group assigns partitions, in a generation.
-    Assigned(Vec<TopicPartition>, u64),
+    /// The group assigns partitions.
+    Assigned(Vec<Owned>),
     /// What was committed in new partitions, and what their logs have.
     Prepared(Vec<(Owned, Assignment)>),
     /// The group wants partitions back, or they are lost.
@@ -83,11 +83,6 @@ impl Context {
         noted.1
     }
 
-    /// The topics that the member has read.
-    pub(crate) fn topics(&self) -> Vec<Arc<str>> {
-        lock(&self.topics).keys().map(|name| name.as_str().into()).collect()
-    }
-
     pub(crate) fn push(&self, change: Change) {
         lock(&self.changes).push_back(change);
         self.wake.notify_one();
@@ -140,7 +135,9 @@ impl Context {
         let is_closing = self.is_closing.load(Ordering::Relaxed);
         if what == RDKafkaRespErr::RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS {
             if !is_closing && !partitions.is_empty() {
-                self.push(Change::Assigned(partitions, fencing_token(client)));
+                let generation = fencing_token(client);
+                let own = |partition| Owned { partition, generation };
+                self.push(Change::Assigned(partitions.into_iter().map(own).collect()));
             }
             // The client fetches a partition from `begin` on.
             let nothing = TopicPartitionList::new();
@@ -165,7 +162,8 @@ impl Context {
     fn give_up(&self, client: &Client, partitions: Vec<TopicPartition>) {
         let mut ownership = lock(&self.ownership);
         ownership.revoke(partitions, true);
-        let fetched = ownership.finish().unwrap_or_default();
+        ownership.lose_revoked();
+        let fetched = ownership.finish().map(|finished| finished.fetched).unwrap_or_default();
         log_error("the end of a hand-over", client.incremental_unassign(&list(&fetched)));
     }
 }

@@ -23,9 +23,6 @@ const TICK: Duration = Duration::from_millis(500);
 /// place on. It costs a broker an answer from its memory.
 const LOOK: Duration = Duration::from_secs(3);
 
-/// So many looks at topics that are there again, without a partition, are enough: a group that has assigned them has told it.
-const LOOKS: u32 = 2;
-
 /// How often a member that is about to join looks whether it has.
 const JOIN_TICK: Duration = Duration::from_millis(20);
 
@@ -47,8 +44,6 @@ pub struct Member {
     fatal: Option<String>,
     /// When the member looks at its topics again. None while it does.
     next_look: Option<Instant>,
-    /// A topic was gone, and the member has no partition since: how often it has seen topics again.
-    seen_again: Option<u32>,
 }
 
 impl fmt::Debug for Member {
@@ -70,7 +65,6 @@ impl Member {
             step: None,
             fatal: None,
             next_look: Some(Instant::now() + LOOK),
-            seen_again: None,
         }
     }
 

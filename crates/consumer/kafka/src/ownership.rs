@@ -4,6 +4,8 @@
 //!
 //! * A partition has one generation at a time, and a commit counts only in that generation.
 //! * A revocation is complete when each of its partitions was released, or was never told to the consumer.
+//! * What is assigned again during its revocation is claimed when that is finished. Until then the client fetches the partition,
+//!   and refuses to begin it.
 
 use colored_consumer::{Owned, TopicPartition};
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,8 +26,11 @@ struct Claim {
 /// A revocation that the group waits for.
 #[derive(Debug, Default)]
 struct Revocation {
-    all: Vec<TopicPartition>,
+    all: BTreeSet<TopicPartition>,
     left: BTreeSet<TopicPartition>,
+    /// What the group has assigned again meanwhile. The client waits for the answer to a revocation, but not where a topic
+    /// is made again: then it joins anew at once.
+    again: Vec<Owned>,
 }
 
 /// What the consumer is to be told of a revocation.
@@ -36,6 +41,15 @@ pub(crate) struct Gone {
     pub(crate) is_complete: bool,
 }
 
+/// What the end of a revocation brings.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Finished {
+    /// What the client fetches still, and is not to.
+    pub(crate) fetched: Vec<TopicPartition>,
+    /// What the member has again.
+    pub(crate) again: Vec<Owned>,
+}
+
 /// Which partitions a member owns.
 #[derive(Debug, Default)]
 pub(crate) struct Ownership {
@@ -44,11 +58,23 @@ pub(crate) struct Ownership {
 }
 
 impl Ownership {
-    /// The group assigns a partition.
-    pub(crate) fn assign(&mut self, partition: TopicPartition, generation: u64) {
-        let (is_told, is_begun, is_released) = (false, false, false);
-        let claim = Claim { generation, log: None, is_told, is_begun, is_released };
-        self.claims.insert(partition, claim);
+    /// The group assigns partitions. Returns those that the member has now: not what is being revoked.
+    pub(crate) fn assign(&mut self, owned: Vec<Owned>) -> Vec<Owned> {
+        let (again, now) = owned.into_iter().partition(|of| self.is_revoked(&of.partition));
+        if let Some(revocation) = &mut self.revocation {
+            revocation.again.extend::<Vec<_>>(again);
+        }
+        self.claim_all(&now);
+        now
+    }
+
+    fn claim_all(&mut self, owned: &[Owned]) {
+        for Owned { partition, generation } in owned {
+            let (is_told, is_begun, is_released) = (false, false, false);
+            let claim =
+                Claim { generation: *generation, log: None, is_told, is_begun, is_released };
+            self.claims.insert(partition.clone(), claim);
+        }
     }
 
     fn claim(&mut self, of: &Owned) -> Option<&mut Claim> {
@@ -102,23 +128,25 @@ impl Ownership {
         Some(std::mem::replace(&mut claim.is_begun, true))
     }
 
-    /// The group wants partitions back, or has taken them (`is_lost`).
+    /// The group wants partitions back, or has taken them (`is_lost`). Another revocation may be under way.
     pub(crate) fn revoke(&mut self, partitions: Vec<TopicPartition>, is_lost: bool) -> Gone {
         let mut gone = Gone::default();
-        let mut left = BTreeSet::new();
-        for partition in &partitions {
-            let Some(claim) = self.claims.get_mut(partition) else { continue };
-            if claim.is_told && !claim.is_released {
+        let Revocation { all, left, again } = self.revocation.get_or_insert_default();
+        again.retain(|of| !partitions.contains(&of.partition));
+        for partition in partitions {
+            let is_new = all.insert(partition.clone());
+            let Some(claim) = self.claims.get_mut(&partition) else { continue };
+            if claim.is_told && !claim.is_released && (is_new || is_lost) {
                 let generation = claim.generation;
+                left.insert(partition.clone());
                 gone.owned.push(Owned { partition: partition.clone(), generation });
-                if !is_lost {
-                    left.insert(partition.clone());
-                }
             }
-            claim.is_released |= is_lost;
+            if is_lost {
+                claim.is_released = true;
+                left.remove(&partition);
+            }
         }
         gone.is_complete = left.is_empty();
-        self.revocation = Some(Revocation { all: partitions, left });
         gone
     }
 
@@ -147,14 +175,16 @@ impl Ownership {
         self.revocation.as_ref().is_some_and(|revocation| revocation.left.is_empty())
     }
 
-    /// Ends the revocation, and forgets its partitions. Returns those that the client fetches; `None` if there is no
-    /// revocation.
-    pub(crate) fn finish(&mut self) -> Option<Vec<TopicPartition>> {
-        let all = self.revocation.take()?.all;
+    /// Ends the revocation, if it is complete, and forgets its partitions.
+    pub(crate) fn finish(&mut self) -> Option<Finished> {
+        let complete = self.revocation.take_if(|revocation| revocation.left.is_empty());
+        let Revocation { all, again, .. } = complete?;
         let was_begun = |partition: &TopicPartition| {
             self.claims.remove(partition).is_some_and(|claim| claim.is_begun)
         };
-        Some(all.into_iter().filter(was_begun).collect())
+        let fetched = all.into_iter().filter(was_begun).collect();
+        self.claim_all(&again);
+        Some(Finished { fetched, again })
     }
 }
 
@@ -172,11 +202,16 @@ mod tests {
 
     fn two() -> Ownership {
         let mut ownership = Ownership::default();
+        assert_eq!(ownership.assign(vec![owned(0, 7), owned(1, 7)]).len(), 2);
         for number in 0..2 {
-            ownership.assign(partition(number), 7);
             assert!(ownership.tell(&owned(number, 7)));
         }
         ownership
+    }
+
+    fn finished(fetched: &[u32], again: &[Owned]) -> Option<Finished> {
+        let fetched = fetched.iter().map(|number| partition(*number)).collect();
+        Some(Finished { fetched, again: again.to_vec() })
     }
 
     #[test]
@@ -190,8 +225,9 @@ mod tests {
         assert!(!ownership.release(&[owned(0, 7)]));
         assert!(!ownership.is_owned(&owned(0, 7)));
         assert!(ownership.is_owned(&owned(1, 7)), "its last commit counts");
+        assert_eq!(ownership.finish(), None, "it waits for that");
         assert!(ownership.release(&[owned(1, 7)]));
-        assert_eq!(ownership.finish(), Some(vec![partition(0)]), "only that was fetched");
+        assert_eq!(ownership.finish(), finished(&[0], &[]), "only that was fetched");
         assert_eq!(ownership.finish(), None);
     }
 
@@ -201,8 +237,8 @@ mod tests {
         let gone = ownership.revoke(vec![partition(0), partition(1)], true);
         assert!(gone.is_complete && gone.owned.len() == 2);
         assert!(!ownership.is_owned(&owned(0, 7)));
-        assert_eq!(ownership.finish(), Some(Vec::new()));
-        ownership.assign(partition(0), 8);
+        assert_eq!(ownership.finish(), finished(&[], &[]));
+        ownership.assign(vec![owned(0, 8)]);
         assert!(ownership.tell(&owned(0, 8)) && ownership.is_owned(&owned(0, 8)));
         assert!(!ownership.is_owned(&owned(0, 7)), "an earlier time");
     }
@@ -221,10 +257,43 @@ mod tests {
     #[test]
     fn what_the_consumer_never_heard_of_is_not_waited_for() {
         let mut ownership = Ownership::default();
-        ownership.assign(partition(0), 7);
+        ownership.assign(vec![owned(0, 7)]);
         let gone = ownership.revoke(vec![partition(0)], false);
         assert_eq!(gone, Gone { owned: Vec::new(), is_complete: true });
         assert!(!ownership.tell(&owned(0, 7)), "too late");
+    }
+
+    /// The client still fetches them until the end of the revocation, which must not be forgotten.
+    #[test]
+    fn what_is_assigned_again_before_the_end_of_its_revocation_comes_behind_it() {
+        for is_lost in [false, true] {
+            let mut ownership = two();
+            assert_eq!(ownership.begin(&owned(0, 7)), Some(false));
+            let gone = ownership.revoke(vec![partition(0)], is_lost);
+            assert_eq!(gone, Gone { owned: vec![owned(0, 7)], is_complete: is_lost });
+            let assigned = ownership.assign(vec![owned(0, 8), owned(2, 8)]);
+            assert_eq!(assigned, [owned(2, 8)]);
+            assert!(!ownership.tell(&owned(0, 8)) && ownership.begin(&owned(0, 8)).is_none());
+            assert!(ownership.release(&[owned(0, 7)]));
+            assert_eq!(ownership.finish(), finished(&[0], &[owned(0, 8)]));
+            assert!(ownership.tell(&owned(0, 8)));
+            assert_eq!(ownership.begin(&owned(0, 8)), Some(false));
+        }
+    }
+
+    #[test]
+    fn a_second_revocation_waits_for_the_first() {
+        let mut ownership = two();
+        assert_eq!(ownership.begin(&owned(0, 7)), Some(false));
+        ownership.revoke(vec![partition(0)], false);
+        ownership.assign(vec![owned(0, 8)]);
+        let gone = ownership.revoke(vec![partition(0), partition(1)], false);
+        assert_eq!(gone, Gone { owned: vec![owned(1, 7)], is_complete: false });
+        assert!(!ownership.release(&[owned(1, 7)]));
+        assert_eq!(ownership.finish(), None);
+        let gone = ownership.revoke(vec![partition(0)], true);
+        assert_eq!(gone, Gone { owned: vec![owned(0, 7)], is_complete: true });
+        assert_eq!(ownership.finish(), finished(&[0], &[]), "what came between has gone, too");
     }
 
     /// A consumer that stops releases what nobody has asked for.

@@ -1,12 +1,12 @@
 //! What the group, and the brokers, say of partitions.
 
-use super::{LOOK, LOOKS, Member};
+use super::{LOOK, Member};
 use crate::context::{Change, Client, lock};
 use crate::lookups::{look_at_topics, look_up, prepare};
 use crate::reader::Reader;
 use crate::sys;
 use colored::time::Instant;
-use colored_consumer::{Event, Owned, TopicPartition};
+use colored_consumer::{Event, TopicPartition};
 use rdkafka::consumer::Consumer;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,15 +15,11 @@ impl Member {
     pub(super) fn apply(&mut self, change: Change) {
         let context = Arc::clone(&self.calls.context);
         match change {
-            Change::Assigned(partitions, generation) => {
-                let mut ownership = lock(&context.ownership);
-                let own = |partition: TopicPartition| {
-                    ownership.assign(partition.clone(), generation);
-                    Owned { partition, generation }
-                };
-                let owned = partitions.into_iter().map(own).collect();
-                drop(ownership);
-                let _detached = colored::spawn_unique(prepare(self.calls.clone(), owned));
+            Change::Assigned(owned) => {
+                let owned = lock(&context.ownership).assign(owned);
+                if !owned.is_empty() {
+                    let _detached = colored::spawn_unique(prepare(self.calls.clone(), owned));
+                }
             }
             Change::Prepared(mut prepared) => {
                 let mut ownership = lock(&context.ownership);
@@ -36,7 +32,6 @@ impl Member {
                     prepared.iter().map(|(owned, of)| Reader::new(owned.clone(), of.log.identity));
                 self.readers.extend(readers);
                 if !prepared.is_empty() {
-                    self.seen_again = None;
                     let assignments = prepared.into_iter().map(|(_, assignment)| assignment);
                     self.events.push_back(Event::Assigned(assignments.collect()));
                 }
@@ -74,33 +69,15 @@ impl Member {
         if !other.is_empty() {
             let _detached = colored::spawn_unique(look_up(self.calls.clone(), other));
         }
-        if !topics.is_empty() && self.readers.is_empty() {
-            self.come_back();
-        }
-    }
-
-    /// A topic that is made again while the member lets go of its partitions: the client takes them for its own, and never assigns
-    /// them again. A member without a partition has nothing to lose by a new join.
-    fn come_back(&mut self) {
-        self.seen_again = self.seen_again.map(|looks| looks + 1);
-        if self.seen_again.is_some_and(|looks| looks > LOOKS) {
-            self.seen_again = None;
-            let calls = self.calls.clone();
-            let _detached = colored::spawn_unique(async move { calls.join_again().await });
-        }
     }
 
     /// Begins to look at the topics, if it is time.
     pub(super) fn look(&mut self) {
-        let must_look = !self.readers.is_empty() || self.seen_again.is_some();
-        if must_look && self.next_look.is_some_and(|at| at <= Instant::now()) {
+        let is_time = self.next_look.is_some_and(|at| at <= Instant::now());
+        if is_time && !self.readers.is_empty() {
             self.next_look = None;
-            let mut topics: Vec<_> =
+            let topics =
                 self.readers.iter().map(|of| Arc::clone(&of.owned.partition.topic)).collect();
-            if topics.is_empty() {
-                topics = self.calls.context.topics();
-            }
-            let topics = topics.into_iter().collect();
             let _detached = colored::spawn_unique(look_at_topics(self.calls.clone(), topics));
         }
     }

@@ -97,7 +97,6 @@ impl Member {
             }
             // A topic was deleted, and its partitions are about to be lost: none of the others is to wait for that.
             (RDKafkaErrorCode::UnknownTopicOrPartition, None) if !failure.is_fatal => {
-                self.seen_again = Some(0);
                 self.calls.context.report(failure);
                 Ok(())
             }

@@ -5,7 +5,7 @@ use colored::time::{Duration, sleep, timeout};
 use colored_consumer::{
     Commit, CommitError, Committed, Consumer, Control, Event, Reset, Room, Source, TopicPartition,
 };
-use colored_consumer_kafka::Engine;
+use colored_consumer_kafka::{Engine, Member};
 use colored_engines_proof::Directory;
 use colored_engines_proof::effects::{Effects, millis, run};
 use colored_engines_proof::suite::TestTopic;
@@ -97,6 +97,55 @@ async fn another_topic_of_the_name_is_noticed() {
         }
     }
     member.close().await.unwrap();
+}
+
+/// A topic is deleted and made again before its member hears of that, so the client wants the partitions back and gives them
+/// again at once. The member keeps those of another topic meanwhile.
+#[colored::test]
+async fn a_topic_that_is_made_again_before_it_is_let_go_comes_back() {
+    let (Some(topic), Some(kept)) =
+        (Topic::create("again", 2).await, Topic::create("kept", 1).await)
+    else {
+        return;
+    };
+    topic.plain(0..5).await;
+    kept.plain(0..5).await;
+    let member = topic.engine().member("g-again", ["again", "kept"]).session(millis(30_000));
+    let mut member = member.heartbeat(millis(150)).join().await.unwrap();
+    read_until(&mut member, &["again 0 4", "kept 0 4"]).await;
+    // Nobody polls, so the group's wishes pile up: the client looks every half second.
+    colored::block_in_place(|| topic.kafka.delete_topic("again"));
+    sleep(Duration::from_secs(2)).await;
+    colored::block_in_place(|| topic.kafka.create_topic("again", 2));
+    topic.plain(10..13).await;
+    let record = (None, "20".to_owned(), Some(1));
+    colored::block_in_place(|| topic.kafka.send("again", &[record]));
+    kept.plain(5..6).await;
+    sleep(Duration::from_secs(3)).await;
+    read_until(&mut member, &["again 0 12", "again 1 20", "kept 0 5"]).await;
+    member.close().await.unwrap();
+}
+
+/// Reads as a consumer does, from the first record on, until it has had these: topic, partition and value.
+async fn read_until(member: &mut Member, wanted: &[&str]) {
+    let mut left: Vec<_> = wanted.iter().map(|record| (*record).to_owned()).collect();
+    while !left.is_empty() {
+        let event = timeout(Duration::from_secs(60), member.poll(ALL)).await;
+        match event.unwrap_or_else(|_| panic!("{left:?} do not come")).unwrap() {
+            Event::Assigned(all) => all.iter().for_each(|of| member.begin(&of.owned, 0)),
+            Event::OutOfRange { owned, log } => member.begin(&owned, log.start),
+            Event::Failed { owned, .. } => member.begin(&owned, 0),
+            Event::Revoked(owned) => member.control().release(owned).await.unwrap(),
+            Event::Lost(_) => {}
+            Event::Records { records, .. } => {
+                for of in records {
+                    let value = String::from_utf8(of.value.unwrap_or_default().to_vec()).unwrap();
+                    let record = format!("{} {} {value}", of.topic, of.partition);
+                    left.retain(|left| *left != record);
+                }
+            }
+        }
+    }
 }
 
 /// A partition that is added is read from its begin by a group that was in the topic, though its consumers begin elsewhere
