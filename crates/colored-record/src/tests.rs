@@ -66,6 +66,8 @@ fn read(mut reader: Reader) -> Result<Vec<Event>, Damage> {
 }
 
 const COLOR: Source = Source { kind: SourceKind::Numbered, number: 7 };
+/// The seed of a file of two kilobytes with all kinds of events.
+const SMALL: u64 = 38;
 const OTHER: Source = Source { kind: SourceKind::Default, number: 0 };
 
 /// Two colors, in blocks of random lengths.
@@ -101,6 +103,22 @@ fn events_come_back_whatever_they_are_and_wherever_blocks_end() {
         assert_eq!(read(file.take(OTHER)).as_ref(), Ok(&both[1]), "seed {seed}");
         assert_eq!(read(file.take(OTHER)), Ok(Vec::new()), "it has been taken");
     }
+}
+
+/// The file is from x86-64, which is little-endian; the tests run on s390x too, which is big-endian.
+/// `COLORED_WRITE_FORMATS=1` writes it again, where the format has changed.
+#[test]
+fn a_record_has_the_same_bytes_on_every_machine() {
+    let kept = include_bytes!("tests/small.record");
+    let (bytes, both) = file(SMALL);
+    if std::env::var_os("COLORED_WRITE_FORMATS").is_some() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/tests/small.record");
+        return std::fs::write(path, bytes).expect("the tree can be written");
+    }
+    assert_eq!(bytes, kept, "written here, and on x86-64");
+    let mut file = File::parse(kept).expect("it is whole");
+    assert_eq!(read(file.take(COLOR)).as_ref(), Ok(&both[0]));
+    assert_eq!(read(file.take(OTHER)).as_ref(), Ok(&both[1]));
 }
 
 #[test]
