@@ -238,13 +238,9 @@ mod model;
 #[doc(hidden)]
 pub mod port;
 mod queue;
+mod replay_ids;
 mod rng;
 mod sched;
-#[cfg(feature = "record")]
-mod serial;
-#[cfg(not(feature = "record"))]
-#[path = "serial/absent.rs"]
-mod serial;
 mod sites;
 mod sketch;
 mod span;

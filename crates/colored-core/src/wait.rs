@@ -19,10 +19,6 @@
 //! A deadlock does not go away by itself. So a wait that begins is not checked. The [search for
 //! deadlocks](crate::look_for_deadlocks) checks the waits inside sections that have lasted.
 
-#[cfg(feature = "leaves")]
-pub(crate) mod leaf;
-#[cfg(not(feature = "leaves"))]
-#[path = "wait/leaf/absent.rs"]
 pub(crate) mod leaf;
 pub(crate) mod room;
 pub(crate) mod seen;

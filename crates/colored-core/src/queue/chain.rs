@@ -34,6 +34,7 @@ mod readers;
 pub(crate) use self::readers::{Admission, ReaderCount, Tail};
 
 use crate::meter::Counted;
+#[cfg(feature = "record")]
 use crate::queue::Tag;
 use crate::sync::{AtomicPtr, AtomicU32, Ordering, UnsafeCell, spin_loop};
 use std::ptr::{self, NonNull};
@@ -74,6 +75,7 @@ pub(crate) struct Node {
     /// Whether the lane's meter has counted it.
     pub(crate) counted: Counted,
     /// What has pushed it.
+    #[cfg(feature = "record")]
     pub(crate) tag: Tag,
 }
 
@@ -85,6 +87,7 @@ impl Node {
             kind,
             urgent: false,
             counted: Counted::no(),
+            #[cfg(feature = "record")]
             tag: Tag::new(),
         }
     }

@@ -3,6 +3,7 @@
 use super::Schedule;
 use super::deadlock::Named;
 use super::id::Id;
+#[cfg(feature = "leaves")]
 use super::leaf::LeafSlot;
 use super::live::Links;
 use super::record::{Record, Records};
@@ -29,6 +30,7 @@ pub(crate) struct Header<S: Schedule> {
     pub(super) live: UnsafeCell<Links<S>>,
     pub(super) joiner: UnsafeCell<Option<Waker>>,
     pub(super) records: UnsafeCell<Records>,
+    #[cfg(feature = "leaves")]
     pub(super) leaf: UnsafeCell<LeafSlot>,
 }
 
@@ -249,6 +251,7 @@ impl<S: Schedule> TaskRef<S> {
             unsafe { (self.header().vtable.cancel)(self.0) };
             return true;
         }
+        #[cfg(feature = "leaves")]
         // SAFETY: the caller promises that it holds the lane, at whose head the task is, so it is the owner that may move
         // the task.
         self.header().leaf.with_mut(|leaf| unsafe { (*leaf).age() });

@@ -5,7 +5,7 @@ use super::early::Next;
 use super::here;
 use crate::color::{Color, ColorKind};
 use crate::lane::order::turn::LaneOrder;
-use crate::serial;
+use crate::replay_ids;
 use crate::sync::{Arc, AtomicU32, AtomicU64, AtomicUsize, Mutex, Ordering};
 use colored_record::{File, Source, SourceKind, end, put_block};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -61,7 +61,7 @@ impl Order {
             maker_serials: AtomicU64::new(0),
             mode,
         });
-        serial::ask(here::next_serial);
+        replay_ids::ask(here::next_serial);
         here::set_maker(&book);
         Self(Some(book))
     }

@@ -191,7 +191,10 @@ impl Sheet {
             () => StateSeen::Queued,
         };
         // SAFETY: as above.
+        #[cfg(feature = "leaves")]
         let leaf = unsafe { task.leaf(now) };
+        #[cfg(not(feature = "leaves"))]
+        let (leaf, _now) = (None, now);
         let waits = (begin, self.waits.len() as u32);
         let (task, color) = (task.named(), view.color());
         self.tasks.push(TaskSeen { id: task.id, spawned: task.spawned, color, state, leaf, waits });
