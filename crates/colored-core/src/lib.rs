@@ -229,6 +229,8 @@ mod deadlock;
 pub mod dump;
 mod entries;
 mod exclusive;
+mod ext;
+mod hooks;
 mod join;
 mod lane;
 mod memory;

@@ -73,9 +73,8 @@ use self::remote::{Remote, index_of};
 use self::snapshot::SnapshotRequests;
 use self::spare_lanes::SharedLanes;
 use self::task_counts::TaskCounts;
-use crate::lane::common::Common;
-use crate::lane::order::Order;
-use crate::lane::{LanePtr, LaneRef, ReadyLane};
+use crate::hooks::Order;
+use crate::lane::{Common, LanePtr, LaneRef, ReadyLane};
 use crate::memory::SharedBlocks;
 use crate::queue::{Deque, Injector};
 use crate::sync::{Arc, AtomicBool, AtomicUsize, Ordering};
@@ -215,7 +214,7 @@ impl Scheduler {
         let steals = options.policy.is_none_or(|policy| policy.steals());
         let scheduler = Arc::new(Self {
             table: Table::new(seed),
-            common: Common::new(all, if steals { workers } else { usize::MAX }, order),
+            common: Common::new(all, if steals { workers } else { usize::MAX }, order.slot()),
             sections: AtomicBool::new(false),
             injector: Injector::new(),
             idle: Idle::new(workers),

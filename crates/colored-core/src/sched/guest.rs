@@ -10,8 +10,9 @@ use super::local_tasks::{LocalTask, Settled};
 use super::pace::Pace;
 use super::{Scheduler, SchedulerHandle, local};
 use crate::color::Color;
+use crate::hooks::SliceListener;
 use crate::join::{AbortHandle, JoinHandle};
-use crate::lane::{LaneRef, Recorder, Runner, Slice, current};
+use crate::lane::{LaneRef, Runner, Slice, current};
 use crate::meter::{At, Level};
 use crate::sync::{Arc, thread_slot};
 use crate::task::{Id, JoinError, Named};
@@ -204,18 +205,18 @@ impl Runner for RecordedGuest<'_> {
         self.turn.count_turn(weight)
     }
 
-    fn recorder(&mut self) -> Option<&mut dyn Recorder> {
+    fn listener(&mut self) -> Option<&mut dyn SliceListener> {
         Some(self)
     }
 }
 
-impl Recorder for RecordedGuest<'_> {
+impl SliceListener for RecordedGuest<'_> {
     fn look(&mut self) -> At {
-        self.turn.scheduler.common.switch.at(self.turn.scheduler.now())
+        self.turn.scheduler.common.slot.switch.at(self.turn.scheduler.now())
     }
 
     fn last(&self) -> At {
-        self.turn.scheduler.common.switch.at(self.turn.scheduler.now())
+        self.turn.scheduler.common.slot.switch.at(self.turn.scheduler.now())
     }
 
     fn begin(&mut self) -> At {
@@ -226,12 +227,12 @@ impl Recorder for RecordedGuest<'_> {
         self.turn.pin
     }
 
-    fn record_wait(&mut self, nanos: u64) {
+    fn queued(&mut self, nanos: u64) {
         let now = self.turn.scheduler.now();
         (self.log.queued, self.log.begin, self.log.turn) = (nanos, now, now);
     }
 
-    fn record_turn(&mut self) {
+    fn turn_ends(&mut self) {
         let begin = std::mem::replace(&mut self.log.turn, self.turn.scheduler.now());
         self.log.turns += 1;
         if self.level >= Level::Tasks
@@ -241,7 +242,7 @@ impl Recorder for RecordedGuest<'_> {
         }
     }
 
-    fn record_leave(&mut self, task: Id, to: Option<Color>) {
+    fn task_leaves(&mut self, task: Id, to: Option<Color>) {
         if self.level >= Level::Tasks {
             self.record(to.map_or(Event::End { task }, |to| Event::Hop { task, to }));
         }

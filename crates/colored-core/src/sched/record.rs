@@ -59,7 +59,7 @@ impl Scheduler {
     /// What the scheduler records.
     #[must_use]
     pub fn level(&self) -> Level {
-        self.common.switch.level()
+        self.common.slot.switch.level()
     }
 
     /// The level at which a slice that begins now is recorded. Costs a look at one word of the process while nothing is
@@ -78,7 +78,7 @@ impl Scheduler {
             self.allocate_rings(0..self.workers() + spares);
             self.outside.allocate();
         }
-        self.common.switch.set(level)
+        self.common.slot.switch.set(level)
     }
 
     /// Allocates the rings of these workers.
@@ -92,7 +92,7 @@ impl Scheduler {
     #[must_use]
     pub fn usage(&self) -> Observed {
         // While nothing is recorded, no thread tells a meter that its state ends.
-        let at = (self.level() != Level::Off).then(|| self.common.switch.at(self.now()));
+        let at = (self.level() != Level::Off).then(|| self.common.slot.switch.at(self.now()));
         let mut colors: HashMap<Color, ObservedColor> = HashMap::new();
         let place = |color| ObservedColor {
             color,
@@ -165,7 +165,7 @@ impl Scheduler {
     /// Records an event of this thread, at this time.
     #[cold]
     pub(super) fn record_at(&self, level: Level, nanos: impl FnOnce() -> u64, event: Event) {
-        if self.common.switch.level() < level {
+        if self.common.slot.switch.level() < level {
             return;
         }
         local::with(|local| match local {

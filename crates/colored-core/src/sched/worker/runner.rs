@@ -1,7 +1,8 @@
 //! One slice on a worker.
 
 use crate::color::Color;
-use crate::lane::{Recorder, Runner, current};
+use crate::hooks::SliceListener;
+use crate::lane::{Runner, current};
 use crate::meter::{At, Level};
 use crate::sched::Scheduler;
 use crate::sched::local::Local;
@@ -144,21 +145,21 @@ impl Runner for RecordedSlice<'_> {
         slice.left > 0 && slice.pace.now - slice.start < slice.max_nanos
     }
 
-    fn recorder(&mut self) -> Option<&mut dyn Recorder> {
+    fn listener(&mut self) -> Option<&mut dyn SliceListener> {
         Some(self)
     }
 }
 
-impl Recorder for RecordedSlice<'_> {
+impl SliceListener for RecordedSlice<'_> {
     fn look(&mut self) -> At {
         let slice = &mut self.slice;
         slice.pace.look(slice.scheduler);
         self.local.note(slice.pace.now);
-        slice.scheduler.common.switch.at(slice.pace.now)
+        slice.scheduler.common.slot.switch.at(slice.pace.now)
     }
 
     fn last(&self) -> At {
-        self.slice.scheduler.common.switch.at(self.slice.pace.now)
+        self.slice.scheduler.common.slot.switch.at(self.slice.pace.now)
     }
 
     fn begin(&mut self) -> At {
@@ -170,18 +171,18 @@ impl Recorder for RecordedSlice<'_> {
         self.slice.pin
     }
 
-    fn record_wait(&mut self, nanos: u64) {
+    fn queued(&mut self, nanos: u64) {
         self.queued = nanos;
         self.turn = self.slice.pace.now;
     }
 
-    fn record_turn(&mut self) {
+    fn turn_ends(&mut self) {
         if self.level >= Level::Tasks {
             self.record_poll();
         }
     }
 
-    fn record_leave(&mut self, task: Id, to: Option<Color>) {
+    fn task_leaves(&mut self, task: Id, to: Option<Color>) {
         if self.level >= Level::Tasks {
             self.record(to.map_or(Event::End { task }, |to| Event::Hop { task, to }));
         }

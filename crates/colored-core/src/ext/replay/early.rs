@@ -1,6 +1,6 @@
 //! [`Early`]: the things of one color that have come before their turns, and the record that says whose turn is next.
 
-use crate::lane::LanePtr;
+use crate::lane::base::LanePtr;
 use crate::queue::Node;
 use crate::queue::Tag;
 use colored_record::{Event, Mark, Reader, Source, SourceKind, Turn};

@@ -1,6 +1,6 @@
 //! Nobody looks.
 
-use crate::lane::Lane;
+use crate::lane::base::Lane;
 use std::panic::Location;
 
 #[inline(always)]
@@ -9,38 +9,38 @@ pub(crate) fn at_site<R>(_: &'static Location<'static>, f: impl FnOnce() -> R) -
 }
 
 /// An act on a lane.
-pub(in crate::lane) struct Act;
+pub(crate) struct Act;
 
 impl Act {
     #[inline(always)]
-    pub(in crate::lane) fn push(_: &Lane) -> Self {
+    pub(crate) fn push(_: &Lane) -> Self {
         Self
     }
 
     #[inline(always)]
-    pub(in crate::lane) fn take(_: &Lane) -> Self {
+    pub(crate) fn take(_: &Lane) -> Self {
         Self
     }
 
     #[inline(always)]
-    pub(in crate::lane) fn end(self) {}
+    pub(crate) fn end(self) {}
 
     #[inline(always)]
-    pub(in crate::lane) fn note(&self) {}
+    pub(crate) fn note(&self) {}
 
     #[inline(always)]
-    pub(in crate::lane) fn leave(self) {}
+    pub(crate) fn leave(self) {}
 }
 
 /// Pushes on several lanes, as one act.
-pub(in crate::lane) struct Acts;
+pub(crate) struct Acts;
 
 impl Acts {
     #[inline(always)]
-    pub(in crate::lane) fn push<'l>(_: impl Iterator<Item = &'l Lane>) -> Self {
+    pub(crate) fn push<'l>(_: impl Iterator<Item = &'l Lane>) -> Self {
         Self
     }
 
     #[inline(always)]
-    pub(in crate::lane) fn end(self) {}
+    pub(crate) fn end(self) {}
 }

@@ -1,6 +1,8 @@
 //! The time of closures that run at once, on the threads of their callers.
 
-use crate::lane::{Lane, LanePtr, current};
+use super::lane::{call_begins, call_ends, lent, recorded_now};
+use crate::lane::base::{Lane, LanePtr};
+use crate::lane::current;
 use crate::meter::{self, At};
 use std::ptr;
 
@@ -9,7 +11,7 @@ use std::ptr;
 ///
 /// While nothing is recorded it is one look at a word. A closure that panics is measured like any other: the caller catches
 /// the panic.
-pub(in crate::lane) struct AtOnce(Option<Recorded>);
+pub(crate) struct InlineCall(Option<Recorded>);
 
 struct Recorded {
     since: At,
@@ -17,7 +19,7 @@ struct Recorded {
     caller: Option<LanePtr>,
 }
 
-impl AtOnce {
+impl InlineCall {
     /// The closure is about to run, and no [`Hold`](current::Hold) of its lanes has begun for it. Lanes of another
     /// scheduler than the first one's are not measured.
     ///
@@ -25,7 +27,7 @@ impl AtOnce {
     ///
     /// This thread has taken these lanes, which are alive.
     #[inline(always)]
-    pub(in crate::lane) unsafe fn begin<L>(lanes: L) -> Self
+    pub(crate) unsafe fn begin<L>(lanes: L) -> Self
     where
         L: Iterator<Item = LanePtr> + Clone,
     {
@@ -39,7 +41,7 @@ impl AtOnce {
     ///
     /// These are the lanes of [`begin`](Self::begin), which this thread still has.
     #[inline(always)]
-    pub(in crate::lane) unsafe fn end(self, lanes: impl Iterator<Item = LanePtr> + Clone) {
+    pub(crate) unsafe fn end(self, lanes: impl Iterator<Item = LanePtr> + Clone) {
         if let Some(recorded) = self.0 {
             // SAFETY: the caller promises that these are the lanes of `begin`, which this thread still has.
             unsafe { recorded.end(lanes) };
@@ -50,7 +52,7 @@ impl AtOnce {
 impl Recorded {
     /// # Safety
     ///
-    /// As for [`AtOnce::begin`].
+    /// As for [`InlineCall::begin`].
     #[cold]
     unsafe fn begin<L>(lanes: L) -> Option<Self>
     where
@@ -58,28 +60,28 @@ impl Recorded {
     {
         // SAFETY: the caller promises that the lane is alive.
         let first = unsafe { lanes.clone().next()?.get() };
-        let since = first.recorded_now()?;
+        let since = recorded_now(first)?;
         // SAFETY: the caller promises that this thread has taken the lanes, which are alive.
-        unsafe { each_beside(first, lanes.clone()) }.for_each(|lane| lane.record_call_begin(since));
+        unsafe { each_beside(first, lanes.clone()) }.for_each(|lane| call_begins(lane, since));
         let caller = current::lane().filter(|caller| lanes.clone().all(|lane| lane != *caller));
         Some(Self { since, caller })
     }
 
     /// # Safety
     ///
-    /// As for [`AtOnce::end`].
+    /// As for [`InlineCall::end`].
     #[cold]
     unsafe fn end(self, lanes: impl Iterator<Item = LanePtr> + Clone) {
         let Some(first) = lanes.clone().next() else { return };
         // SAFETY: the caller promises that this thread has the lanes, which are alive therefore.
         let first = unsafe { first.get() };
-        let Some(at) = first.recorded_now() else { return };
+        let Some(at) = recorded_now(first) else { return };
         // SAFETY: as above.
-        unsafe { each_beside(first, lanes) }.for_each(|lane| lane.record_call_end(at));
+        unsafe { each_beside(first, lanes) }.for_each(|lane| call_ends(lane, at));
         if let Some(caller) = self.caller {
             // SAFETY: this thread holds the lane up to the end of a turn that is further up the stack.
             let lane = unsafe { caller.get() };
-            lane.record_lent(at.now.saturating_sub(self.since.now), at);
+            lent(lane, at.now.saturating_sub(self.since.now), at);
         }
     }
 }
@@ -95,5 +97,5 @@ unsafe fn each_beside<'l>(
 ) -> impl Iterator<Item = &'l Lane> {
     // SAFETY: the caller promises that the lanes are alive.
     let lanes = lanes.map(|lane| unsafe { lane.get() });
-    lanes.filter(|lane| ptr::addr_eq(&raw const *lane.port, &raw const *first.port))
+    lanes.filter(|lane| ptr::addr_eq(&raw const **lane.port(), &raw const **first.port()))
 }

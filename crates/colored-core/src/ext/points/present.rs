@@ -1,8 +1,7 @@
 //! A simulation may look.
 
 use crate::color::Color;
-use crate::lane::Lane;
-use crate::lane::held::Held;
+use crate::lane::base::{Held, Lane};
 use crate::sync::thread_slot;
 use std::cell::Cell;
 use std::panic::Location;
@@ -59,7 +58,7 @@ pub fn on_points(look: Option<fn(Point)>) -> Option<fn(Point)> {
 }
 
 /// An act on a lane, of a thread that looks.
-pub(in crate::lane) struct Act(Option<Seen>);
+pub(crate) struct Act(Option<Seen>);
 
 #[derive(Clone, Copy)]
 struct Seen {
@@ -72,13 +71,13 @@ struct Seen {
 impl Act {
     /// The thread is about to push a node. It holds no lock.
     #[inline]
-    pub(in crate::lane) fn push(lane: &Lane) -> Self {
+    pub(crate) fn push(lane: &Lane) -> Self {
         Self::begin(lane, false)
     }
 
     /// The thread is about to take the lane at once, if that is idle. It holds no lock.
     #[inline]
-    pub(in crate::lane) fn take(lane: &Lane) -> Self {
+    pub(crate) fn take(lane: &Lane) -> Self {
         Self::begin(lane, true)
     }
 
@@ -95,19 +94,19 @@ impl Act {
 
     /// The thread has pushed the node; the lane may be gone. It holds no lock.
     #[inline]
-    pub(in crate::lane) fn end(self) {
+    pub(crate) fn end(self) {
         self.report(Moment::Pushed);
     }
 
     /// The thread has taken the lane.
     #[inline]
-    pub(in crate::lane) fn note(&self) {
+    pub(crate) fn note(&self) {
         self.report(Moment::Taken);
     }
 
     /// The thread has given the lane back, which may be gone. It holds no lock.
     #[inline]
-    pub(in crate::lane) fn leave(self) {
+    pub(crate) fn leave(self) {
         self.report(Moment::Left);
     }
 
@@ -120,14 +119,14 @@ impl Act {
 }
 
 /// Pushes on several lanes, as one act.
-pub(in crate::lane) struct Acts(Vec<Act>);
+pub(crate) struct Acts(Vec<Act>);
 
 impl Acts {
-    pub(in crate::lane) fn push<'l>(lanes: impl Iterator<Item = &'l Lane>) -> Self {
+    pub(crate) fn push<'l>(lanes: impl Iterator<Item = &'l Lane>) -> Self {
         Self(lanes.map(Act::push).collect())
     }
 
-    pub(in crate::lane) fn end(self) {
+    pub(crate) fn end(self) {
         self.0.into_iter().for_each(Act::end);
     }
 }

@@ -36,16 +36,19 @@
 
 mod awaited;
 mod book;
-mod color;
 mod early;
 mod here;
+mod order;
 mod turn;
 
 pub(crate) use self::awaited::{Awaited, How, poll};
-pub use self::book::{Order, Shell, Sink};
-pub(crate) use self::here::{CallOrder, EndSerial, is_over, is_wanted, post_end, refuse_at};
+pub use self::book::{Shell, Sink};
+pub(crate) use self::here::{CallOrder, EndSerial, end_node, is_over, is_wanted, refuse_at};
 pub use self::here::{
     Received, answer, is_ordered, is_replay_here, note, note_received, number, refuse, source,
     told, told_received, wait_until,
 };
-pub(crate) use self::turn::LaneOrder;
+pub use self::order::Order;
+pub(crate) use self::turn::{
+    TurnEnd, cancels, forget, hold_back, is_on, pushes_again, turn_begins, turn_end,
+};

@@ -1,9 +1,7 @@
 //! What this thread runs, and what that reads from outside.
 
-use super::book::Book;
-use super::color::ColorOrder;
-use crate::lane::held::Held;
-use crate::lane::{Lane, LaneRef, callback};
+use super::book::{Book, ColorOrder};
+use crate::lane::base::{Held, Lane};
 use crate::queue::{Kind, Node, Tag};
 use crate::sync::{Arc, AtomicU64, Ordering, thread_slot};
 use colored_record::{Event, Mark, Source, SourceKind, Value};
@@ -32,10 +30,17 @@ impl Call {
     }
 }
 
+/// The order of the lane's color, if its scheduler records or replays.
+#[inline(always)]
+pub(super) fn order_of(lane: &Lane) -> Option<&Arc<ColorOrder>> {
+    let order = lane.slot.order.as_deref()?;
+    Some(order.downcast_ref().expect("`Orders::of` has made it"))
+}
+
 /// The order of the color that this thread runs under, if it has one.
 fn here<R>(f: impl FnOnce(Option<&Arc<ColorOrder>>) -> R) -> R {
     Held::with_current(|lane| match lane {
-        Some(lane) => f(lane.order.get()),
+        Some(lane) => f(order_of(&lane)),
         None => f(None),
     })
 }
@@ -57,7 +62,7 @@ fn with_outside<R>(f: impl FnOnce(Source, &Arc<Book>, &AtomicU64) -> R) -> Optio
 pub(super) fn source_in(book: &Arc<Book>) -> Option<Source> {
     let mine = |own: &Arc<Book>, source| Arc::ptr_eq(own, book).then_some(source);
     Held::with_current(|lane| match lane {
-        Some(lane) => lane.order.get().and_then(|order| mine(&order.book, order.name)),
+        Some(lane) => order_of(&lane).and_then(|order| mine(&order.book, order.name)),
         None => with_outside(|source, own, _| mine(own, source)).flatten(),
     })
 }
@@ -391,15 +396,15 @@ pub(crate) struct EndSerial(u64);
 impl EndSerial {
     /// For a cell that this thread makes.
     pub(crate) fn new(lane: &Lane) -> Self {
-        Self(if lane.order.is_on() { next_serial().unwrap_or(0) } else { 0 })
+        Self(if order_of(lane).is_some() { next_serial().unwrap_or(0) } else { 0 })
     }
 }
 
-/// Posts the end of a cell.
-pub(crate) fn post_end<F: FnOnce() + Send + 'static>(lane: &LaneRef, serial: EndSerial, f: F) {
+/// The node of the end of a cell.
+pub(crate) fn end_node(lane: &Lane, serial: EndSerial) -> Node {
     let mut node = Node::new(Kind::Callback, 0);
-    if lane.order.is_on() {
+    if order_of(lane).is_some() {
         node.tag = Tag::of(Source { kind: SourceKind::End, number: serial.0 });
     }
-    callback::post_node(lane, node, f);
+    node
 }

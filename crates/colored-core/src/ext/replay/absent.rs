@@ -1,9 +1,9 @@
 //! Without the feature `record`, nothing is recorded or replayed.
 
-use crate::color::Color;
-use crate::lane::held::{Head, Held};
-use crate::lane::{Lane, LanePtr, LaneRef, callback};
-use crate::queue::Node;
+use crate::hooks::slots::SchedulerSlot;
+use crate::lane::base::{Held, Lane, LanePtr};
+use crate::lane::held::Head;
+use crate::queue::{Kind, Node};
 use crate::task::TaskRef;
 use std::panic::Location;
 use std::ptr::NonNull;
@@ -15,49 +15,37 @@ pub struct Order(());
 
 impl Order {
     #[expect(clippy::unused_self, reason = "as with the feature")]
-    pub(crate) fn of(&self, _color: Color) -> LaneOrder {
-        LaneOrder
-    }
-
-    #[expect(clippy::unused_self, reason = "as with the feature")]
-    pub(crate) fn close(&self) {}
-}
-
-/// Nothing.
-pub(crate) struct LaneOrder;
-
-#[expect(clippy::unused_self, reason = "as with the feature")]
-impl LaneOrder {
-    #[inline(always)]
-    pub(crate) const fn is_on(&self) -> bool {
-        false
-    }
-
-    #[inline(always)]
-    pub(crate) const fn pushes_again(&self) -> bool {
-        false
-    }
-
-    #[inline(always)]
-    pub(in crate::lane) const fn forget(&self, _head: &Head) {}
-
-    #[inline(always)]
-    pub(crate) const fn cancels(&self, _task: TaskRef<LanePtr>, _closing: bool) -> Option<bool> {
-        None
+    pub(crate) fn slot(self) -> SchedulerSlot {
+        SchedulerSlot::default()
     }
 }
 
-#[expect(clippy::unused_self, reason = "as with the feature")]
-impl Held<'_> {
-    #[inline(always)]
-    pub(in crate::lane) fn begin_turn(self, _head: &Head, closing: bool) -> bool {
-        closing
-    }
+#[inline(always)]
+pub(crate) const fn is_on(_lane: &Lane) -> bool {
+    false
+}
 
-    #[inline(always)]
-    pub(in crate::lane) fn turn_end(self) -> TurnEnd {
-        TurnEnd
-    }
+#[inline(always)]
+pub(crate) const fn pushes_again(_lane: &Lane) -> bool {
+    false
+}
+
+#[inline(always)]
+pub(crate) const fn forget(_lane: &Lane, _head: &Head) {}
+
+#[inline(always)]
+pub(crate) const fn cancels(_lane: &Lane, _task: TaskRef<LanePtr>, _closing: bool) -> Option<bool> {
+    None
+}
+
+#[inline(always)]
+pub(crate) const fn turn_begins(_lane: Held<'_>, _head: &Head, closing: bool) -> bool {
+    closing
+}
+
+#[inline(always)]
+pub(crate) const fn turn_end(_lane: Held<'_>) -> TurnEnd {
+    TurnEnd
 }
 
 /// Nothing.
@@ -68,17 +56,14 @@ impl TurnEnd {
     pub(crate) const fn end(self) {}
 }
 
-impl LanePtr {
-    /// False.
-    ///
-    /// # Safety
-    ///
-    /// None.
-    #[inline(always)]
-    #[expect(clippy::unused_self, reason = "as with the feature")]
-    pub(in crate::lane) const unsafe fn hold_back(self, _node: NonNull<Node>) -> bool {
-        false
-    }
+/// False.
+///
+/// # Safety
+///
+/// None.
+#[inline(always)]
+pub(crate) const unsafe fn hold_back(_lane: LanePtr, _node: NonNull<Node>) -> bool {
+    false
 }
 
 /// As with the feature.
@@ -136,8 +121,8 @@ impl EndSerial {
     }
 }
 
-pub(crate) fn post_end<F: FnOnce() + Send + 'static>(lane: &LaneRef, _serial: EndSerial, f: F) {
-    callback::post(lane, f);
+pub(crate) fn end_node(_lane: &Lane, _serial: EndSerial) -> Node {
+    Node::new(Kind::Callback, 0)
 }
 
 #[inline(always)]

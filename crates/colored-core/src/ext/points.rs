@@ -13,6 +13,6 @@ mod kind;
 mod kind;
 
 pub(crate) use self::kind::at_site;
-pub(in crate::lane) use self::kind::{Act, Acts};
+pub(crate) use self::kind::{Act, Acts};
 #[cfg(feature = "sim")]
 pub use self::kind::{Moment, Point, on_points};
