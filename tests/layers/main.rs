@@ -4,6 +4,7 @@
 mod budgets;
 mod cancel;
 mod copies;
+mod cycles;
 mod extremes;
 mod first_command;
 mod guarantees;

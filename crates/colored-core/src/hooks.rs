@@ -15,8 +15,10 @@
 //! A moment that comes before an exchange which gives the right to run a lane away is called before it: another thread may
 //! free the lane afterwards.
 
+pub(crate) mod looks;
 pub(crate) mod mark;
 pub(crate) mod slots;
+pub(crate) mod workers;
 
 use crate::ext::{observe, replay};
 use crate::lane::base::{AfterTurn, Held, Lane, LanePtr};

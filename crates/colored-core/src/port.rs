@@ -30,8 +30,9 @@ pub use crate::ext::replay::{Order, refuse};
 pub use crate::lane::current::{Closure, Nesting};
 pub use crate::sched::{Finish, Part, in_own_call, report_overload};
 pub use crate::task::How;
+pub use crate::wait::RoomWait;
 pub use crate::wait::leaf::{forget, note};
-pub use crate::wait::room::{Room, RoomWait, WaitId, WaitingTask, Ways};
+pub use crate::wait::room::{Room, WaitId, WaitingTask, Ways};
 
 use crate::cell::{AccessError, Call, ColorCell};
 use crate::color::Color;

@@ -1,11 +1,14 @@
 //! What listeners keep in a lane and in a scheduler: one field each, into which the kernel does not look.
 
 use crate::color::Color;
+use crate::ext::observe::profile::Profile;
+use crate::ext::observe::times::Times;
 use crate::meter::{Level, Place, Switch};
-use crate::trace::Event;
+use crate::sync::Mutex;
+use crate::trace::{Event, Ring, SharedRing};
 use crate::usage::Usage;
-#[cfg(feature = "record")]
 use std::any::Any;
+use std::sync::OnceLock;
 
 /// What listeners keep in a lane.
 #[derive(Default)]
@@ -27,15 +30,29 @@ pub(crate) trait Orders: Send + Sync {
 }
 
 /// What listeners keep in the state that all lanes of a scheduler share.
-#[derive(Default)]
 pub(crate) struct SchedulerSlot {
     /// The level at which the scheduler records.
     pub(crate) switch: Switch,
+    /// The flight recorder of all threads that are no workers.
+    pub(crate) outside: SharedRing,
+    /// The requests of a dump, from the first one on.
+    pub(crate) dump: OnceLock<Box<dyn Any + Send + Sync>>,
     #[cfg(feature = "record")]
     pub(crate) orders: Option<Box<dyn Orders>>,
 }
 
 impl SchedulerSlot {
+    /// For a scheduler with rings of at most so many bytes.
+    pub(crate) fn new(ring_bytes: usize) -> Self {
+        Self {
+            switch: Switch::default(),
+            outside: SharedRing::new(ring_bytes),
+            dump: OnceLock::new(),
+            #[cfg(feature = "record")]
+            orders: None,
+        }
+    }
+
     /// A lane is made for this color, or made into one of it.
     #[cfg_attr(
         not(feature = "record"),
@@ -60,6 +77,25 @@ impl SchedulerSlot {
         #[cfg(feature = "record")]
         if let Some(orders) = &self.orders {
             orders.close();
+        }
+    }
+}
+
+/// What listeners keep in the part of a worker that other threads see.
+pub(crate) struct WorkerSlot {
+    pub(crate) times: Times,
+    /// Written by the worker's thread only.
+    pub(crate) ring: Ring,
+    pub(crate) profile: Mutex<Profile>,
+}
+
+impl WorkerSlot {
+    /// For a ring of at most so many bytes.
+    pub(crate) fn new(ring_bytes: usize) -> Self {
+        Self {
+            times: Times::default(),
+            ring: Ring::new(ring_bytes),
+            profile: Mutex::new(Profile::new()),
         }
     }
 }

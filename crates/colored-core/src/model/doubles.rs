@@ -1,7 +1,7 @@
 //! Doubles for the rest of the world: a scheduler that only collects, a future that waits.
 
 use crate::color::Color;
-use crate::hooks::slots::Listen;
+use crate::hooks::slots::{Listen, SchedulerSlot};
 use crate::lane::{
     Common, Dispatch, GivenBack, Held, Lane, LanePtr, LaneRef, Owner, Priority, ReadyLane, Runner,
     Slice, Tenure,
@@ -26,7 +26,7 @@ impl Port {
     pub(crate) fn new() -> Arc<Self> {
         Arc::new(Self {
             ready: Mutex::new(VecDeque::new()),
-            common: Common::new(1, 2, Default::default()),
+            common: Common::new(1, 2, SchedulerSlot::new(0)),
         })
     }
 

@@ -3,13 +3,9 @@
 use super::{Scheduler, local};
 use crate::color::Color;
 use crate::contain::contain;
-use crate::hooks::slots::Listen;
-use crate::lane::snapshot::View;
+use crate::hooks::workers as hooks;
 use crate::lane::{Common, Dispatch, Held, Lane, LanePtr, Owner, Priority, ReadyLane};
-use crate::meter::Level;
 use crate::task::TaskPanic;
-use crate::trace::Event;
-use crate::usage::Usage;
 
 impl Dispatch for Scheduler {
     #[inline]
@@ -76,7 +72,7 @@ impl Dispatch for Scheduler {
     }
 
     fn show(&self, lane: Held<'_>) {
-        self.show_asked(View::of(lane));
+        hooks::asked(self, lane);
     }
 
     fn panicked(&self, panic: &TaskPanic<'_>) {
@@ -85,6 +81,17 @@ impl Dispatch for Scheduler {
 }
 
 impl Scheduler {
+    /// Counts a task that this thread is about to spawn.
+    #[inline]
+    pub(super) fn count_spawn(&self) {
+        local::with(|local| match local {
+            Some(local) if std::ptr::eq(local.scheduler(), self) => {
+                local.remote().tasks.add_spawned();
+            }
+            _ => self.tasks_outside.add_spawned_outside(),
+        });
+    }
+
     #[cold]
     fn enqueue_from_outside(&self, lane: ReadyLane, pin: u32) {
         if pin == 0 {
@@ -93,18 +100,5 @@ impl Scheduler {
             self.send(pin, lane);
             self.drain_if_stopped();
         }
-    }
-}
-
-impl Listen for Scheduler {
-    fn keep_usage(&self, color: Color, usage: Usage) {
-        Scheduler::keep_usage(self, color, usage);
-    }
-
-    #[cold]
-    fn record(&self, level: Level, event: Event) {
-        // What happens in the middle of a poll has its own time, not that of the last look at the clock.
-        let nanos = || if level < Level::Tasks { self.noted_time() } else { self.now() };
-        self.record_at(level, nanos, event);
     }
 }

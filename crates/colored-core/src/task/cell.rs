@@ -6,12 +6,11 @@
 
 use super::Schedule;
 use super::error::JoinError;
-use super::header::{Header, TaskRef, Vtable};
+use super::header::{Header, Links, TaskRef, Vtable};
 use super::id::Id;
 use super::join::Join;
 #[cfg(feature = "leaves")]
 use super::leaf::LeafSlot;
-use super::live::Links;
 use super::record::Records;
 use super::state::State;
 use super::waker;

@@ -15,9 +15,7 @@ pub struct Order(());
 
 impl Order {
     #[expect(clippy::unused_self, reason = "as with the feature")]
-    pub(crate) fn slot(self) -> SchedulerSlot {
-        SchedulerSlot::default()
-    }
+    pub(crate) const fn fill(self, _slot: &mut SchedulerSlot) {}
 }
 
 #[inline(always)]

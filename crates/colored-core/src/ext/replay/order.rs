@@ -47,10 +47,9 @@ impl Order {
         Self(Some(book))
     }
 
-    /// What the scheduler keeps of it.
-    pub(crate) fn slot(self) -> SchedulerSlot {
-        let orders = self.0.map(|book| Box::new(book) as Box<dyn Orders>);
-        SchedulerSlot { orders, ..SchedulerSlot::default() }
+    /// The scheduler with this slot records, or replays.
+    pub(crate) fn fill(self, slot: &mut SchedulerSlot) {
+        slot.orders = self.0.map(|book| Box::new(book) as Box<dyn Orders>);
     }
 
     /// The scheduler has shut down: writes the rest of a record.

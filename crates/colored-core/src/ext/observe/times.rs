@@ -30,7 +30,7 @@ impl Phase {
 
 /// The time of each phase so far.
 #[derive(Default)]
-pub(super) struct Times {
+pub(crate) struct Times {
     sums: [Counter; 5],
     phase: AtomicU8,
     /// When the present phase began; 0 before the first.
@@ -39,7 +39,7 @@ pub(super) struct Times {
 
 impl Times {
     /// Begins a phase; returns the one before, and its time, unless this is the first.
-    pub(super) fn begin(&self, phase: Phase, now: u64) -> Option<(Phase, u64)> {
+    pub(crate) fn begin(&self, phase: Phase, now: u64) -> Option<(Phase, u64)> {
         // Ordering: figures. There is one writer.
         let before = Phase::ALL[usize::from(self.phase.load(Ordering::Relaxed))];
         let since = self.since.load(Ordering::Relaxed);
@@ -53,14 +53,14 @@ impl Times {
     }
 
     /// Moves this time from the present phase to another one.
-    pub(super) fn spent(&self, phase: Phase, nanos: u64) {
+    pub(crate) fn spent(&self, phase: Phase, nanos: u64) {
         self.sums[phase as usize].add(nanos);
         // Ordering: as in `begin`.
         self.since.store(self.since.load(Ordering::Relaxed) + nanos, Ordering::Relaxed);
     }
 
     /// The time of each phase, with what the present one has taken so far.
-    pub(super) fn until(&self, now: u64) -> [Duration; 5] {
+    pub(crate) fn until(&self, now: u64) -> [Duration; 5] {
         // Ordering: figures, of one moment or of two that follow each other.
         let since = self.since.load(Ordering::Relaxed);
         let present = usize::from(self.phase.load(Ordering::Relaxed));

@@ -17,14 +17,14 @@ const COLORS: usize = 128;
 const SITES: usize = 128;
 
 /// Nanoseconds that are charged at once.
-pub(super) const CHARGED_NANOS: u64 = 50_000;
+pub(crate) const CHARGED_NANOS: u64 = 50_000;
 
 /// A place of a spawn, and whether the tasks ran under the default color. Places are equal if they are one place in
 /// memory: a comparison of names would cost more.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Site {
-    pub(super) spawned: Option<&'static Location<'static>>,
-    pub(super) is_default: bool,
+pub(crate) struct Site {
+    pub(crate) spawned: Option<&'static Location<'static>>,
+    pub(crate) is_default: bool,
 }
 
 impl PartialEq for Site {
@@ -35,24 +35,24 @@ impl PartialEq for Site {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Profile {
+pub(crate) struct Profile {
     /// By run time; beside it the usage without the run time.
-    pub(super) colors: Sketch<Color, Usage>,
-    pub(super) sites: Sketch<Site>,
+    pub(crate) colors: Sketch<Color, Usage>,
+    pub(crate) sites: Sketch<Site>,
     /// What colors that are gone have used while the scheduler recorded, and that are not among the others: unique ones,
     /// and those that have lost their places.
-    pub(super) retired: Usage,
+    pub(crate) retired: Usage,
 }
 
 impl Profile {
-    pub(super) const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self { colors: Sketch::new(COLORS), sites: Sketch::new(SITES), retired: Usage::NONE }
     }
 }
 
 impl Profile {
     /// Adds what a lane has used.
-    pub(super) fn add(&mut self, color: Color, usage: Usage) {
+    pub(crate) fn add(&mut self, color: Color, usage: Usage) {
         let usage = Usage { depth: 0, ..usage };
         if color.is_unique() {
             self.retired += usage;
@@ -66,7 +66,7 @@ impl Profile {
     }
 
     /// A worker was so many nanoseconds in tasks of this color, spawned there.
-    pub(super) fn charge(&mut self, site: Site, color: Option<Color>, nanos: u64) {
+    pub(crate) fn charge(&mut self, site: Site, color: Option<Color>, nanos: u64) {
         self.sites.add(site, nanos, Nothing);
         if let Some(color) = color {
             self.add(color, Usage { run: Duration::from_nanos(nanos), ..Usage::NONE });

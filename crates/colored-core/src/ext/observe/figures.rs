@@ -1,18 +1,26 @@
 //! What a scheduler records, and what it has recorded: the level, each worker's flight recorder, the usage of colors.
 
+use super::account::record;
 use super::profile::Site;
-use super::running::RunningSlice;
-use super::{Scheduler, local};
+use super::times::Phase;
 use crate::color::Color;
 use crate::contain::contain;
-use crate::lane::{Lane, Priority};
+use crate::hooks::slots::Listen;
+use crate::lane::{Dispatch, Lane, Priority};
 use crate::meter::{self, Level};
+use crate::sched::counters::WorkerMetrics;
+use crate::sched::local;
+use crate::sched::running::RunningSlice;
+use crate::sched::scheduler::Scheduler;
+use crate::sched::worker::Worker;
 use crate::sync::Ordering;
+use crate::task::Id;
 use crate::trace::{Event, Record, Ring, SharedRing};
 use crate::usage::Usage;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::panic::Location;
+use std::sync::atomic::fence;
 use std::time::Duration;
 
 /// Where the time of a scheduler went: see [`Scheduler::usage`].
@@ -65,7 +73,7 @@ impl Scheduler {
     /// The level at which a slice that begins now is recorded. Costs a look at one word of the process while nothing is
     /// recorded.
     #[inline]
-    pub(super) fn slice_level(&self) -> Level {
+    pub(crate) fn slice_level(&self) -> Level {
         if meter::is_on() { self.level() } else { Level::Off }
     }
 
@@ -76,15 +84,22 @@ impl Scheduler {
             // Ordering: a hint. The thread that wants a further spare worker allocates its ring, or its first push does.
             let spares = self.wanted_spares.load(Ordering::Relaxed);
             self.allocate_rings(0..self.workers() + spares);
-            self.outside.allocate();
+            self.common.slot.outside.allocate();
         }
         self.common.slot.switch.set(level)
     }
 
+    /// Spare workers are wanted: allocates their rings, if the scheduler records.
+    pub(crate) fn allocate_rings_of_spares(&self, spares: Range<usize>) {
+        if self.level() != Level::Off {
+            self.allocate_rings(spares);
+        }
+    }
+
     /// Allocates the rings of these workers.
     #[cold]
-    pub(super) fn allocate_rings(&self, workers: Range<usize>) {
-        self.remotes[workers].iter().for_each(|remote| remote.ring.allocate());
+    fn allocate_rings(&self, workers: Range<usize>) {
+        self.remotes[workers].iter().for_each(|remote| remote.slot.ring.allocate());
     }
 
     /// The usage of all colors, and the samples by the place of the spawn. Looks at every lane that has a color in use,
@@ -111,7 +126,7 @@ impl Scheduler {
         let mut others = Usage::NONE;
         let mut sites: Vec<ObservedSite> = Vec::new();
         for remote in &self.remotes {
-            let profile = remote.profile.lock().clone();
+            let profile = remote.slot.profile.lock().clone();
             others += profile.retired;
             for entry in profile.colors.entries() {
                 let color = colors.entry(entry.key).or_insert_with(|| place(entry.key));
@@ -141,13 +156,13 @@ impl Scheduler {
     /// The flight recorder of a worker, or of a spare one.
     #[must_use]
     pub fn ring(&self, worker: usize) -> &Ring {
-        &self.remotes[worker].ring
+        &self.remotes[worker].slot.ring
     }
 
     /// The flight recorder of all threads that are no workers.
     #[must_use]
     pub fn ring_outside(&self) -> &SharedRing {
-        &self.outside
+        &self.common.slot.outside
     }
 
     /// Records that a poll is long, as a thread has seen that looks now and then.
@@ -164,33 +179,104 @@ impl Scheduler {
 
     /// Records an event of this thread, at this time.
     #[cold]
-    pub(super) fn record_at(&self, level: Level, nanos: impl FnOnce() -> u64, event: Event) {
+    pub(crate) fn record_at(&self, level: Level, nanos: impl FnOnce() -> u64, event: Event) {
         if self.common.slot.switch.level() < level {
             return;
         }
         local::with(|local| match local {
             Some(local) if std::ptr::eq(local.scheduler(), self) => {
-                local.remote().ring.push(Record { nanos: nanos(), event });
+                local.remote().slot.ring.push(Record { nanos: nanos(), event });
             }
-            _ => self.outside.push(Record { nanos: nanos(), event }),
-        });
-    }
-
-    /// Counts a task that this thread is about to spawn.
-    #[inline]
-    pub(super) fn count_spawn(&self) {
-        local::with(|local| match local {
-            Some(local) if std::ptr::eq(local.scheduler(), self) => {
-                local.remote().tasks.add_spawned();
-            }
-            _ => self.tasks_outside.add_spawned_outside(),
+            _ => self.common.slot.outside.push(Record { nanos: nanos(), event }),
         });
     }
 
     /// The lane retires, or nothing else tells what it has used: that is added to this thread's sums.
     #[cold]
-    pub(super) fn keep_usage(&self, color: Color, usage: Usage) {
+    pub(crate) fn keep_usage(&self, color: Color, usage: Usage) {
         let worker = local::index_in(self).unwrap_or(0);
-        self.remotes[worker].profile.lock().add(color, usage);
+        self.remotes[worker].slot.profile.lock().add(color, usage);
+    }
+}
+
+/// What workers run and have done, and how many tasks there are.
+impl Scheduler {
+    /// The counters of a worker, or of a spare one.
+    #[must_use]
+    pub fn worker_metrics(&self, worker: usize) -> WorkerMetrics {
+        let remote = &self.remotes[worker];
+        let [run, search, io, timers, parked] = remote.slot.times.until(self.now());
+        WorkerMetrics {
+            polls: remote.counters.polls.get(),
+            slices: remote.beat() / 2,
+            steals: remote.counters.steals.get(),
+            parks: remote.counters.parks.get(),
+            run,
+            search,
+            io,
+            timers,
+            parked,
+        }
+    }
+
+    /// The slice that the worker, or spare worker, is inside of. None if there is none, or if it changes at this moment.
+    #[must_use]
+    pub fn running(&self, worker: usize) -> Option<RunningSlice> {
+        let remote = &self.remotes[worker];
+        let (serial, start) = remote.slice()?;
+        let running = &remote.running;
+        // Ordering: the fence below orders these loads.
+        let color = running.color();
+        let in_place = running.in_place();
+        let task = running.task();
+        // Ordering: pairs with the fence in `begin`: if one of these values is of a later slice, the beat below is too.
+        fence(Ordering::Acquire);
+        let is_same = remote.beat() == serial;
+        is_same.then(|| RunningSlice {
+            serial,
+            nanos: self.now().saturating_sub(start),
+            in_place,
+            color,
+            task,
+        })
+    }
+
+    /// The color of the worker's last slice, and the task that had its last turn; none for a callback. For the thread that
+    /// steps the worker, between two steps.
+    #[must_use]
+    pub fn last_slice(&self, worker: usize) -> (Color, Option<(Id, &'static Location<'static>)>) {
+        let running = &self.remotes[worker].running;
+        (running.color(), running.task())
+    }
+
+    /// How many tasks have been spawned and have not completed. The sum of counters that are not all of one instant.
+    #[must_use]
+    pub fn live_tasks(&self) -> u64 {
+        let all = || self.remotes.iter().map(|remote| &remote.tasks).chain([&self.tasks_outside]);
+        // What has completed is counted first, so that no task is missing from the second sum.
+        let completed: u64 = all().map(|of| of.completed.get()).sum();
+        let spawned: u64 = all().map(|of| of.spawned.get()).sum();
+        spawned.saturating_sub(completed)
+    }
+}
+
+impl Listen for Scheduler {
+    fn keep_usage(&self, color: Color, usage: Usage) {
+        Scheduler::keep_usage(self, color, usage);
+    }
+
+    #[cold]
+    fn record(&self, level: Level, event: Event) {
+        // What happens in the middle of a poll has its own time, not that of the last look at the clock.
+        let nanos = || if level < Level::Tasks { self.noted_time() } else { self.now() };
+        self.record_at(level, nanos, event);
+    }
+}
+
+impl Worker {
+    /// Records that `fired` timers have fired, which took `nanos` of the present phase.
+    pub fn record_timers(&mut self, nanos: u64, fired: u32) {
+        self.local.remote().slot.times.spent(Phase::Timers, nanos);
+        record(&self.local, self.now(), || Event::Timers { took: nanos, fired });
     }
 }
