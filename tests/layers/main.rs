@@ -4,6 +4,7 @@
 mod budgets;
 mod cancel;
 mod copies;
+mod cycles;
 mod extremes;
 mod first_command;
 mod guarantees;
@@ -30,7 +31,14 @@ const CRATES: [Crate; 14] = [
         layers: &[
             &["sync"],
             &[
-                "budget", "contain", "counter", "entries", "memory", "rng", "serial", "sites",
+                "budget",
+                "contain",
+                "counter",
+                "entries",
+                "memory",
+                "replay_ids",
+                "rng",
+                "sites",
                 "usage",
             ],
             &["color", "meter", "sketch"],
@@ -207,7 +215,7 @@ const UNSEEN_BY_THE_MODELS: [&str; 16] = [
     "trace/",
     // Who made a scheduler that records; set once.
     "lane/order/",
-    "serial.rs",
+    "replay_ids.rs",
     // A reference that is passed on to the shell.
     "sched/finish.rs",
     "sync/",

@@ -22,6 +22,10 @@ pub(crate) struct UsePath {
     pub(crate) inside: Vec<String>,
     /// Whether a `use` names it.
     pub(crate) is_import: bool,
+    /// Whether that `use` is visible elsewhere.
+    pub(crate) is_reexport: bool,
+    /// The name that the `use` gives it.
+    pub(crate) alias: Option<String>,
 }
 
 impl UsePath {
@@ -109,9 +113,13 @@ impl Source {
             if self.is_name(begin) && self.text(begin + 1) == "::" {
                 let inside: Vec<_> = open.iter().map(|(name, _)| name.clone()).collect();
                 let is_import = begin > 0 && self.text(begin - 1) == "use";
-                at = self.tree(begin, &mut Vec::new(), &mut |segments, line| {
+                // As in `pub use` and `pub(crate) use`.
+                let before = begin.checked_sub(2).map_or("", |at| self.text(at));
+                let is_reexport = is_import && ["pub", ")"].contains(&before);
+                at = self.tree(begin, &mut Vec::new(), &mut |segments, line, alias| {
                     let (segments, inside) = (segments.to_vec(), inside.clone());
-                    paths.push(UsePath { segments, line, inside, is_import });
+                    let alias = alias.map(str::to_owned);
+                    paths.push(UsePath { segments, line, inside, is_import, is_reexport, alias });
                 });
             }
         }
@@ -123,7 +131,7 @@ impl Source {
         &self,
         mut at: usize,
         before: &mut Vec<String>,
-        found: &mut impl FnMut(&[String], usize),
+        found: &mut impl FnMut(&[String], usize, Option<&str>),
     ) -> usize {
         let (known, line) = (before.len(), self.0[at].line);
         loop {
@@ -147,11 +155,12 @@ impl Source {
                 _ => break,
             }
         }
+        let alias = (self.text(at) == "as").then(|| self.text(at + 1));
         if before.len() > 1 {
-            found(before, line);
+            found(before, line, alias);
         }
         before.truncate(known);
-        if self.text(at) == "as" { at + 2 } else { at }
+        if alias.is_some() { at + 2 } else { at }
     }
 
     /// Where the bracket closes that opens here.

@@ -59,6 +59,7 @@ pub(crate) use self::access::InUse;
 use self::access::Made;
 use self::inner::Owner;
 use crate::color::Color;
+use crate::hooks;
 use crate::lane::{LaneRef, callback};
 use crate::sched::SchedulerHandle;
 use std::fmt;
@@ -252,7 +253,7 @@ impl<T: Send + 'static> ColorCell<T> {
     where
         F: FnOnce(&mut T) -> R,
     {
-        self.inner.lane().record_call();
+        hooks::called(self.inner.lane());
         if self.inner.lane().is_free_here() {
             // SAFETY: `is_free_here` says that this thread holds the lane.
             return Ok(unsafe { self.inner.with(f) });

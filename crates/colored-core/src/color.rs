@@ -3,7 +3,7 @@
 mod keys;
 mod names;
 
-use crate::serial;
+use crate::replay_ids;
 use crate::sync::thread_slot;
 use std::cell::Cell;
 use std::fmt;
@@ -193,7 +193,7 @@ impl Color {
                 key
             })
         };
-        Self::from_parts(ColorKind::Unique, serial::next().unwrap_or_else(counted))
+        Self::from_parts(ColorKind::Unique, replay_ids::next().unwrap_or_else(counted))
     }
 
     /// The number of the first unique color of a simulation.

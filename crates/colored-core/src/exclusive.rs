@@ -5,9 +5,10 @@
 //! state, so it ends wherever its future is dropped, also far from the task.
 
 use crate::budget;
-use crate::lane::order;
+use crate::hooks;
+use crate::lane::section;
 use crate::lane::section::inside::{self, Inside};
-use crate::lane::section::{self, Holds};
+use crate::lane::section::parked::Holds;
 use crate::lane::{LanePtr, current};
 use crate::sched::with_handle_of_task;
 use crate::task::Section;
@@ -185,7 +186,7 @@ fn enter(site: &'static Location<'static>, put_off: &mut Option<Holds>) -> Optio
             task.id()
         )
     }
-    order::refuse_at("a section", site);
+    hooks::refuse_at("a section", site);
     if !section::take(task, put_off) {
         return None;
     }

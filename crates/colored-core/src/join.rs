@@ -1,8 +1,8 @@
 //! [`JoinHandle`] and [`AbortHandle`]: waiting for a task, and aborting it.
 
 use crate::budget;
+use crate::hooks::{self, Awaited};
 use crate::lane::LanePtr;
-use crate::lane::order::{self, Awaited};
 use crate::task::{Abort, Cause, How, Id, Join, JoinError, TaskRef};
 use crate::wait::{Kind, Target, WaitSlot};
 use std::fmt;
@@ -66,7 +66,7 @@ impl<T> JoinHandle<T> {
     /// Whether the future has been dropped, and the output or the error is available.
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        order::is_over(|| self.join.is_finished())
+        hooks::is_over(|| self.join.is_finished())
     }
 
     /// The task's id.
@@ -81,7 +81,7 @@ impl<T> JoinHandle<T> {
     ///
     /// If the output has already been taken.
     pub fn try_take(&mut self) -> Option<Result<T, JoinError>> {
-        if order::is_over(|| self.join.is_finished()) { self.join.try_take() } else { None }
+        if hooks::is_over(|| self.join.is_finished()) { self.join.try_take() } else { None }
     }
 }
 
@@ -90,7 +90,7 @@ impl<T> Future for JoinHandle<T> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let told = self.wait.begin_poll();
-        let polled = order::poll(order::How::Join, &mut self.join, cx);
+        let polled = hooks::poll(hooks::How::Join, &mut self.join, cx);
         if polled.is_ready() {
             self.wait.end();
         } else if let Some(deadlock) = told {
@@ -127,7 +127,7 @@ impl<T> Awaited for Join<T, LanePtr> {
 /// No record has whether a blocking call had begun when it was aborted.
 fn refuse_for_a_call(task: TaskRef<LanePtr>) {
     if task.lane() == LanePtr::nowhere() {
-        order::refuse("the abort of a blocking call");
+        hooks::refuse("the abort of a blocking call");
     }
 }
 
@@ -136,14 +136,14 @@ const JOIN: &Kind = &Kind { target: joined, waker: joiner };
 
 unsafe fn joined(cause: &Cause) -> Option<Target> {
     let task = NonNull::new(cause.what.cast_mut()).expect("there is a task");
-    // SAFETY: `JoinHandle::waits` made the pointer; the handle keeps the task during this call.
+    // SAFETY: `JoinHandle::record_wait` made the pointer; the handle keeps the task during this call.
     let task = unsafe { TaskRef::<LanePtr>::new(task.cast()) };
     Some(Target::Task(task.abort_handle()))
 }
 
 unsafe fn joiner(cause: &Cause) -> Option<Waker> {
     let task = NonNull::new(cause.what.cast_mut()).expect("there is a task");
-    // SAFETY: `JoinHandle::waits` made the pointer; the handle cannot go during this call, and keeps the
+    // SAFETY: `JoinHandle::record_wait` made the pointer; the handle cannot go during this call, and keeps the
     // task.
     let task = unsafe { TaskRef::<LanePtr>::new(task.cast()) };
     // SAFETY: a wait that gets the error is in a cycle that is blocked, so the task does not complete; and a
@@ -171,7 +171,7 @@ impl AbortHandle {
     /// As [`JoinHandle::is_finished`].
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        order::is_over(|| self.0.is_finished())
+        hooks::is_over(|| self.0.is_finished())
     }
 
     /// The task's id.

@@ -229,6 +229,8 @@ mod deadlock;
 pub mod dump;
 mod entries;
 mod exclusive;
+mod ext;
+mod hooks;
 mod join;
 mod lane;
 mod memory;
@@ -238,13 +240,9 @@ mod model;
 #[doc(hidden)]
 pub mod port;
 mod queue;
+mod replay_ids;
 mod rng;
 mod sched;
-#[cfg(feature = "record")]
-mod serial;
-#[cfg(not(feature = "record"))]
-#[path = "serial/absent.rs"]
-mod serial;
 mod sites;
 mod sketch;
 mod span;
@@ -268,14 +266,16 @@ pub use self::contain::contain;
 pub use self::deadlock::look_for_deadlocks;
 pub use self::entries::Entries;
 pub use self::exclusive::{Exclusive, exclusive};
+pub use self::ext::observe::figures::{Observed, ObservedColor, ObservedSite};
+pub use self::ext::observe::times::Phase;
 pub use self::join::{AbortHandle, JoinHandle};
 pub use self::lane::locals::{ColorLocal, ColorLocalError};
 pub use self::lane::{Address, Priority};
 pub use self::meter::Level;
 pub use self::sched::{
-    Destination, Entered, InPlace, LongPoll, Nested, Observed, ObservedColor, ObservedSite,
-    Options, Park, Phase, Policy, Rest, Runnable, RunningSlice, Scheduler, SchedulerHandle, Step,
-    Unsuitable, Worker, WorkerMetrics, block_in_place, spawn_here, spawn_local,
+    Destination, Entered, InPlace, LongPoll, Nested, Options, Park, Policy, Rest, Runnable,
+    RunningSlice, Scheduler, SchedulerHandle, Step, Unsuitable, Worker, WorkerMetrics,
+    block_in_place, spawn_here, spawn_local,
 };
 pub use self::span::Origin;
 pub use self::spawn::{Hop, Job, YieldNow, blocking, current_task, hop, yield_now};

@@ -20,8 +20,9 @@
 //! Counters are the standard library's atomics under loom as well: no decision of the scheduler depends on them.
 
 use crate::counter::Counter;
+use crate::hooks::mark::Mark;
 use crate::usage::Usage;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -173,27 +174,6 @@ fn grown(earlier: u64, later: u64) -> u64 {
     if units >> (63 - NODES) == 0 { units * UNIT } else { 0 }
 }
 
-/// In a node: whether its push was counted.
-#[derive(Debug, Default)]
-pub(crate) struct Counted(AtomicBool);
-
-impl Counted {
-    pub(crate) const fn no() -> Self {
-        Self(AtomicBool::new(false))
-    }
-
-    /// Takes the mark away, and returns whether it was there.
-    #[inline]
-    pub(crate) fn take(&self) -> bool {
-        // Ordering: the chain has handed the node over, and hands it on.
-        let counted = self.0.load(Ordering::Relaxed);
-        if counted {
-            self.0.store(false, Ordering::Relaxed);
-        }
-        counted
-    }
-}
-
 /// What a lane does, as far as its meter knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
@@ -290,9 +270,8 @@ impl Meter {
     }
 
     /// A node with this mark is about to be pushed.
-    pub(crate) fn record_push(&self, counted: &Counted, at: At) {
-        // Ordering: the chain hands the node over.
-        counted.0.store(true, Ordering::Relaxed);
+    pub(crate) fn record_push(&self, mark: &Mark, at: At) {
+        mark.set();
         self.waiting.add(at.now);
     }
 

@@ -24,14 +24,15 @@
 //! [`Address`](crate::Address) and [`Scheduler`](crate::Scheduler) belong to the public interface of the core: a color
 //! of a scheduler, and its clock.
 
-pub use crate::lane::current::{Closure, Nesting};
-pub use crate::lane::order::{Order, refuse};
 #[cfg(feature = "sim")]
-pub use crate::lane::points::{Moment, Point, on_points};
+pub use crate::ext::points::{Moment, Point, on_points};
+pub use crate::ext::replay::{Order, refuse};
+pub use crate::lane::current::{Closure, Nesting};
 pub use crate::sched::{Finish, Part, in_own_call, report_overload};
 pub use crate::task::How;
+pub use crate::wait::RoomWait;
 pub use crate::wait::leaf::{forget, note};
-pub use crate::wait::room::{Room, RoomWait, WaitId, WaitingTask, Ways};
+pub use crate::wait::room::{Room, WaitId, WaitingTask, Ways};
 
 use crate::cell::{AccessError, Call, ColorCell};
 use crate::color::Color;
@@ -42,7 +43,7 @@ use std::panic::Location;
 /// What a record has, for the layers above that add to it.
 #[cfg(feature = "record")]
 pub mod order {
-    pub use crate::lane::order::{
+    pub use crate::ext::replay::{
         Received, Shell, Sink, answer, is_ordered, is_replay_here, note, note_received, number,
         source, told, told_received, wait_until,
     };

@@ -11,12 +11,10 @@ mod chain;
 mod deque;
 #[cfg(feature = "record")]
 mod tag;
-#[cfg(not(feature = "record"))]
-#[path = "queue/tag/absent.rs"]
-mod tag;
 
 pub(crate) use self::chain::{
     Admission, Chain, Kind, Node, Pushed, ReaderCount, Rotated, Tail, Unlinked,
 };
 pub(crate) use self::deque::{Deque, Injector, Stealer};
+#[cfg(feature = "record")]
 pub(crate) use self::tag::Tag;

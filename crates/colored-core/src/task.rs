@@ -35,9 +35,6 @@ mod record;
 mod section;
 #[cfg(feature = "leaves")]
 mod shown;
-#[cfg(not(feature = "leaves"))]
-#[path = "task/shown/absent.rs"]
-mod shown;
 mod state;
 mod waker;
 

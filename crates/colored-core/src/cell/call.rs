@@ -5,7 +5,7 @@ use super::checked::Fallible;
 use super::queued::Queued;
 use super::{ColorCell, InUse};
 use crate::budget;
-use crate::lane::points::at_site;
+use crate::hooks::at_site;
 use crate::task::How;
 use crate::wait::AwaitedTurn;
 use std::fmt;

@@ -10,10 +10,9 @@
 //! dropped; and the callback of the end keeps the lane alive for the posts in front of it.
 
 use super::access::{InUse, Made, Sides};
+use crate::hooks::{self, Carried, EndSerial};
 use crate::lane::current::Closure;
-use crate::lane::order::{self, EndSerial};
 use crate::lane::{LaneRef, callback};
-use crate::span::Carried;
 use crate::sync::{AtomicBool, AtomicU32, Ordering, UnsafeCell};
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
@@ -147,7 +146,7 @@ impl<T: Send + 'static> Owner<T> {
                 panic!("a post has no access to the value any more: {error}")
             }
         };
-        self.lane.record_post();
+        hooks::posted(&self.lane);
         // SAFETY: the cell keeps its lane up to its end, which comes behind this turn.
         unsafe { callback::post_uncounted(&self.lane, turn) };
     }
@@ -188,7 +187,7 @@ impl<T: Send + 'static> Drop for Owner<T> {
         let lane = ManuallyDrop::into_inner(unsafe { lane.read() });
         let end = End(self.0);
         if let Err(later) = callback::run_inline(&lane, move || drop(end)) {
-            order::post_end(&lane, serial, later);
+            callback::post_node(&lane, hooks::end_node(&lane, serial), later);
         }
     }
 }

@@ -4,7 +4,7 @@
 use super::access::CallError;
 use super::slot::{Outcome, Slot};
 use crate::contain::contain;
-use crate::lane::order::{self, How};
+use crate::hooks::{self, How};
 use crate::lane::{LaneRef, callback};
 use crate::sync::Arc;
 use crate::wait::{AwaitedTurn, WaitSlot};
@@ -66,7 +66,7 @@ impl<F, R> Queued<F, R> {
     ) -> Poll<Result<Outcome<R>, CallError>> {
         let told = self.wait.begin_poll();
         let slot = self.slot.as_ref().expect("it has no outcome yet");
-        let polled = order::poll(How::Call, &mut &**slot, &mut Context::from_waker(waker));
+        let polled = hooks::poll(How::Call, &mut &**slot, &mut Context::from_waker(waker));
         match (polled, told) {
             (Poll::Ready(outcome), _) => {
                 self.wait.end();

@@ -7,9 +7,8 @@ use super::slot::{Outcome, Slot};
 use super::{ColorCell, InUse};
 use crate::budget;
 use crate::contain::contain;
+use crate::hooks::{self, at_site};
 use crate::lane::current::Closure;
-use crate::lane::order;
-use crate::lane::points::at_site;
 use crate::lane::readers;
 use crate::lane::readers::queued::{self, QueuedRead};
 use crate::sync::Arc;
@@ -103,7 +102,7 @@ impl<T: Send + Sync + 'static> ColorCell<T> {
 
     /// Runs `f` at once if it need not wait; returns `f` otherwise.
     fn read_now<R, F: FnOnce(&T) -> R>(&self, f: F) -> Result<Result<R, InUse>, F> {
-        self.inner.lane().record_call();
+        hooks::called(self.inner.lane());
         if self.inner.lane().is_free_here() {
             // SAFETY: `is_free_here` says that this thread holds the lane.
             return Ok(unsafe { self.inner.with(|value| f(value)) });
@@ -155,7 +154,7 @@ where
         }
         match std::mem::replace(&mut self.progress, Progress::Done) {
             Progress::Unstarted(f) => {
-                order::refuse_at("a read of a cell beside others", self.site);
+                hooks::refuse_at("a read of a cell beside others", self.site);
                 match at_site(self.site, || self.cell.read_now(f)) {
                     Ok(result) => return Poll::Ready(Ok(result?)),
                     Err(f) => {

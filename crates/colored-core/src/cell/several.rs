@@ -7,7 +7,7 @@ pub use self::row::{Many, Row};
 pub use self::shared::shared;
 
 use self::row::distinct;
-use super::set::{Sealed, Set};
+use super::set::{Cells, Sealed, Set};
 use super::{ColorCell, InUse};
 use crate::lane::behavior::Claim;
 use crate::lane::behavior::request::{Mode, Request};
@@ -157,4 +157,48 @@ where
         let _occupied: Vec<_> = occupied.collect::<Result<_, _>>()?;
         Ok(f(Several { row, values }))
     }
+}
+
+macro_rules! rows {
+    ($($kind:ident [$($generics:tt)*] $cells:ty, $keep:expr;)*) => {$(
+        impl<T: Send + 'static, $($generics)*> Sealed for $cells {}
+
+        impl<T: Send + 'static, $($generics)*> Many for $cells {
+            type Value = T;
+
+            fn row(&self) -> Row<'_, T> {
+                Row::$kind(&self[..])
+            }
+
+            fn keep(self) -> Box<[ColorCell<T>]> {
+                let keep: fn(Self) -> Box<[ColorCell<T>]> = $keep;
+                keep(self)
+            }
+        }
+
+        impl<T: Send + 'static, F, R, $($generics)*> Cells<F, R> for $cells
+        where
+            F: for<'a> FnOnce(Several<'a, T>) -> R,
+        {
+            type Set = Slice<Self>;
+
+            fn into_set(self) -> Slice<Self> {
+                Slice::new(self)
+            }
+        }
+    )*};
+}
+
+rows! {
+    Cells [] &[ColorCell<T>], |cells| cells.into();
+    Cells [] &Vec<ColorCell<T>>, |cells| cells.as_slice().into();
+    Cells [const N: usize] &[ColorCell<T>; N], |cells| cells.as_slice().into();
+    Cells [] Vec<ColorCell<T>>, |cells| cells.into();
+    Cells [] Box<[ColorCell<T>]>, |cells| cells;
+    Cells [const N: usize] [ColorCell<T>; N], |cells| cells.into();
+    References [] &[&ColorCell<T>], |cells| cells.iter().copied().cloned().collect();
+    References [] &Vec<&ColorCell<T>>, |cells| cells.iter().copied().cloned().collect();
+    References [const N: usize] &[&ColorCell<T>; N], |cells| cells.iter().copied().cloned().collect();
+    References [] Vec<&ColorCell<T>>, |cells| cells.into_iter().cloned().collect();
+    References [const N: usize] [&ColorCell<T>; N], |cells| cells.into_iter().cloned().collect();
 }

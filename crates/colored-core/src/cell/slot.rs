@@ -2,9 +2,8 @@
 
 use super::access::{CallError, InUse};
 use crate::contain::contain;
-use crate::lane::order::{self, Awaited};
+use crate::hooks::{self, Awaited, Carried};
 use crate::lane::{LanePtr, LaneRef};
-use crate::span::Carried;
 use crate::sync::{Mutex, MutexGuard};
 use crate::task::{Cause, Schedule};
 use crate::wait::{AwaitedTurn, Kind, Target};
@@ -136,7 +135,7 @@ impl<F, R> Slot<F, R> {
             _ => return None,
         };
         // A record decides whether the caller was gone in time.
-        let is_wanted = order::is_wanted(is_wanted);
+        let is_wanted = hooks::is_wanted(is_wanted);
         let f = match mem::replace(&mut *state, SlotState::Alone) {
             SlotState::Waiting(f, waker) => {
                 *state = SlotState::Begun(waker);

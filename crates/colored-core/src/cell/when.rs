@@ -9,10 +9,9 @@ use super::queued::Queued;
 use super::set::{Cells, Set};
 use super::slot::Slot;
 use crate::budget;
+use crate::hooks::{self, at_site};
 use crate::lane::behavior::request::{self, Request};
 use crate::lane::current::Closure;
-use crate::lane::order;
-use crate::lane::points::at_site;
 use crate::lane::{LanePtr, LaneRef};
 use crate::wait::AwaitedTurn;
 use std::fmt;
@@ -155,7 +154,7 @@ where
         if budget::poll_proceed(cx).is_pending() {
             return Poll::Pending;
         }
-        order::refuse_at("a `when`", self.site);
+        hooks::refuse_at("a `when`", self.site);
         match std::mem::replace(&mut self.progress, Progress::Done) {
             Progress::Unstarted(set, f) => {
                 let mut wants = set.wants();

@@ -27,16 +27,15 @@ pub(in crate::lane) mod line;
 pub(crate) mod order;
 pub(crate) mod request;
 
-use crate::lane::at_once::AtOnce;
+use crate::hooks::{self, Acts, InlineCall};
+use crate::lane::base::{AfterTurn, Lane, LanePtr};
 use crate::lane::behavior::request::{Mode, Request};
 use crate::lane::current::{self, Hold};
-use crate::lane::node::{Then, Turn};
-use crate::lane::points::Acts;
-use crate::lane::readers;
+use crate::lane::held::Turn;
 use crate::lane::readers::admit::{Reader, Waiting};
-use crate::lane::{Lane, LanePtr, callback};
+use crate::lane::{callback, readers};
 use crate::queue::{Kind, Node};
-use crate::sync::{AtomicBool, AtomicUsize, Ordering};
+use crate::sync::{AtomicBool, AtomicUsize, Mutex, Ordering};
 use crate::task::{Named, TaskRef};
 use std::ops::Deref;
 use std::panic::Location;
@@ -190,6 +189,12 @@ impl Claim {
         unsafe { self.want.lane.get() }
     }
 
+    /// The lock under which the claim is pushed, beside others of its behavior.
+    fn claim_lock(&self) -> &Mutex<()> {
+        let lane = self.lane();
+        lane.port.common().claim_locks.of(lane.number)
+    }
+
     /// Notes that the behavior has the lane. The caller takes it off the pending count afterwards.
     fn set_owned(&self) {
         // Ordering: pairs with the Acquire in `Behavior::wants`.
@@ -231,7 +236,7 @@ pub(crate) unsafe fn enqueue(behavior: &BehaviorRef) -> bool {
         let (lane, node) = (claim.lane(), NonNull::from(claim).cast());
         let is_granted = match claim.want.mode {
             Mode::Exclusive => {
-                lane.record_push(claim.waiting.node());
+                hooks::pushed(lane, claim.waiting.node());
                 // SAFETY: the claim is in no chain, and the behavior keeps claim and lane until the claim is out again.
                 unsafe { lane.push_node(node) }
             }
@@ -239,8 +244,8 @@ pub(crate) unsafe fn enqueue(behavior: &BehaviorRef) -> bool {
             Mode::Shared => unsafe { lane.enter_or_push(node) },
         };
         if is_granted {
-            lane.record_admitted(claim.waiting.node());
-            lane.record_taken();
+            hooks::admitted(lane, claim.waiting.node());
+            hooks::taken(lane);
             claim.set_owned();
             granted += 1;
         }
@@ -248,10 +253,8 @@ pub(crate) unsafe fn enqueue(behavior: &BehaviorRef) -> bool {
     // The lanes are raised before the nodes are there: the turn of each node takes the urgency back.
     let urgent = claims.iter().filter(|claim| claim.waiting.is_urgent());
     urgent.for_each(|claim| claim.lane().raise());
-    let lanes = claims.iter().map(|claim| claim.want.lane);
     let acts = Acts::push(claims.iter().map(Claim::lane));
-    // SAFETY: the behavior keeps the lanes, and this thread's own pending count keeps the behavior.
-    unsafe { order::as_one_step(lanes, || claims.iter().for_each(push)) };
+    order::as_one_step(claims.iter().map(Claim::claim_lock), || claims.iter().for_each(push));
     acts.end();
     // SAFETY: the granted lanes were pushed just now, and this thread's own count is among them.
     let complete = unsafe { take(behavior.address(), granted) };
@@ -270,14 +273,14 @@ impl Complete {
             wants.filter(|want| want.is_exclusive()).map(Request::lane)
         };
         // SAFETY: this thread has the lanes, which the behavior keeps.
-        let at_once = unsafe { AtOnce::begin(exclusive()) };
+        let call = unsafe { InlineCall::begin(exclusive()) };
         let color = behavior.color.filter(|color| !current::is(*color));
         // SAFETY: the behavior has all its lanes, and keeps them.
         let hold = color.map(|color| unsafe { Hold::begin(color) });
         // SAFETY: this value is the right to run the behavior, which has all its lanes.
         let waker = unsafe { (behavior.vtable.run)(behavior.address(), cancel) };
         // SAFETY: as above.
-        unsafe { at_once.end(exclusive()) };
+        unsafe { call.end(exclusive()) };
         if let Some(hold) = hold {
             hold.settle();
         }
@@ -307,21 +310,21 @@ impl Complete {
 /// The turn of a claim: gives the lane to the behavior. If that was the last pending lane, the behavior runs, and this
 /// thread goes on with the lane.
 #[cold]
-pub(in crate::lane) fn grant(turn: &Turn<'_>) -> Then {
+pub(in crate::lane) fn grant(turn: &Turn<'_>) -> AfterTurn {
     debug_assert_eq!(turn.head.kind, Kind::Claim);
     turn.hold.settle();
-    turn.lane().record_taken();
+    hooks::taken(&turn.lane());
     // SAFETY: the claim is at the head of the chain, and its reference keeps the behavior and the claim.
     let claim = unsafe { turn.head.node.cast::<Claim>().as_ref() };
     let behavior = claim.behavior;
     claim.set_owned();
     // SAFETY: the claim's lane has been pending, and the turn of a claim comes once.
-    let Some(complete) = (unsafe { take(behavior, 1) }) else { return Then::Took };
+    let Some(complete) = (unsafe { take(behavior, 1) }) else { return AfterTurn::LaneGone };
     if let Some(waker) = complete.run(Some(turn.hold.ptr()), turn.closing) {
         // The lanes that the behavior has given back come first, or their lines would never end.
         current::wake_behind(waker);
     }
-    Then::Done
+    AfterTurn::Unlink
 }
 
 /// Gives back the reference of a claim that is out of its chain.

@@ -1,11 +1,11 @@
 //! Closures under a color: queued like tasks, or run at once when the lane is idle.
 
 use crate::contain::contain;
-use crate::lane::at_once::AtOnce;
-use crate::lane::current::Hold;
-use crate::lane::points::Act;
+use crate::hooks::{self, Act, InlineCall};
+use crate::lane::base::LanePtr;
+use crate::lane::current::{self, Hold};
+use crate::lane::refs::LaneRef;
 use crate::lane::try_take::{try_take, try_take_soon};
-use crate::lane::{LanePtr, LaneRef};
 use crate::memory;
 use crate::queue::{Kind, Node};
 use crate::sync::UnsafeCell;
@@ -56,8 +56,7 @@ pub(crate) fn post_pinned<F: FnOnce() + Send + 'static>(lane: &LaneRef, pin: u32
 }
 
 /// As [`post`], with this node.
-#[cfg(feature = "record")]
-pub(in crate::lane) fn post_node<F: FnOnce() + Send + 'static>(lane: &LaneRef, node: Node, f: F) {
+pub(crate) fn post_node<F: FnOnce() + Send + 'static>(lane: &LaneRef, node: Node, f: F) {
     push(lane.for_node().into_counted(), node, f);
 }
 
@@ -149,7 +148,7 @@ pub(super) unsafe fn free(node: NonNull<Node>) {
 /// If `f` does; the lane goes on.
 pub(crate) fn run_inline<F: FnOnce() -> R, R>(lane: &LaneRef, f: F) -> Result<R, F> {
     let act = Act::take(lane);
-    if lane.order.is_on() || !try_take(lane) {
+    if hooks::keeps_order(lane) || !try_take(lane) {
         return Err(f);
     }
     act.note();
@@ -171,7 +170,7 @@ where
     F: FnOnce(G) -> R,
 {
     let act = Act::take(lane);
-    if lane.order.is_on() || !try_take(lane) && !try_take_soon(lane) {
+    if hooks::keeps_order(lane) || !try_take(lane) && !try_take_soon(lane) {
         return Err(given);
     }
     act.note();
@@ -188,13 +187,26 @@ where
 unsafe fn run_taken<F: FnOnce() -> R, R>(lane: &LaneRef, f: F) -> R {
     let lanes = || iter::once(lane.ptr());
     // SAFETY: the caller promises that this thread has taken the lane, which `lane` keeps alive.
-    let at_once = unsafe { AtOnce::begin(lanes()) };
+    let call = unsafe { InlineCall::begin(lanes()) };
     // SAFETY: the caller promises that this thread has taken the lane, which `lane` keeps alive.
     let hold = unsafe { Hold::begin(lane.ptr()) };
     let result = catch_unwind(AssertUnwindSafe(f));
     // SAFETY: as above.
-    unsafe { at_once.end(lanes()) };
+    unsafe { call.end(lanes()) };
     // SAFETY: the lane's own node is at its head, no task of it has been polled, and `lane` outlives this.
     unsafe { hold.end_inline() };
     result.unwrap_or_else(|payload| resume_unwind(payload))
+}
+
+impl LaneRef {
+    /// Whether the calling thread holds this lane, and an access is part of the present turn: nothing is scheduled
+    /// behind it. In a section an access always is part of the turn, for all that is scheduled waits until the section
+    /// ends.
+    ///
+    /// Otherwise the access is queued, as it is for a caller of any other color (G2).
+    #[inline]
+    pub(crate) fn is_free_here(&self) -> bool {
+        let is_last = || !hooks::keeps_order(self) && self.chain.has_head_only();
+        self.is_current() && (is_last() || current::is_in_a_section())
+    }
 }

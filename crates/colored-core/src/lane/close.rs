@@ -1,7 +1,8 @@
 //! The waiting tasks of a lane: found and aborted at shutdown.
 
-use crate::lane::held::Held;
-use crate::lane::{Inner, LaneRef, callback};
+use crate::lane::base::{Held, Inner};
+use crate::lane::callback;
+use crate::lane::refs::LaneRef;
 
 impl LaneRef {
     /// Tells the lane to cancel the tasks that wait in it.

@@ -1,7 +1,8 @@
 //! [`Address`]: a color of a runtime.
 
-use super::{LaneRef, current};
 use crate::color::Color;
+use crate::lane::current;
+use crate::lane::refs::LaneRef;
 use std::fmt;
 
 /// A color of a runtime. It keeps the color's lane.

@@ -6,8 +6,7 @@ pub use self::nesting::{Closure, Nesting};
 
 use crate::color::Color;
 use crate::contain::contain;
-use crate::lane::{Lane, LanePtr};
-use crate::meter;
+use crate::lane::base::{Lane, LanePtr};
 use crate::sync::thread_slot;
 use crate::task::{Abort, Id, TaskRef};
 use std::cell::Cell;
@@ -45,7 +44,7 @@ thread_slot!(static CURRENT: Current = Current {
 });
 
 /// The time in which this thread holds a lane.
-pub(super) struct Hold {
+pub(crate) struct Hold {
     lane: LanePtr,
     outer: Option<LanePtr>,
     outer_task: Option<TaskRef<LanePtr>>,
@@ -124,20 +123,15 @@ pub(super) fn polling<R>(task: TaskRef<LanePtr>, poll: impl FnOnce() -> R) -> (R
     (result, asked)
 }
 
-/// Runs the work behind the poll of a task: its end, which wakes others, or that it is scheduled again. The wakes are
-/// recorded as the task's.
-#[inline]
-pub(super) fn completing(task: TaskRef<LanePtr>, end: impl FnOnce()) {
-    let id = if meter::is_on() { Some(task.id()) } else { None };
-    let Some(id) = id else { return end() };
-    let before = CURRENT.with(|current| current.completing.replace(Some(id)));
-    end();
-    CURRENT.with(|current| current.completing.set(before));
+/// Sets the task whose poll is over and which this thread ends, and returns the one before.
+#[cold]
+pub(crate) fn replace_completing(task: Option<Id>) -> Option<Id> {
+    CURRENT.with(|current| current.completing.replace(task))
 }
 
 /// The task whose poll, or whose end, is what this thread does.
 #[cold]
-pub(super) fn waker() -> Option<Id> {
+pub(crate) fn waker() -> Option<Id> {
     let completing = || CURRENT.with(|current| current.completing.get());
     task().map(TaskRef::id).or_else(completing)
 }

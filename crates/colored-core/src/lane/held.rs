@@ -1,47 +1,27 @@
-//! [`Held`]: the proof that this thread holds a lane.
+//! What the holder of a lane does with it: its inner part, the node at its head, and that node's turn.
 
+use crate::color::Color;
+use crate::hooks::mark::Mark;
+use crate::lane::base::{AfterTurn, Held, Inner, LanePtr};
 use crate::lane::current::{self, Hold};
-use crate::lane::node::Then;
-use crate::lane::{Inner, Lane, LanePtr};
 use crate::queue::{Kind, Node};
-use std::marker::PhantomData;
-use std::ops::Deref;
+use crate::task::TaskRef;
 use std::ptr::NonNull;
-
-/// A lane that this thread holds for `'a`. Only the holder reaches the lane's inner part.
-#[derive(Clone, Copy)]
-pub(crate) struct Held<'a> {
-    ptr: LanePtr,
-    _on_this_thread: PhantomData<(&'a Lane, *const ())>,
-}
 
 impl Hold {
     /// The lane, up to the [end](Self::end) of the hold.
     #[inline]
-    pub(super) fn lane(&self) -> Held<'_> {
+    pub(crate) fn lane(&self) -> Held<'_> {
         debug_assert!(current::is(self.ptr()), "the hold has ended");
         // SAFETY: `begin` was promised that this thread holds the lane, and that it is alive, up to the end of the hold.
         unsafe { Held::new(self.ptr()) }
     }
 }
 
-impl<'a> Held<'a> {
-    /// # Safety
-    ///
-    /// This thread holds the lane for `'a`, and the lane is alive meanwhile.
-    #[inline]
-    pub(super) unsafe fn new(ptr: LanePtr) -> Self {
-        Self { ptr, _on_this_thread: PhantomData }
-    }
-
-    #[inline]
-    pub(super) fn ptr(self) -> LanePtr {
-        self.ptr
-    }
-
+impl Held<'_> {
     /// Calls `f` with the lane that this thread holds, if it holds one.
     #[inline]
-    pub(super) fn with_current<R>(f: impl FnOnce(Option<Held<'_>>) -> R) -> R {
+    pub(crate) fn with_current<R>(f: impl FnOnce(Option<Held<'_>>) -> R) -> R {
         f(current::lane().map(|lane| {
             // SAFETY: this thread holds the lane up to the end of a turn that is further up the stack than `f`, and a
             // held lane is alive.
@@ -61,29 +41,35 @@ impl<'a> Held<'a> {
 
     /// The node at the head.
     #[inline]
-    pub(super) fn head(self) -> Head {
+    pub(crate) fn head(self) -> Head {
         let node = self.chain.head();
         // SAFETY: the head is alive: only the holder, which is this thread, takes it out.
         let at_head = unsafe { node.as_ref() };
         Head { node, kind: at_head.kind, pin: at_head.pin(), urgent: at_head.urgent }
     }
 
-    /// Whether the node at the head, whose turn begins, was counted.
+    /// The mark of the head, for listeners.
     #[inline]
-    pub(super) fn was_counted(self, head: &Head) -> bool {
+    pub(crate) fn mark(self, head: &Head) -> &Mark {
         // SAFETY: the head is alive: only the holder, which is this thread, takes it out.
-        unsafe { head.node.as_ref() }.counted.take()
+        &unsafe { head.node.as_ref() }.mark
+    }
+
+    /// Takes the mark of the head, whose turn begins, and returns whether it was there.
+    #[inline]
+    pub(crate) fn take_mark(self, head: &Head) -> bool {
+        self.mark(head).take()
     }
 
     /// Takes what becomes of a head that has had its turn and is still where it was.
     #[inline]
-    pub(super) fn take_stalled(self) -> Option<Then> {
+    pub(crate) fn take_stalled(self) -> Option<AfterTurn> {
         // SAFETY: this thread holds the lane, and only the holder uses the field.
         self.stalled.with_mut(|stalled| unsafe { (*stalled).take() })
     }
 
     /// The head has had its turn, and a producer behind it is half done.
-    pub(super) fn set_stalled(self, then: Then) {
+    pub(crate) fn set_stalled(self, then: AfterTurn) {
         // SAFETY: this thread holds the lane, and only the holder uses the field.
         self.stalled.with_mut(|stalled| unsafe { *stalled = Some(then) });
     }
@@ -91,29 +77,63 @@ impl<'a> Held<'a> {
 
 /// The node at the head of a held lane, and the fields of it that do not change while it is scheduled.
 #[derive(Clone, Copy)]
-pub(super) struct Head {
-    pub(super) node: NonNull<Node>,
-    pub(super) kind: Kind,
-    pub(super) pin: u32,
-    pub(super) urgent: bool,
+pub(crate) struct Head {
+    pub(crate) node: NonNull<Node>,
+    pub(crate) kind: Kind,
+    pub(crate) pin: u32,
+    pub(crate) urgent: bool,
 }
 
 #[cfg(feature = "record")]
 impl Head {
     /// What has pushed it.
     #[inline]
-    pub(super) fn tag(&self) -> &crate::queue::Tag {
+    pub(crate) fn tag(&self) -> &crate::queue::Tag {
         // SAFETY: the head is alive: only the holder, which is this thread, takes it out.
         &unsafe { self.node.as_ref() }.tag
     }
 }
 
-impl Deref for Held<'_> {
-    type Target = Lane;
-
+impl Head {
+    /// The task, if the node is one.
     #[inline]
-    fn deref(&self) -> &Lane {
-        // SAFETY: `new` was promised that the lane is alive.
-        unsafe { self.ptr.get() }
+    pub(crate) fn task(&self) -> Option<TaskRef<LanePtr>> {
+        // SAFETY: the node is of `Kind::Task`, and the runtime's reference keeps the task up to the end of `finish`.
+        (self.kind == Kind::Task).then(|| unsafe { TaskRef::from_node(self.node) })
     }
+}
+
+/// The turn of the node at the head of a lane. This thread holds the lane, and may run the node.
+pub(crate) struct Turn<'a> {
+    pub(crate) hold: &'a Hold,
+    pub(crate) head: Head,
+    /// Whether everything is to be cancelled.
+    pub(crate) closing: bool,
+}
+
+impl Turn<'_> {
+    pub(crate) fn lane(&self) -> Held<'_> {
+        self.hold.lane()
+    }
+}
+
+/// The color that this thread runs under; look-ups can find it from now on.
+pub(crate) fn current_color() -> Option<Color> {
+    Held::with_current(|lane| {
+        let lane = lane?;
+        lane.publish(lane.ptr());
+        Some(lane.color())
+    })
+}
+
+/// As [`current_color`], for a text: a fresh color gets no entry in the table.
+#[cfg(feature = "tracing")]
+pub(crate) fn shown_color() -> Option<Color> {
+    Held::with_current(|lane| Some(lane?.color()))
+}
+
+/// The time in the scheduler of the lane that this thread holds; see [`noted_time`](crate::lane::Dispatch::noted_time).
+#[inline]
+pub(crate) fn noted_time() -> Option<u64> {
+    Held::with_current(|lane| Some(lane?.port.noted_time()))
 }

@@ -20,26 +20,17 @@
 //! At shutdown a cell or a handle may refer to a color for ever. So where the waiting tasks of a lane are aborted, an
 //! end that ignores the count is scheduled behind them.
 
+pub(in crate::lane) mod values;
+
+use self::values::{Entry, Locals, Value};
 use crate::contain::contain;
-use crate::lane::held::Held;
-use crate::lane::order;
-use crate::lane::{Inner, LanePtr, LaneRef, callback, current};
-use std::any::Any;
+use crate::hooks;
+use crate::lane::base::{Held, Inner, LanePtr};
+use crate::lane::refs::LaneRef;
+use crate::lane::{callback, current};
 use std::error::Error;
 use std::fmt;
 use std::ptr::{self, NonNull};
-
-/// The values of one color, in the order in which they were made.
-pub(super) struct Locals(Vec<Entry>);
-
-struct Entry {
-    key: *const (),
-    /// `None` once it is dropped, up to the end of the turn in which all are dropped.
-    value: Option<Value>,
-}
-
-/// Boxed, so that it keeps its place while others are made.
-type Value = Box<dyn Any + Send>;
 
 /// A static of which every color has its own value; `color_local!` declares it.
 ///
@@ -121,7 +112,7 @@ impl<T: Send + 'static> ColorLocal<T> {
     /// has been dropped. `f` is dropped unused.
     #[track_caller]
     pub fn try_with<R>(&'static self, f: impl FnOnce(&T) -> R) -> Result<R, ColorLocalError> {
-        order::refuse("a value of a color");
+        hooks::refuse("a value of a color");
         let error = |why| ColorLocalError { name: self.name, why };
         let value = Held::with_current(|lane| {
             let lane = lane.ok_or(error(Why::NoColor))?;

@@ -1,9 +1,10 @@
 //! The turn of a task: a poll, and what the task asked for in it.
 
+use crate::hooks;
+use crate::lane::base::{AfterTurn, Held, LanePtr};
 use crate::lane::current::{self, Hold};
-use crate::lane::held::{Head, Held};
-use crate::lane::node::Then;
-use crate::lane::{LanePtr, LaneRef};
+use crate::lane::held::Head;
+use crate::lane::refs::LaneRef;
 use crate::task::{Ended, Schedule, TaskRef, Wants};
 
 /// Polls the task at the head of the lane, or cancels it.
@@ -12,8 +13,12 @@ use crate::task::{Ended, Schedule, TaskRef, Wants};
 ///
 /// `task` is at the head, and this thread may run it.
 #[inline]
-pub(in crate::lane) unsafe fn run(lane: Held<'_>, task: TaskRef<LanePtr>, closing: bool) -> Then {
-    let (done, asked) = current::polling(task, || match lane.order.cancels(task, closing) {
+pub(in crate::lane) unsafe fn run(
+    lane: Held<'_>,
+    task: TaskRef<LanePtr>,
+    closing: bool,
+) -> AfterTurn {
+    let (done, asked) = current::polling(task, || match hooks::cancels(&lane, task, closing) {
         // SAFETY: this thread holds the lane, at whose head the task is, and the caller promises that it may run the task.
         None => unsafe { task.run(closing) },
         // SAFETY: as above.
@@ -22,7 +27,7 @@ pub(in crate::lane) unsafe fn run(lane: Held<'_>, task: TaskRef<LanePtr>, closin
     // SAFETY: the task's hop left a reference with the lane, and this is the only use of it.
     let hop = asked.hop.map(|lane| unsafe { LaneRef::from_counted(lane) });
     if done || hop.is_some() {
-        lane.order.forget(&lane.head());
+        hooks::task_leaves(&lane, &lane.head());
     }
     let has_held = lane.inner(|inner| {
         if done || hop.is_some() {
@@ -42,28 +47,28 @@ pub(in crate::lane) unsafe fn run(lane: Held<'_>, task: TaskRef<LanePtr>, closin
     }
     if done {
         // SAFETY: this thread holds the lane, and `poll` or `cancel` has stored the output.
-        current::completing(task, || unsafe { task.complete() });
-        return Then::Done;
+        hooks::completing(task, || unsafe { task.complete() });
+        return AfterTurn::Unlink;
     }
     if let Some(to) = hop {
         debug_assert!(to.ptr() != lane.ptr(), "a hop goes to another lane");
         // SAFETY: the owner that polled may move the task, which takes the hop's reference along.
         unsafe { task.set_lane(to.into_counted()) };
-        return Then::Done;
+        return AfterTurn::Unlink;
     }
     match wants {
         Wants::Lane => {
             if asked.yielded {
                 task.wake();
             }
-            Then::Keep
+            AfterTurn::Park
         }
-        Wants::Wait if !asked.yielded => Then::Done,
-        Wants::Wait | Wants::Again if lane.order.pushes_again() => {
+        Wants::Wait if !asked.yielded => AfterTurn::Unlink,
+        Wants::Wait | Wants::Again if hooks::pushes_again(&lane) => {
             task.wake();
-            Then::Done
+            AfterTurn::Unlink
         }
-        Wants::Wait | Wants::Again => Then::Again,
+        Wants::Wait | Wants::Again => AfterTurn::Rotate,
     }
 }
 
@@ -92,5 +97,5 @@ pub(in crate::lane) unsafe fn finish(head: &Head, hold: &Hold) {
     // move.
     let schedule = || unsafe { lane.schedule(task.node()) };
     // The record says that the task itself goes on, not that something outside has woken it.
-    current::completing(task, schedule);
+    hooks::completing(task, schedule);
 }

@@ -16,7 +16,6 @@
 
 pub(crate) mod inherit;
 
-use crate::lane::Lane;
 use crate::sync::{AtomicU32, Ordering};
 
 /// How urgent a color is, against other colors. The order within one color does not change.
@@ -71,8 +70,8 @@ impl PriorityWord {
     }
 
     /// Counts an urgent node. Returns the new class, if the lane is queued in a lower one.
-    fn add_urgent(&self) -> Option<Priority> {
-        // Ordering: Acquire pairs with the Release in `Lane::enter_class_queue`. Else only this word decides.
+    pub(in crate::lane) fn add_urgent(&self) -> Option<Priority> {
+        // Ordering: Acquire pairs with the Release in `enter_queue`. Else only this word decides.
         let before = self.0.fetch_add(UNIT, Ordering::Acquire);
         assert!(before < u32::MAX / 2, "too many urgent tasks under one color");
         raised(before, before + UNIT)
@@ -90,8 +89,25 @@ impl PriorityWord {
         self.0.fetch_add(UNIT, Ordering::Relaxed);
     }
 
+    /// The lane is about to enter a queue by class. Returns its class.
+    pub(in crate::lane) fn enter_queue(&self) -> Priority {
+        // Ordering: Release pairs with the Acquire of a thread that raises the lane.
+        class(self.0.fetch_or(QUEUED, Ordering::Release))
+    }
+
+    /// The lane has left its queue by class.
+    pub(in crate::lane) fn leave_queue(&self) {
+        // Ordering: only this word decides; the lock hands the lane on.
+        self.0.fetch_and(!QUEUED, Ordering::Relaxed);
+    }
+
+    /// The priority of the color.
+    pub(in crate::lane) fn base(&self) -> Priority {
+        base(self.get())
+    }
+
     /// Sets the priority of the color. Returns the new class, if the lane is queued in a lower one.
-    fn set_base(&self, base: Priority) -> Option<Priority> {
+    pub(in crate::lane) fn set_base(&self, base: Priority) -> Option<Priority> {
         let bits = match base {
             Priority::Low => LOW,
             Priority::Normal => 0,
@@ -103,40 +119,5 @@ impl PriorityWord {
         let before = self.0.fetch_update(Ordering::Acquire, Ordering::Relaxed, set);
         let before = before.unwrap_or_else(|word| word);
         raised(before, change(before))
-    }
-}
-
-impl Lane {
-    /// The lane is about to enter a queue by class, under the lock of the queue. Returns its class.
-    pub(crate) fn enter_class_queue(&self, place: usize) -> Priority {
-        let place = u16::try_from(place).expect("fewer than 2¹⁶ queues");
-        // Ordering: the Release below publishes it.
-        self.class_place.store(place, Ordering::Relaxed);
-        // Ordering: Release pairs with the Acquire of a thread that raises the lane.
-        class(self.priority.0.fetch_or(QUEUED, Ordering::Release))
-    }
-
-    /// The lane has left its queue by class, under the lock of the queue.
-    pub(crate) fn leave_class_queue(&self) {
-        // Ordering: only this word decides; the lock hands the lane on.
-        self.priority.0.fetch_and(!QUEUED, Ordering::Relaxed);
-    }
-
-    /// The queue by class in which the lane is, for a thread that has learned that it is in one. It may be in another
-    /// one by now, or in none.
-    pub(crate) fn class_place(&self) -> usize {
-        // Ordering: an exchange of the word, with Acquire, has told this thread that the lane is in a queue.
-        usize::from(self.class_place.load(Ordering::Relaxed))
-    }
-
-    /// Sets the priority of the color. Returns the new class, if the lane is queued in a lower one and must be moved.
-    #[must_use]
-    pub(crate) fn set_priority(&self, priority: Priority) -> Option<Priority> {
-        self.priority.set_base(priority)
-    }
-
-    /// The priority that the color was given last.
-    pub(crate) fn base_priority(&self) -> Priority {
-        base(self.priority.get())
     }
 }

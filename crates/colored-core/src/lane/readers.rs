@@ -30,9 +30,10 @@ pub(in crate::lane) mod admit;
 pub(in crate::lane) mod batch;
 pub(crate) mod queued;
 
-use crate::lane::points::Act;
+use crate::hooks::{self, Act};
+use crate::lane::base::{Lane, LanePtr, ReadyLane};
+use crate::lane::refs::LaneRef;
 use crate::lane::try_take::{READERS_LOOKS, give_way};
-use crate::lane::{Lane, LanePtr, LaneRef, ReadyLane};
 use crate::queue::{Node, Pushed};
 use crate::sync::spin_loop;
 use std::ptr::NonNull;
@@ -99,7 +100,7 @@ impl Lane {
     /// call.
     pub(in crate::lane) unsafe fn enter_or_push(&self, node: NonNull<Node>) -> bool {
         // SAFETY: the node is in no chain yet, so this thread may read it.
-        self.record_push(unsafe { node.as_ref() });
+        hooks::pushed(self, unsafe { node.as_ref() });
         // SAFETY: the caller promises the same.
         let is_inside = unsafe { self.chain.enter_or_push(node) };
         if is_inside {
@@ -119,7 +120,7 @@ impl Lane {
 pub(in crate::lane) unsafe fn leave(ptr: LanePtr) {
     // SAFETY: the caller keeps the lane alive up to the end of this call.
     let lane = unsafe { ptr.get() };
-    lane.record_leave();
+    hooks::left(lane);
     if lane.chain.leave(&lane.readers) {
         // SAFETY: the head is alive: only the holder, which is this thread, takes it out.
         let pin = unsafe { lane.chain.head().as_ref() }.pin();

@@ -1,7 +1,9 @@
 //! Counted references to lanes.
 
+use crate::color::Color;
+use crate::lane::base::{Dispatch, Lane, LanePtr, Owner, Tenure};
+use crate::lane::count::GivenBack;
 use crate::lane::current::{self, NoTask};
-use crate::lane::{Dispatch, GivenBack, Lane, LanePtr, Owner};
 use crate::sync::Arc;
 use std::mem::ManuallyDrop;
 
@@ -142,17 +144,6 @@ impl LaneRef {
     pub(crate) fn is_current(&self) -> bool {
         current::is(self.0)
     }
-
-    /// Whether the calling thread holds this lane, and an access is part of the present turn: nothing is scheduled
-    /// behind it. In a section an access always is part of the turn, for all that is scheduled waits until the section
-    /// ends.
-    ///
-    /// Otherwise the access is queued, as it is for a caller of any other color (G2).
-    #[inline]
-    pub(crate) fn is_free_here(&self) -> bool {
-        let is_last = || !self.order.is_on() && self.chain.has_head_only();
-        self.is_current() && (is_last() || current::is_in_a_section())
-    }
 }
 
 impl std::ops::Deref for LaneRef {
@@ -182,5 +173,17 @@ impl Drop for LaneRef {
             // SAFETY: this reference is given back once, and not used again.
             unsafe { self.0.release(1) };
         }
+    }
+}
+
+impl Lane {
+    /// A lane of the same scheduler under a fresh color.
+    pub(super) fn spare(&self) -> LaneRef {
+        let color = Color::unique();
+        let lane = self.port.spare(color).unwrap_or_else(|| {
+            Box::new(Self::new(color, Arc::clone(&self.port), Tenure::Unpublished))
+        });
+        // SAFETY: a fresh lane has one reference.
+        unsafe { LaneRef::from_counted(LanePtr::from_box(lane)) }
     }
 }

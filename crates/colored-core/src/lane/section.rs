@@ -13,38 +13,17 @@
 //!
 //! The task stays at the head from its first section on, for as long as its polls end with an open one. So it is still
 //! there when it has given the color up, in a poll that goes on, and could take the color again before all others, again
-//! and again. [`Holds`] says that it has had a section since it came to the head; such a task begins another one only if
+//! and again. [`Holds`](parked::Holds) says that it has had a section since it came to the head; such a task begins another one only if
 //! nothing is scheduled behind it, and goes behind that work first otherwise ([`take`]). It leaves the head for that, and
 //! so the next section begins in any case. A section beside, or inside, an open one takes nothing.
 
 pub(crate) mod inside;
 pub(crate) mod parked;
 
+use crate::lane::base::{Held, Inner, LanePtr};
 use crate::lane::current::Hold;
-use crate::lane::held::Held;
-use crate::lane::section::parked::Closing;
-use crate::lane::{Inner, LanePtr};
+use crate::lane::section::parked::{Closing, Holds};
 use crate::task::{Kept, TaskRef};
-
-/// Counts the times in which a task has the lane for its sections: from the first one until the task leaves the head.
-/// Odd during such a time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Holds(u32);
-
-impl Holds {
-    #[inline]
-    pub(in crate::lane) fn is_on(self) -> bool {
-        self.0 & 1 != 0
-    }
-
-    fn begin(&mut self) {
-        self.0 |= 1;
-    }
-
-    fn end(&mut self) {
-        self.0 = self.0.wrapping_add(self.0 & 1);
-    }
-}
 
 /// A section of the task that this thread polls is about to begin. False if it may not begin in this turn, because the
 /// task has given the color up since it came to the head, and other work is scheduled: the task has to go behind that.

@@ -9,7 +9,7 @@
 //! | the lane is | the visitor | how it has the right |
 //! |---|---|---|
 //! | idle | the thread that dumps | the lane's own node, as for an inline call ([`LaneRef::view_idle`]) |
-//! | queued or running | the holder, at the begin of its next slice | it runs the slice ([`Held::show`]) |
+//! | queued or running | the holder, at the begin of its next slice | it runs the slice ([`Dispatch::show`](crate::lane::Dispatch::show)) |
 //! | parked | the thread that dumps | it has claimed the task that keeps the lane ([`view_kept`]) |
 //! | running on the thread that dumps | that thread, from inside a turn | its own hold ([`LaneRef::view_own`]) |
 //!
@@ -22,11 +22,10 @@
 //! seen late, or never, delays the dump only.
 
 use crate::color::Color;
-use crate::lane::held::Held;
+use crate::lane::base::{Held, LanePtr};
+use crate::lane::refs::LaneRef;
 use crate::lane::try_take::try_take;
-use crate::lane::{Lane, LanePtr, LaneRef};
 use crate::queue::{Kind, Node};
-use crate::sync::Ordering;
 use crate::task::TaskRef;
 use std::ptr::NonNull;
 
@@ -85,30 +84,6 @@ pub(crate) unsafe fn view_kept<R>(task: TaskRef<LanePtr>, f: impl FnOnce(View<'_
     // task's node is in the chain, and keeps the lane.
     let lane = unsafe { Held::new(ptr) };
     f(View { claimed: Some(task), ..View::of(lane) })
-}
-
-impl Lane {
-    /// Asks the holder to [show](Held::show) the lane when its next slice begins.
-    pub(crate) fn ask(&self, asked: bool) {
-        // Ordering: a hint (module documentation).
-        self.asked.store(asked, Ordering::Relaxed);
-    }
-}
-
-impl Held<'_> {
-    /// To be called when a slice begins: shows the lane to the scheduler, if it has asked.
-    #[inline]
-    pub(super) fn show_if_asked(self) {
-        // Ordering: a hint (module documentation).
-        if self.asked.load(Ordering::Relaxed) {
-            self.show();
-        }
-    }
-
-    #[cold]
-    fn show(self) {
-        self.port.show(self);
-    }
 }
 
 impl<'a> View<'a> {

@@ -1,6 +1,6 @@
 //! Taking an idle lane exclusively, by the lane's own node: an inline call, or a lane of a set.
 
-use crate::lane::Lane;
+use crate::lane::base::Lane;
 use crate::queue::Tail;
 use crate::sync::{Ordering, spin_loop};
 use std::ptr::{self, NonNull};

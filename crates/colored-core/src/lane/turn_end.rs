@@ -5,12 +5,12 @@
 //! scheduler. The rest is about the node alone, which is this thread's until it gives it away.
 //!
 //! A head behind which a producer is half done cannot leave yet. The lane remembers what becomes of it
-//! ([`Held::set_stalled`](crate::lane::held::Held::set_stalled)), goes back to its worker, and begins with that the next time.
+//! ([`Held::set_stalled`](crate::lane::base::Held::set_stalled)), goes back to its worker, and begins with that the next time.
 
+use crate::hooks::{self, Act};
+use crate::lane::base::{AfterTurn, LanePtr, ReadyLane};
 use crate::lane::current::Hold;
-use crate::lane::node::{self, Then};
-use crate::lane::points::Act;
-use crate::lane::{LanePtr, ReadyLane};
+use crate::lane::node;
 use crate::queue::{Rotated, Unlinked};
 use crate::task::Kept;
 use std::ptr::NonNull;
@@ -22,12 +22,12 @@ impl Hold {
     ///
     /// The turn of the head has answered `then`, in this slice, or in an earlier one that could not end it.
     #[inline]
-    pub(in crate::lane) unsafe fn end_turn(&self, then: Then, closing: bool) -> Unlinked {
-        if matches!(then, Then::Took) {
+    pub(in crate::lane) unsafe fn end_turn(&self, then: AfterTurn, closing: bool) -> Unlinked {
+        if matches!(then, AfterTurn::LaneGone) {
             // The hold is over. No record covers what takes the lane along.
             return Unlinked::Idle;
         }
-        let turn = self.lane().turn_end();
+        let turn = hooks::turn_end(self.lane());
         // SAFETY: the caller promises the same.
         let unlinked = unsafe { self.take_out(then, closing) };
         if unlinked != Unlinked::Stalled {
@@ -40,11 +40,11 @@ impl Hold {
     ///
     /// As for [`end_turn`](Self::end_turn).
     #[inline(always)]
-    unsafe fn take_out(&self, then: Then, closing: bool) -> Unlinked {
+    unsafe fn take_out(&self, then: AfterTurn, closing: bool) -> Unlinked {
         match then {
             // SAFETY: the caller promises that the head has had its turn.
-            Then::Done => unsafe { self.unlink(closing) },
-            Then::Again => {
+            AfterTurn::Unlink => unsafe { self.unlink(closing) },
+            AfterTurn::Rotate => {
                 let act = Act::push(&self.lane());
                 match self.lane().chain.rotate_head() {
                     Rotated::Moved | Rotated::Alone => {
@@ -52,20 +52,20 @@ impl Hold {
                         Unlinked::More
                     }
                     Rotated::Stalled => {
-                        self.lane().set_stalled(Then::Again);
+                        self.lane().set_stalled(AfterTurn::Rotate);
                         Unlinked::Stalled
                     }
                 }
             }
             // SAFETY: the caller promises that the head has had its turn; only a task answers `Keep`.
-            Then::Keep => match unsafe { self.keep() } {
+            AfterTurn::Park => match unsafe { self.keep() } {
                 Kept::Waiting => Unlinked::Idle,
                 Kept::Again => Unlinked::More,
                 // SAFETY: the caller promises that the head has had its turn.
                 Kept::Over => unsafe { self.unlink(closing) },
             },
-            Then::Took => Unlinked::Idle,
-            Then::Stalled => Unlinked::Stalled,
+            AfterTurn::LaneGone => Unlinked::Idle,
+            AfterTurn::Retry => Unlinked::Stalled,
         }
     }
 
@@ -92,7 +92,7 @@ impl Hold {
             if head.urgent {
                 lane.priority.restore();
             }
-            lane.set_stalled(Then::Done);
+            lane.set_stalled(AfterTurn::Unlink);
             return unlinked;
         }
         if unlinked == Unlinked::Idle {
@@ -134,7 +134,7 @@ impl Hold {
     #[inline]
     pub(in crate::lane) unsafe fn hand_on(self) {
         let lane = self.lane();
-        lane.record_idle();
+        hooks::idle(&lane);
         // SAFETY: the caller promises that the head has had its turn.
         if unsafe { self.unlink(lane.is_closing()) } != Unlinked::Idle {
             self.settle();

@@ -1,7 +1,8 @@
 //! The wake path: a node is pushed on its lane, and a lane that was idle is dispatched to a thread.
 
-use crate::lane::points::Act;
-use crate::lane::{Dispatch, Held, Lane, LanePtr, Owner, ReadyLane, current};
+use crate::hooks::{self, Act};
+use crate::lane::base::{Dispatch, Held, Lane, LanePtr, Owner, ReadyLane};
+use crate::lane::current;
 use crate::queue::Node;
 use crate::sync::Arc;
 use crate::task::{self, Schedule, TaskPanic, TaskRef};
@@ -47,7 +48,7 @@ impl LanePtr {
     #[inline(always)]
     unsafe fn push_with(self, node: NonNull<Node>, dispatch: impl FnOnce(ReadyLane, u32)) {
         // SAFETY: the caller promises the same.
-        if unsafe { self.hold_back(node) } {
+        if unsafe { hooks::hold_back(self, node) } {
             return;
         }
         // SAFETY: the caller promises the same.
@@ -60,7 +61,7 @@ impl LanePtr {
     ///
     /// As for `push`.
     #[cfg(feature = "record")]
-    pub(in crate::lane) unsafe fn push_admitted(self, node: NonNull<Node>) {
+    pub(crate) unsafe fn push_admitted(self, node: NonNull<Node>) {
         // SAFETY: the caller promises the same.
         unsafe { self.push_now(node, ReadyLane::dispatch_recorded) };
     }
@@ -79,10 +80,10 @@ impl LanePtr {
         if fresh.urgent {
             lane.raise();
         }
-        lane.record_push(fresh);
+        hooks::pushed(lane, fresh);
         // SAFETY: the caller promises that the node is in no chain, and stays until it has run.
         if unsafe { lane.push_node(node) } {
-            lane.record_queued();
+            hooks::queued(lane);
             dispatch(ReadyLane(self), pin);
         }
         act.end();
@@ -101,7 +102,7 @@ impl ReadyLane {
     /// this returns, so no argument of this, or of what it calls, is a reference into the lane.
     #[inline(always)]
     pub(super) fn dispatch(self, pin: u32) {
-        self.lane().record_queued();
+        hooks::queued(self.lane());
         self.dispatch_recorded(pin);
     }
 
@@ -160,7 +161,7 @@ impl Schedule for LanePtr {
     #[inline]
     unsafe fn schedule(self, node: NonNull<Node>) {
         // SAFETY: the node is a task's, which is not complete, and so alive.
-        self.record_wake(unsafe { TaskRef::from_node(node) });
+        hooks::task_woken(self, unsafe { TaskRef::from_node(node) });
         // SAFETY: the caller may move the task, so the node is in no chain; a task that is not complete owns a
         // reference to its lane.
         unsafe { self.push(node) };
@@ -173,7 +174,7 @@ impl Schedule for LanePtr {
         // SAFETY: the caller has the right to run the lane, so the lane is alive.
         let lane = unsafe { self.get() };
         let act = Act::push(lane);
-        lane.record_push(node);
+        hooks::pushed(lane, node);
         ReadyLane(self).dispatch(node.pin());
         act.end();
     }

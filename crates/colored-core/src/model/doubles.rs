@@ -1,10 +1,9 @@
 //! Doubles for the rest of the world: a scheduler that only collects, a future that waits.
 
 use crate::color::Color;
-use crate::lane::common::Common;
-use crate::lane::held::Held;
+use crate::hooks::slots::{Listen, SchedulerSlot};
 use crate::lane::{
-    Dispatch, GivenBack, Lane, LanePtr, LaneRef, Observe, Owner, Priority, ReadyLane, Runner,
+    Common, Dispatch, GivenBack, Held, Lane, LanePtr, LaneRef, Owner, Priority, ReadyLane, Runner,
     Slice, Tenure,
 };
 use crate::meter::Level;
@@ -27,7 +26,7 @@ impl Port {
     pub(crate) fn new() -> Arc<Self> {
         Arc::new(Self {
             ready: Mutex::new(VecDeque::new()),
-            common: Common::new(1, 2, Default::default()),
+            common: Common::new(1, 2, SchedulerSlot::new(0)),
         })
     }
 
@@ -99,9 +98,7 @@ impl Dispatch for Port {
     fn raise(&self, _lane: &Lane, _to: Priority) {
         unreachable!("no color has a priority")
     }
-}
 
-impl Observe for Port {
     fn now(&self) -> u64 {
         0
     }
@@ -110,15 +107,17 @@ impl Observe for Port {
         0
     }
 
-    fn keep_usage(&self, _color: Color, _usage: Usage) {}
-
-    fn record(&self, _level: Level, _event: Event) {}
-
     fn count_wait(&self) {}
 
     fn panicked(&self, _panic: &TaskPanic<'_>) {}
 
     fn show(&self, _lane: Held<'_>) {}
+}
+
+impl Listen for Port {
+    fn keep_usage(&self, _color: Color, _usage: Usage) {}
+
+    fn record(&self, _level: Level, _event: Event) {}
 }
 
 /// A lane of `port`.

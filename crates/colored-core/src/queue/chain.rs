@@ -33,7 +33,8 @@ mod readers;
 
 pub(crate) use self::readers::{Admission, ReaderCount, Tail};
 
-use crate::meter::Counted;
+use crate::hooks::mark::Mark;
+#[cfg(feature = "record")]
 use crate::queue::Tag;
 use crate::sync::{AtomicPtr, AtomicU32, Ordering, UnsafeCell, spin_loop};
 use std::ptr::{self, NonNull};
@@ -71,9 +72,10 @@ pub(crate) struct Node {
     pub(crate) kind: Kind,
     /// Whether it raises the priority of its lane while it is scheduled. Written before the node is first pushed.
     pub(crate) urgent: bool,
-    /// Whether the lane's meter has counted it.
-    pub(crate) counted: Counted,
+    /// For listeners ([`hooks`](crate::hooks)).
+    pub(crate) mark: Mark,
     /// What has pushed it.
+    #[cfg(feature = "record")]
     pub(crate) tag: Tag,
 }
 
@@ -84,7 +86,8 @@ impl Node {
             pin: AtomicU32::new(pin),
             kind,
             urgent: false,
-            counted: Counted::no(),
+            mark: Mark::none(),
+            #[cfg(feature = "record")]
             tag: Tag::new(),
         }
     }

@@ -27,10 +27,6 @@
 //! The flag is set before the first lane is queued by class. A worker that parks looks at the queues whether it has seen
 //! the flag or not. Its fence, and the fence of the thread that put a lane there, show it both the flag and the lane.
 
-mod set;
-
-use super::policy::{Destination, Since};
-use super::{Scheduler, local};
 use crate::color::Color;
 use crate::lane::{Lane, LaneRef, Priority, ReadyLane};
 use crate::sync::{AtomicU32, AtomicUsize, Mutex, Ordering};
@@ -43,13 +39,13 @@ const CLASSES: usize = 3;
 /// The classes, highest first.
 pub(super) const DOWN: [Priority; CLASSES] = [Priority::High, Priority::Normal, Priority::Low];
 
-pub(super) struct Classes {
+pub(crate) struct Classes {
     /// One for each worker, and one that all workers share.
     places: Box<[CachePadded<Place>]>,
     /// Lanes of the highest class, anywhere.
     high: AtomicUsize,
     /// Colors with a priority of their own.
-    bases: Mutex<BTreeMap<Color, LaneRef>>,
+    pub(super) bases: Mutex<BTreeMap<Color, LaneRef>>,
 }
 
 /// The lanes of one class, oldest first.
@@ -145,7 +141,7 @@ impl Classes {
     }
 
     /// Queues a lane by its class. Returns the class, and how many lanes the place has now.
-    fn put(&self, place: usize, lane: ReadyLane, behind: bool) -> (Priority, usize) {
+    pub(super) fn put(&self, place: usize, lane: ReadyLane, behind: bool) -> (Priority, usize) {
         self.places[place].change(|classes| {
             let class = lane.lane().enter_class_queue(place);
             self.count_high(class);
@@ -177,7 +173,7 @@ impl Classes {
     }
 
     /// Moves a lane to a higher class, if it is still queued in a lower one. Returns the place.
-    fn move_up(&self, lane: &Lane, to: Priority) -> Option<usize> {
+    pub(super) fn move_up(&self, lane: &Lane, to: Priority) -> Option<usize> {
         let place = lane.class_place();
         self.places[place].change(|classes| {
             let mut lower = classes[..to as usize].iter_mut();
@@ -221,59 +217,5 @@ impl Classes {
     /// Takes any queued lane.
     pub(super) fn any_ready(&self) -> Option<ReadyLane> {
         (0..self.places.len()).find_map(|place| self.take(place, &DOWN))
-    }
-}
-
-impl Scheduler {
-    /// Queues a lane that has become runnable, or has had its slice, by its class. `own` is the worker that has it, if
-    /// one has.
-    pub(super) fn queue_by_class(
-        &self,
-        own: Option<usize>,
-        lane: ReadyLane,
-        since: Since,
-        behind: bool,
-    ) {
-        let place = self.place_of(own, lane.lane());
-        let (class, lanes) = self.classes.put(place, lane, behind);
-        let urgent = class == Priority::High && since == Since::Scheduled;
-        let more = urgent || lanes > 1 || self.has_left_over(place);
-        self.wake_for(own, place, more);
-    }
-
-    /// Moves a lane that was raised while it was queued.
-    pub(super) fn move_up(&self, lane: &Lane, to: Priority) {
-        if let Some(place) = self.classes.move_up(lane, to) {
-            self.wake_for(local::index_in(self), place, true);
-        }
-    }
-
-    /// Whether that worker still has a lane that was queued before the first priority was set.
-    fn has_left_over(&self, place: usize) -> bool {
-        let remote = self.remotes.get(place);
-        remote.is_some_and(|remote| remote.has_next() || !remote.stealer.is_empty())
-    }
-
-    fn place_of(&self, own: Option<usize>, lane: &Lane) -> usize {
-        let for_all = self.classes.for_all();
-        match self.destination(own, lane) {
-            Destination::Usual => own.unwrap_or(for_all),
-            Destination::Worker(place) => place,
-            Destination::Everybody => for_all,
-        }
-    }
-
-    /// To be called after a lane was put there, or moved up. `more`: the worker there has more lanes than the one that
-    /// it runs next.
-    fn wake_for(&self, own: Option<usize>, place: usize, more: bool) {
-        if place == self.classes.for_all() {
-            self.notify();
-        } else if own == Some(place) {
-            if more && self.steals {
-                self.notify();
-            }
-        } else {
-            self.call_or_notify(place);
-        }
     }
 }

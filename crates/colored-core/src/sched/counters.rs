@@ -30,32 +30,32 @@ pub struct WorkerMetrics {
 
 /// A worker's own counters: only the worker writes them, and any thread reads them.
 #[derive(Default)]
-pub(super) struct Counters {
-    pub(super) polls: Counter,
-    pub(super) steals: Counter,
-    pub(super) parks: Counter,
+pub(crate) struct Counters {
+    pub(crate) polls: Counter,
+    pub(crate) steals: Counter,
+    pub(crate) parks: Counter,
 }
 
 /// How many futures cannot leave a worker (`local_tasks.rs`). Only the worker's own thread changes it.
-pub(super) struct LocalTaskCount(AtomicUsize);
+pub(crate) struct LocalTaskCount(AtomicUsize);
 
 impl LocalTaskCount {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(AtomicUsize::new(0))
     }
 
-    pub(super) fn add(&self) {
+    pub(crate) fn add(&self) {
         // Ordering: there is one writer. The thread that stops the workers reads the count while all are
         // parked, under the lock under which workers park and wake.
         self.0.store(self.0.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
     }
 
-    pub(super) fn remove(&self) {
+    pub(crate) fn remove(&self) {
         // Ordering: as in `add`.
         self.0.store(self.0.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         // Ordering: as in `add`.
         self.0.load(Ordering::Relaxed) == 0
     }

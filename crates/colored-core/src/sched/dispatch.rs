@@ -3,14 +3,9 @@
 use super::{Scheduler, local};
 use crate::color::Color;
 use crate::contain::contain;
-use crate::lane::common::Common;
-use crate::lane::held::Held;
-use crate::lane::snapshot::View;
-use crate::lane::{Dispatch, Lane, LanePtr, Observe, Owner, Priority, ReadyLane};
-use crate::meter::Level;
+use crate::hooks::workers as hooks;
+use crate::lane::{Common, Dispatch, Held, Lane, LanePtr, Owner, Priority, ReadyLane};
 use crate::task::TaskPanic;
-use crate::trace::Event;
-use crate::usage::Usage;
 
 impl Dispatch for Scheduler {
     #[inline]
@@ -56,21 +51,7 @@ impl Dispatch for Scheduler {
     fn raise(&self, lane: &Lane, to: Priority) {
         self.move_up(lane, to);
     }
-}
 
-impl Scheduler {
-    #[cold]
-    fn enqueue_from_outside(&self, lane: ReadyLane, pin: u32) {
-        if pin == 0 {
-            self.inject(lane);
-        } else {
-            self.send(pin, lane);
-            self.drain_if_stopped();
-        }
-    }
-}
-
-impl Observe for Scheduler {
     fn now(&self) -> u64 {
         Scheduler::now(self)
     }
@@ -83,17 +64,6 @@ impl Observe for Scheduler {
         })
     }
 
-    fn keep_usage(&self, color: Color, usage: Usage) {
-        Scheduler::keep_usage(self, color, usage);
-    }
-
-    #[cold]
-    fn record(&self, level: Level, event: Event) {
-        // What happens in the middle of a poll has its own time, not that of the last look at the clock.
-        let nanos = || if level < Level::Tasks { self.noted_time() } else { self.now() };
-        self.record_at(level, nanos, event);
-    }
-
     fn count_wait(&self) {
         local::with(|local| match local {
             Some(local) => local.count_wait(),
@@ -102,10 +72,33 @@ impl Observe for Scheduler {
     }
 
     fn show(&self, lane: Held<'_>) {
-        self.show_asked(View::of(lane));
+        hooks::asked(self, lane);
     }
 
     fn panicked(&self, panic: &TaskPanic<'_>) {
         contain(|| self.park.panicked(self, panic));
+    }
+}
+
+impl Scheduler {
+    /// Counts a task that this thread is about to spawn.
+    #[inline]
+    pub(super) fn count_spawn(&self) {
+        local::with(|local| match local {
+            Some(local) if std::ptr::eq(local.scheduler(), self) => {
+                local.remote().tasks.add_spawned();
+            }
+            _ => self.tasks_outside.add_spawned_outside(),
+        });
+    }
+
+    #[cold]
+    fn enqueue_from_outside(&self, lane: ReadyLane, pin: u32) {
+        if pin == 0 {
+            self.inject(lane);
+        } else {
+            self.send(pin, lane);
+            self.drain_if_stopped();
+        }
     }
 }

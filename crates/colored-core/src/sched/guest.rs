@@ -5,17 +5,18 @@
 //! Lanes run in the order in which they are sent. So an uncolored task and the main future never overlap, although the
 //! main future needs neither `Send` nor `'static`.
 
+use super::guest_runner::GuestRunner;
 use super::guests::Guest;
+use super::handle::SchedulerHandle;
+use super::local;
 use super::local_tasks::{LocalTask, Settled};
 use super::pace::Pace;
-use super::{Scheduler, SchedulerHandle, local};
 use crate::color::Color;
+use crate::hooks::workers as hooks;
 use crate::join::{AbortHandle, JoinHandle};
-use crate::lane::{LaneRef, Recorder, Runner, Slice, current};
-use crate::meter::{At, Level};
+use crate::lane::{LaneRef, Slice, current};
 use crate::sync::{Arc, thread_slot};
-use crate::task::{Id, JoinError, Named};
-use crate::trace::{Event, Record};
+use crate::task::JoinError;
 use std::cell::{Cell, RefCell};
 use std::panic::Location;
 use std::ptr;
@@ -56,15 +57,9 @@ impl Stay {
             });
             let (pin, pace) = (self.guest.pin, Pace::default());
             let mut turn = GuestRunner { scheduler, pin, weight: 0, start: 0, pace };
-            let level = scheduler.slice_level();
-            let slice = if level == Level::Off {
-                lane.run(&mut turn)
-            } else {
-                let log = Log::new(lane.lane().color());
-                let mut turn = RecordedGuest { turn, level, log };
-                let slice = lane.run(&mut turn);
-                turn.record_slice();
-                slice
+            let slice = match hooks::guest_slice_begins(scheduler) {
+                None => lane.run(&mut turn),
+                Some(listening) => hooks::run_on_guest(lane, turn, listening),
             };
             scheduler.tasks_outside.add_completed_outside(current::take_completed());
             match slice {
@@ -110,142 +105,6 @@ impl Drop for Present<'_> {
 #[inline]
 pub(super) fn with_handle<R>(f: impl FnOnce(Option<&SchedulerHandle>) -> R) -> R {
     Stay::current(|stay| f(stay.map(|stay| &stay.handle)))
-}
-
-struct GuestRunner<'a> {
-    scheduler: &'a Scheduler,
-    pin: u32,
-    /// What the turns so far weigh.
-    weight: i64,
-    /// When the first poll was over. Most slices have no other poll, and read no clock.
-    start: u64,
-    pace: Pace,
-}
-
-/// A guest's slice that is recorded.
-struct RecordedGuest<'a> {
-    turn: GuestRunner<'a>,
-    level: Level,
-    log: Log,
-}
-
-/// What is known of a slice that is recorded.
-struct Log {
-    color: Color,
-    /// How long the lane was queued.
-    queued: u64,
-    /// When the slice began.
-    begin: u64,
-    /// When the turn began.
-    turn: u64,
-    turns: u32,
-    task: Cell<Option<Id>>,
-}
-
-impl Log {
-    fn new(color: Color) -> Self {
-        Self { color, queued: 0, begin: 0, turn: 0, turns: 0, task: Cell::new(None) }
-    }
-}
-
-impl RecordedGuest<'_> {
-    /// The slice, which is recorded, is over.
-    #[cold]
-    fn record_slice(&mut self) {
-        let Log { color, queued, turns: polls, .. } = self.log;
-        // A slice ends with a turn, if it has one.
-        let ran = self.log.turn.saturating_sub(self.log.begin);
-        self.record(Event::Slice { color, ran, queued, polls });
-    }
-
-    /// Records an event of the end of the last turn.
-    fn record(&self, event: Event) {
-        self.turn.scheduler.ring_outside().push(Record { nanos: self.log.turn, event });
-    }
-}
-
-impl Runner for GuestRunner<'_> {
-    fn may_run(&self, pin: u32) -> bool {
-        pin == self.pin
-    }
-
-    fn is_closing(&self) -> bool {
-        self.scheduler.is_closing()
-    }
-
-    fn count_turn(&mut self, weight: i64) -> bool {
-        let is_first = self.weight == 0;
-        self.weight += weight;
-        if is_first {
-            self.pace.look(self.scheduler);
-            self.start = self.pace.now;
-        } else {
-            self.pace.tick(self.scheduler);
-        }
-        let nanos = self.pace.now - self.start;
-        self.weight < self.scheduler.slice_weight && nanos < self.scheduler.slice_nanos
-    }
-}
-
-impl Runner for RecordedGuest<'_> {
-    fn may_run(&self, pin: u32) -> bool {
-        self.turn.may_run(pin)
-    }
-
-    fn is_closing(&self) -> bool {
-        self.turn.is_closing()
-    }
-
-    fn begin_turn(&self, task: Option<Named>) {
-        self.log.task.set(task.map(|task| task.id));
-    }
-
-    fn count_turn(&mut self, weight: i64) -> bool {
-        self.turn.count_turn(weight)
-    }
-
-    fn recorder(&mut self) -> Option<&mut dyn Recorder> {
-        Some(self)
-    }
-}
-
-impl Recorder for RecordedGuest<'_> {
-    fn look(&mut self) -> At {
-        self.turn.scheduler.common.switch.at(self.turn.scheduler.now())
-    }
-
-    fn last(&self) -> At {
-        self.turn.scheduler.common.switch.at(self.turn.scheduler.now())
-    }
-
-    fn begin(&mut self) -> At {
-        self.look()
-    }
-
-    fn thread(&self) -> u32 {
-        self.turn.pin
-    }
-
-    fn record_wait(&mut self, nanos: u64) {
-        let now = self.turn.scheduler.now();
-        (self.log.queued, self.log.begin, self.log.turn) = (nanos, now, now);
-    }
-
-    fn record_turn(&mut self) {
-        let begin = std::mem::replace(&mut self.log.turn, self.turn.scheduler.now());
-        self.log.turns += 1;
-        if self.level >= Level::Tasks
-            && let Some(task) = self.log.task.take()
-        {
-            self.record(Event::Poll { task, ran: self.log.turn.saturating_sub(begin) });
-        }
-    }
-
-    fn record_leave(&mut self, task: Id, to: Option<Color>) {
-        if self.level >= Level::Tasks {
-            self.record(to.map_or(Event::End { task }, |to| Event::Hop { task, to }));
-        }
-    }
 }
 
 /// Why a future cannot be blocked on.

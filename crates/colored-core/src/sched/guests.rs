@@ -6,7 +6,7 @@ use crate::sync::{Arc, Condvar, Mutex};
 use std::collections::VecDeque;
 
 /// The threads that are inside `block_on`.
-pub(super) struct Guests {
+pub(crate) struct Guests {
     slots: Mutex<Slots>,
     first: u32,
 }
@@ -19,10 +19,10 @@ struct Slots {
 }
 
 /// A guest as other threads see it.
-pub(super) struct Guest {
+pub(crate) struct Guest {
     lanes: Mutex<Lanes>,
     came: Condvar,
-    pub(super) pin: u32,
+    pub(crate) pin: u32,
 }
 
 #[derive(Default)]
@@ -33,12 +33,12 @@ struct Lanes {
 }
 
 impl Guests {
-    pub(super) fn new(workers: usize) -> Self {
+    pub(crate) fn new(workers: usize) -> Self {
         let first = pin_of(workers);
         Self { slots: Mutex::new(Slots::default()), first }
     }
 
-    pub(super) fn enter(&self) -> Arc<Guest> {
+    pub(crate) fn enter(&self) -> Arc<Guest> {
         let slots = &mut self.slots.lock().guests;
         let slot = slots.iter().position(Option::is_none).unwrap_or_else(|| {
             slots.push(None);
@@ -53,11 +53,11 @@ impl Guests {
         guest
     }
 
-    pub(super) fn leave(&self, guest: &Guest) {
+    pub(crate) fn leave(&self, guest: &Guest) {
         self.slots.lock().guests[(guest.pin - self.first) as usize] = None;
     }
 
-    pub(super) fn put(&self, pin: u32, lane: ReadyLane) {
+    pub(crate) fn put(&self, pin: u32, lane: ReadyLane) {
         let mut slots = self.slots.lock();
         let guest = slots.guests[(pin - self.first) as usize].clone();
         let guest = guest.expect("a guest stays until all that is pinned to it is done");
@@ -70,7 +70,7 @@ impl Guests {
 
     /// A number, if no guest runs a lane or has one to run. Of two such moments, the later one has another number if a
     /// guest has run a lane in between.
-    pub(super) fn at_rest(&self) -> Option<u64> {
+    pub(crate) fn at_rest(&self) -> Option<u64> {
         let slots = self.slots.lock();
         let mut guests = slots.guests.iter().flatten();
         guests.all(|guest| guest.is_at_rest()).then_some(slots.sent)
@@ -79,12 +79,12 @@ impl Guests {
 
 impl Guest {
     /// The next lane, if there is one. Otherwise the guest counts as waiting from now on.
-    pub(super) fn take(&self) -> Option<ReadyLane> {
+    pub(crate) fn take(&self) -> Option<ReadyLane> {
         self.lanes.lock().take()
     }
 
     /// The next lane, when there is one.
-    pub(super) fn wait(&self) -> ReadyLane {
+    pub(crate) fn wait(&self) -> ReadyLane {
         let mut lanes = self.lanes.lock();
         loop {
             match lanes.take() {

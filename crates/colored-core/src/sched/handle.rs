@@ -3,9 +3,9 @@
 use super::Scheduler;
 use super::remote::pin_of;
 use crate::color::Color;
+use crate::hooks::{self, Origin, TaskSpan};
 use crate::join::JoinHandle;
 use crate::lane::{Dispatch, Lane, LanePtr, LaneRef, Tenure, callback};
-use crate::span::{Origin, TaskSpan};
 use crate::sync::{Arc, arc_dyn};
 use crate::task::{self, Id, TaskRef};
 use std::any::Any;
@@ -244,7 +244,7 @@ impl Scheduler {
         // SAFETY: the task is fresh, so it is alive, and no other thread knows it.
         let fresh = unsafe { TaskRef::new(task) };
         // SAFETY: the task owns a reference to the lane.
-        unsafe { lane.get() }.record_spawn(fresh);
+        hooks::task_spawned(unsafe { lane.get() }, fresh);
         // SAFETY: the task is fresh, and owns the reference to the lane, which is of this scheduler.
         unsafe { lane.push_in(task.cast(), self) };
         JoinHandle::new(join)

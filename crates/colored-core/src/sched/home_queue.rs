@@ -32,7 +32,7 @@ use crate::sync::{AtomicUsize, Mutex, Ordering};
 use std::collections::VecDeque;
 
 /// Lanes that others have left for one worker, and lanes that it runs behind all others.
-pub(super) struct HomeQueue {
+pub(crate) struct HomeQueue {
     lanes: Mutex<Lanes>,
     /// How many lanes of both kinds there are.
     len: AtomicUsize,

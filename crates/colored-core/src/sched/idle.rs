@@ -32,7 +32,7 @@ fn searching(word: usize) -> usize {
 }
 
 /// The word has a line of its own: each dispatch reads it, and a thread that takes the lock takes the lock's line.
-pub(super) struct Idle {
+pub(crate) struct Idle {
     /// `searching + 2¹⁶ · parked`.
     word: CachePadded<AtomicUsize>,
     /// The parked workers change together with the word.

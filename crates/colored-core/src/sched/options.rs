@@ -1,6 +1,6 @@
 //! The settings of one scheduler.
 
-use super::policy::Policy;
+use super::scheduler::Policy;
 use crate::lane::POLL_WEIGHT;
 use std::fmt;
 

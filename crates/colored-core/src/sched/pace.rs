@@ -11,10 +11,10 @@ const SLOW_NANOS: u64 = 16_000;
 
 /// The time, as a worker or a guest sees it: read now and then, more often while polls are slow.
 #[derive(Debug)]
-pub(super) struct Pace {
-    pub(super) now: u64,
+pub(crate) struct Pace {
+    pub(crate) now: u64,
     /// Up to this time the samples of run times are charged.
-    pub(super) charged: u64,
+    pub(crate) charged: u64,
     until_look: u32,
     per_look: u32,
 }
@@ -28,7 +28,7 @@ impl Default for Pace {
 impl Pace {
     /// A turn is over. True if the pace has looked at the clock.
     #[inline]
-    pub(super) fn tick(&mut self, scheduler: &Scheduler) -> bool {
+    pub(crate) fn tick(&mut self, scheduler: &Scheduler) -> bool {
         self.until_look -= 1;
         let looks = self.until_look == 0;
         if looks {
@@ -41,7 +41,7 @@ impl Pace {
         looks
     }
 
-    pub(super) fn look(&mut self, scheduler: &Scheduler) {
+    pub(crate) fn look(&mut self, scheduler: &Scheduler) {
         self.now = scheduler.park.now().max(self.now);
     }
 }

@@ -1,4 +1,4 @@
-//! [`Policy`]: the port through which a program decides where a runnable lane goes.
+//! [`Policy`](super::Policy): the port through which a program decides where a runnable lane goes.
 //!
 //! A scheduler without a policy never runs this code. When a worker dispatches a lane, puts it back or looks for
 //! one, it reads one flag of its own (`Remote::is_unusual`), which a policy or the first priority sets.
@@ -10,63 +10,11 @@
 //! injector. So the argument of `idle.rs` holds for any policy. Where workers do not steal, a worker that goes to
 //! sleep looks only at the queues from which it takes: its own, and the injector.
 
-use super::Scheduler;
-use crate::color::Color;
+use super::scheduler::{Destination, Runnable, Scheduler, Since};
 use crate::lane::{Lane, ReadyLane};
-use std::fmt;
-
-/// Decides where runnable lanes go, in place of the scheduler: for comparisons with other schedulers.
-///
-/// All guarantees hold under any policy, except that a policy that does not [steal](Policy::steals) gives up work
-/// conservation (G6). Where there are priorities, a policy still names the worker, and the class of a lane the queue
-/// there.
-pub trait Policy: fmt::Debug + Send + Sync + 'static {
-    /// The destination of a lane that has become runnable, or whose slice is over.
-    ///
-    /// The scheduler calls this for each turn of a lane, on the thread that made the lane runnable. It must not
-    /// panic.
-    fn destination(&self, lane: Runnable, scheduler: &Scheduler) -> Destination;
-
-    /// Whether a worker that has nothing to run takes lanes from others. The answer must never change.
-    fn steals(&self) -> bool {
-        true
-    }
-}
-
-/// Where a lane goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Destination {
-    /// Where the scheduler puts it without a policy, except that no batch of events sends its lanes home.
-    Usual,
-    /// The worker with this number, modulo the number of workers.
-    Worker(usize),
-    /// One queue for all workers.
-    Everybody,
-}
-
-/// A lane that has become runnable, or whose slice is over, as a [`Policy`] sees it.
-#[derive(Clone, Copy, Debug)]
-pub struct Runnable {
-    /// Its color.
-    pub color: Color,
-    /// The worker that has the lane: the one that made it runnable, or has run it; `None` if another thread made it
-    /// runnable.
-    pub worker: Option<usize>,
-    /// The worker on which the lane last ran.
-    pub home: Option<usize>,
-}
-
-/// The moment at which a worker parts with a lane.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Since {
-    /// The lane has become runnable.
-    Scheduled,
-    /// The lane's slice is over.
-    Ran,
-}
 
 impl Scheduler {
-    /// About how many lanes wait for a worker: for a [`Policy`], and for simulations. All pinned lanes count as one, and so
+    /// About how many lanes wait for a worker: for a [`Policy`](super::Policy), and for simulations. All pinned lanes count as one, and so
     /// do those that are queued by class. 0 only if a step of the worker finds nothing.
     ///
     /// # Panics

@@ -4,6 +4,7 @@
 mod tests;
 
 use super::{Scheduler, local};
+use crate::hooks::workers as hooks;
 use crate::lane::locals::{self, Last};
 use crate::lane::{GivenBack, LanePtr};
 
@@ -37,9 +38,7 @@ impl Scheduler {
         // SAFETY: `Last::Gone` names a lane without references, so no thread uses it; every lane that is counted is
         // from `from_box`.
         let mut lane = unsafe { lane.into_box() };
-        if let Some(usage) = lane.take_usage() {
-            self.keep_usage(lane.color(), usage);
-        }
+        hooks::retires(self, &mut lane);
         local::with(|local| match local {
             Some(local) if std::ptr::eq(local.scheduler(), self) => local.keep_spare(lane),
             _ => drop(lane),

@@ -7,7 +7,6 @@
 //!
 //! These atomics are the standard library's under loom as well: no decision of the scheduler depends on them.
 
-use super::Scheduler;
 use crate::color::{Color, ColorKind};
 use crate::task::{Id, Named};
 use std::panic::Location;
@@ -45,7 +44,7 @@ pub enum InPlace {
 }
 
 /// The worker's side.
-pub(super) struct Running {
+pub(crate) struct Running {
     kind: AtomicU8,
     key: AtomicU64,
     /// The id of the task that is polled; 0 while `spawned` changes, and for a callback.
@@ -55,7 +54,7 @@ pub(super) struct Running {
 }
 
 impl Running {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             kind: AtomicU8::new(ColorKind::Default as u8),
             key: AtomicU64::new(0),
@@ -67,7 +66,7 @@ impl Running {
 
     /// Begins a slice of `color`, after the end of the last slice.
     #[inline]
-    pub(super) fn begin(&self, color: Color) {
+    pub(crate) fn begin(&self, color: Color) {
         // Ordering: a reader that sees one of these stores also sees the beat that ended the last slice, by the fence
         // in `Scheduler::running`.
         fence(Ordering::Release);
@@ -79,7 +78,7 @@ impl Running {
 
     /// The turn of a task begins, or of something else.
     #[inline]
-    pub(super) fn begin_turn(&self, task: Option<Named>) {
+    pub(crate) fn begin_turn(&self, task: Option<Named>) {
         // Ordering: a reader that sees the new place also sees this 0, or the new id, by the fence in `task`.
         self.task.store(0, Ordering::Relaxed);
         if let Some(task) = task {
@@ -91,7 +90,7 @@ impl Running {
     }
 
     /// Marks the slice, and returns the mark before.
-    pub(super) fn mark(&self, in_place: InPlace) -> InPlace {
+    pub(crate) fn mark(&self, in_place: InPlace) -> InPlace {
         let before = self.in_place();
         // Ordering: a hint for the thread that looks now and then; only the worker writes.
         self.in_place.store(in_place as u8, Ordering::Relaxed);
@@ -99,13 +98,13 @@ impl Running {
     }
 
     /// The color. Another thread than the worker may see the number of one slice and the kind of another.
-    pub(super) fn color(&self) -> Color {
+    pub(crate) fn color(&self) -> Color {
         // Ordering: the worker itself is the only writer; another reader has the fence in `Scheduler::running`.
         let kind = ColorKind::from_u8(self.kind.load(Ordering::Relaxed));
         Color::from_parts(kind, self.key.load(Ordering::Relaxed))
     }
 
-    fn in_place(&self) -> InPlace {
+    pub(crate) fn in_place(&self) -> InPlace {
         // Ordering: see `mark`.
         match self.in_place.load(Ordering::Relaxed) {
             0 => InPlace::No,
@@ -115,7 +114,7 @@ impl Running {
         }
     }
 
-    pub(super) fn task(&self) -> Option<(Id, &'static Location<'static>)> {
+    pub(crate) fn task(&self) -> Option<(Id, &'static Location<'static>)> {
         // Ordering: Acquire pairs with the last store of `begin_turn`, and the fence with the fence there.
         let id = Id::from_number(self.task.load(Ordering::Acquire))?;
         let spawned = self.spawned.load(Ordering::Relaxed);
@@ -124,37 +123,5 @@ impl Running {
         // SAFETY: the id was not 0, so a place had been stored before it, and every stored place is a reference that
         // lives for ever.
         is_same.then(|| (id, unsafe { &*spawned }))
-    }
-}
-
-impl Scheduler {
-    /// The slice that the worker, or spare worker, is inside of. None if there is none, or if it changes at this moment.
-    #[must_use]
-    pub fn running(&self, worker: usize) -> Option<RunningSlice> {
-        let remote = &self.remotes[worker];
-        let (serial, start) = remote.slice()?;
-        let running = &remote.running;
-        // Ordering: the fence below orders these loads.
-        let color = running.color();
-        let in_place = running.in_place();
-        let task = running.task();
-        // Ordering: pairs with the fence in `begin`: if one of these values is of a later slice, the beat below is too.
-        fence(Ordering::Acquire);
-        let is_same = remote.beat() == serial;
-        is_same.then(|| RunningSlice {
-            serial,
-            nanos: self.now().saturating_sub(start),
-            in_place,
-            color,
-            task,
-        })
-    }
-
-    /// The color of the worker's last slice, and the task that had its last turn; none for a callback. For the thread that
-    /// steps the worker, between two steps.
-    #[must_use]
-    pub fn last_slice(&self, worker: usize) -> (Color, Option<(Id, &'static Location<'static>)>) {
-        let running = &self.remotes[worker].running;
-        (running.color(), running.task())
     }
 }

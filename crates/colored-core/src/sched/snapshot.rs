@@ -7,41 +7,30 @@
 
 pub(crate) mod sheet;
 
-use self::sheet::{Place, Sheet};
-use super::Scheduler;
+use self::sheet::{Place, Sheet, SnapshotRequests};
+use super::scheduler::Scheduler;
+use crate::lane::LaneRef;
 use crate::lane::snapshot::View;
-use crate::lane::{LanePtr, LaneRef};
-use crate::sync::{AtomicBool, Mutex, Ordering};
-use std::collections::HashMap;
+use crate::sync::Ordering;
 use std::mem;
 
-/// The requests of the dump that is being made.
-#[derive(Default)]
-pub(super) struct SnapshotRequests {
-    requests: Mutex<Requests>,
-    /// A dump is being made.
-    taken: AtomicBool,
-}
-
-#[derive(Default)]
-struct Requests {
-    /// Which dump it is. A page that is handed in late, for a dump that is over, is thrown away.
-    dump: u64,
-    /// How far each lane has been written down; `None` while its next page is being written.
-    places: HashMap<LanePtr, Option<Place>>,
-    sheet: Sheet,
+impl Scheduler {
+    fn snapshots(&self) -> &SnapshotRequests {
+        let requests = self.common.slot.dump.get_or_init(|| Box::<SnapshotRequests>::default());
+        requests.downcast_ref().expect("they have just been made, or as these")
+    }
 }
 
 impl Scheduler {
     /// Begins a dump; false if another one has begun and not ended.
     pub(crate) fn begin_snapshot(&self) -> bool {
         // Ordering: Acquire pairs with the Release of `end_snapshot`.
-        !self.snapshot.taken.swap(true, Ordering::Acquire)
+        !self.snapshots().taken.swap(true, Ordering::Acquire)
     }
 
     /// Asks the holder of a lane to write down the rest of its tasks.
     pub(crate) fn request_view(&self, lane: &LaneRef, place: Place) {
-        let mut requests = self.snapshot.requests.lock();
+        let mut requests = self.snapshots().requests.lock();
         requests.places.insert(lane.ptr(), Some(place));
         // Under the lock, as below, so that a late visitor of the last dump does not clear the flag of this one.
         lane.ask(true);
@@ -49,12 +38,12 @@ impl Scheduler {
 
     /// Whether the lane has not been written down to its end.
     pub(crate) fn is_asked(&self, lane: &LaneRef) -> bool {
-        self.snapshot.requests.lock().places.contains_key(&lane.ptr())
+        self.snapshots().requests.lock().places.contains_key(&lane.ptr())
     }
 
     /// Ends the dump: returns what was written down on request.
     pub(crate) fn end_snapshot(&self) -> Sheet {
-        let mut requests = self.snapshot.requests.lock();
+        let mut requests = self.snapshots().requests.lock();
         requests.dump += 1;
         // The references to tasks are dropped outside the lock.
         let places = mem::take(&mut requests.places);
@@ -62,7 +51,7 @@ impl Scheduler {
         drop(requests);
         drop(places);
         // Ordering: Release pairs with the Acquire of `begin_snapshot`.
-        self.snapshot.taken.store(false, Ordering::Release);
+        self.snapshots().taken.store(false, Ordering::Release);
         sheet
     }
 }
@@ -70,7 +59,7 @@ impl Scheduler {
 impl Scheduler {
     /// Writes down a page of a lane that this thread has the right to run, if the dump has asked for it.
     pub(crate) fn show_asked(&self, view: View<'_>) {
-        let mut requests = self.snapshot.requests.lock();
+        let mut requests = self.snapshots().requests.lock();
         let place = requests.places.get_mut(&view.ptr()).and_then(Option::take);
         let Some(mut place) = place else {
             // Of a dump that is over.
@@ -80,7 +69,7 @@ impl Scheduler {
         drop(requests);
         let mut sheet = Sheet::default();
         let is_done = sheet.write(view, &mut place, self.now());
-        let mut requests = self.snapshot.requests.lock();
+        let mut requests = self.snapshots().requests.lock();
         let is_meant = requests.dump == dump;
         if is_meant {
             requests.sheet.append(&mut sheet);

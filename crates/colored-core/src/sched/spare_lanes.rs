@@ -7,14 +7,6 @@ use super::Scheduler;
 use super::local::Local;
 use crate::color::Color;
 use crate::lane::Lane;
-use crate::memory::{SHARED_BYTES, SharedList};
-
-/// A lane keeps its address: it is boxed, and only the box moves.
-pub(super) type SharedLanes = SharedList<Box<Lane>>;
-
-pub(super) fn shared_lanes() -> SharedLanes {
-    SharedList::new(SHARED_BYTES / size_of::<Lane>())
-}
 
 fn renew(mut lane: Box<Lane>, color: Color) -> Box<Lane> {
     lane.renew(color);

@@ -1,27 +1,21 @@
 //! One worker, advanced a step at a time.
 
-mod account;
-mod by_class;
 mod find;
 mod round;
-mod runner;
+pub(crate) mod runner;
 mod sleep;
 mod spare;
 mod steal_pause;
-mod take_home;
 
-use self::account::Account;
 use self::round::Round;
-use self::runner::{RecordedSlice, SliceRunner};
-use self::spare::Next;
+use self::runner::SliceRunner;
 use self::steal_pause::StealPause;
 use super::SchedulerHandle;
 use super::local::Local;
 use super::options::Options;
 use super::pace::Pace;
-use super::times::Phase;
+use crate::hooks::workers::{self as hooks, Account};
 use crate::lane::{POLL_WEIGHT, ReadyLane, Runner, Slice};
-use crate::meter::Level;
 use crate::queue::Deque;
 use crate::rng::Rng;
 
@@ -38,6 +32,14 @@ pub enum Step {
     Stopped,
 }
 
+/// What a spare worker does next.
+enum Next {
+    /// It steps, as any worker does.
+    Step,
+    /// It returns this in place of a step.
+    Return(Step),
+}
+
 /// One worker's own half of the scheduler.
 ///
 /// A worker may be sent to the thread that is to step it, and stays there: a future that
@@ -45,7 +47,7 @@ pub enum Step {
 ///
 /// [`spawn_local`]: crate::spawn_local
 pub struct Worker {
-    pub(super) local: Local,
+    pub(crate) local: Local,
     rng: Rng,
     pace: Pace,
     account: Account,
@@ -126,6 +128,12 @@ impl Worker {
         self.searching
     }
 
+    /// Begins a sleep.
+    pub(super) fn begin_sleep(&mut self) {
+        self.asleep = true;
+        self.account.begin_sleep(&mut self.pace, &self.local);
+    }
+
     /// Looks at the clock.
     pub(super) fn look(&mut self) {
         self.pace.look(self.local.scheduler());
@@ -137,7 +145,7 @@ impl Worker {
     pub fn batch<R>(&mut self, events: usize, f: impl FnOnce() -> R) -> R {
         debug_assert!(!self.absent, "a spare worker that is absent takes no events");
         self.wake_up();
-        self.count_events(events);
+        self.account.count_events(events, &mut self.pace, &self.local);
         self.local.batch(events, f)
     }
 
@@ -172,7 +180,7 @@ impl Worker {
     pub fn wake_up(&mut self) {
         if self.asleep {
             self.asleep = false;
-            self.end_sleep();
+            self.account.end_sleep(&mut self.pace, &self.local);
             if self.parked {
                 self.parked = false;
                 self.searching = self.local.scheduler().idle.unpark(self.index());
@@ -181,10 +189,7 @@ impl Worker {
     }
 
     fn run(&mut self, lane: ReadyLane) {
-        let level = self.level();
-        if level != Level::Off {
-            self.enter(Phase::Run);
-        }
+        let listening = hooks::slice_begins(&mut self.account, &mut self.pace, &self.local);
         let remote = self.local.remote();
         let color = lane.lane().color();
         remote.begin_slice(self.pace.now, color);
@@ -200,18 +205,19 @@ impl Worker {
             pace: &mut self.pace,
         };
         let local = &self.local;
-        let (slice, polls) = if level == Level::Off {
-            let slice = local.enter(|| lane.run(&mut turn));
-            // The turn that left the lane idle has not asked whether to go on. It counts for the clock too,
-            // because many lanes have no other turn.
-            if matches!(slice, Slice::Over) {
-                turn.count_turn(POLL_WEIGHT);
+        let slice = match listening {
+            None => {
+                let slice = local.enter(|| lane.run(&mut turn));
+                // The turn that left the lane idle has not asked whether to go on. It counts for the clock too,
+                // because many lanes have no other turn.
+                if matches!(slice, Slice::Over) {
+                    turn.count_turn(POLL_WEIGHT);
+                }
+                slice
             }
-            (slice, turn.polls)
-        } else {
-            run_recorded(local, lane, turn, level)
+            Some(listening) => hooks::run(local, lane, &mut turn, listening),
         };
-        remote.counters.polls.add(u64::from(polls));
+        remote.counters.polls.add(u64::from(turn.polls));
         remote.end_slice();
         match slice {
             Slice::Over => {}
@@ -220,21 +226,4 @@ impl Worker {
             Slice::Elsewhere(lane, pin) => local.scheduler().send(pin, lane),
         }
     }
-}
-
-/// A function of its own, out of the workers' hot path.
-#[cold]
-fn run_recorded(
-    local: &Local,
-    lane: ReadyLane,
-    turn: SliceRunner<'_>,
-    level: Level,
-) -> (Slice, u32) {
-    let color = lane.lane().color();
-    let mut turn = RecordedSlice::new(turn, local, level, color);
-    let slice = local.enter(|| lane.run(&mut turn));
-    if matches!(slice, Slice::Over) {
-        turn.count_turn(POLL_WEIGHT);
-    }
-    (slice, turn.end())
 }

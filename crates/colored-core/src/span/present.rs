@@ -9,7 +9,7 @@
 
 use super::Origin;
 use crate::color::Color;
-use crate::lane::shown_color;
+use crate::lane::held::shown_color;
 use crate::sync::thread_slot;
 use crate::task::Id;
 use pin_project_lite::pin_project;

@@ -1,9 +1,8 @@
 //! [`blocking`]: a closure for another thread, and a handle that waits for it as for a task.
 
+use crate::hooks::{CallOrder, TaskSpan};
 use crate::join::JoinHandle;
 use crate::lane::LanePtr;
-use crate::lane::order::CallOrder;
-use crate::span::TaskSpan;
 use crate::task::{self, TaskRef};
 use std::fmt;
 use std::panic::Location;

@@ -6,11 +6,11 @@
 
 use super::Schedule;
 use super::error::JoinError;
-use super::header::{Header, TaskRef, Vtable};
+use super::header::{Header, Links, TaskRef, Vtable};
 use super::id::Id;
 use super::join::Join;
+#[cfg(feature = "leaves")]
 use super::leaf::LeafSlot;
-use super::live::Links;
 use super::record::Records;
 use super::state::State;
 use super::waker;
@@ -74,6 +74,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
                 live: UnsafeCell::new(Links::unlinked(place.cast())),
                 joiner: UnsafeCell::new(None),
                 records: UnsafeCell::new(Records::new()),
+                #[cfg(feature = "leaves")]
                 leaf: UnsafeCell::new(LeafSlot::new()),
             },
             stage: UnsafeCell::new(Stage::Future(future)),

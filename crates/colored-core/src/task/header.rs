@@ -3,14 +3,15 @@
 use super::Schedule;
 use super::deadlock::Named;
 use super::id::Id;
+#[cfg(feature = "leaves")]
 use super::leaf::LeafSlot;
-use super::live::Links;
 use super::record::{Record, Records};
 use super::state::{Begun, Completed, Ended, Joinable, Kept, State, Wants, Woken};
 use crate::budget;
 use crate::contain::contain;
 use crate::queue::Node;
 use crate::sync::{AtomicPtr, Ordering, UnsafeCell};
+use std::fmt;
 use std::panic::Location;
 use std::ptr::NonNull;
 use std::task::Waker;
@@ -29,7 +30,73 @@ pub(crate) struct Header<S: Schedule> {
     pub(super) live: UnsafeCell<Links<S>>,
     pub(super) joiner: UnsafeCell<Option<Waker>>,
     pub(super) records: UnsafeCell<Records>,
+    #[cfg(feature = "leaves")]
     pub(super) leaf: UnsafeCell<LeafSlot>,
+}
+
+/// A task's place in its lane's list.
+#[derive(Debug)]
+pub(super) struct Links<S: Schedule> {
+    /// The task itself while it is in no list: a word less than a flag takes.
+    pub(super) previous: Option<Member<S>>,
+    pub(super) next: Option<Member<S>>,
+}
+
+impl<S: Schedule> Links<S> {
+    pub(super) fn unlinked(task: NonNull<Header<S>>) -> Self {
+        Self { previous: Some(Member(task)), next: None }
+    }
+}
+
+/// A task in the list of its lane, or one that is added or looked for. Who has one may use its [`Links`]: the task is
+/// alive, and this thread holds its lane. A task that is in the list stays alive until it is removed
+/// ([`LiveList::insert`](super::LiveList::insert)), so a member leads to others.
+pub(super) struct Member<S: Schedule>(pub(super) NonNull<Header<S>>);
+
+impl<S: Schedule> Member<S> {
+    /// # Safety
+    ///
+    /// The task is alive, and the caller holds its lane, for as long as the member is used.
+    #[inline]
+    pub(super) unsafe fn new(task: TaskRef<S>) -> Self {
+        Self(task.0)
+    }
+
+    #[inline]
+    pub(super) fn with<R>(self, f: impl FnOnce(&mut Links<S>) -> R) -> R {
+        // SAFETY: `new` was promised that the task is alive.
+        let header = unsafe { self.0.as_ref() };
+        header.live.with_mut(|links| {
+            // SAFETY: `new` was promised that this thread holds the lane, so no other thread uses the links; `f` cannot
+            // reach them again.
+            f(unsafe { &mut *links })
+        })
+    }
+
+    #[inline]
+    pub(super) fn is_in_list(self) -> bool {
+        self.with(|links| links.previous) != Some(self)
+    }
+}
+
+impl<S: Schedule> Copy for Member<S> {}
+
+impl<S: Schedule> Clone for Member<S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S: Schedule> PartialEq for Member<S> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+
+impl<S: Schedule> fmt::Debug for Member<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
 }
 
 /// The operations on a task's future.
@@ -249,6 +316,7 @@ impl<S: Schedule> TaskRef<S> {
             unsafe { (self.header().vtable.cancel)(self.0) };
             return true;
         }
+        #[cfg(feature = "leaves")]
         // SAFETY: the caller promises that it holds the lane, at whose head the task is, so it is the owner that may move
         // the task.
         self.header().leaf.with_mut(|leaf| unsafe { (*leaf).age() });

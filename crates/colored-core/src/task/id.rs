@@ -1,7 +1,7 @@
 //! [`Id`]: the name of a task.
 
 use crate::color::{SIMULATED, shown};
-use crate::serial;
+use crate::replay_ids;
 use crate::sync::thread_slot;
 use std::cell::Cell;
 use std::fmt;
@@ -37,7 +37,7 @@ impl Id {
                 id
             })
         };
-        let id = serial::next().unwrap_or_else(counted);
+        let id = replay_ids::next().unwrap_or_else(counted);
         Self(NonZeroU64::new(id).expect("blocks begin above zero"))
     }
 

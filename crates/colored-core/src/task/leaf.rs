@@ -1,16 +1,12 @@
 //! [`Leaf`]: a wait without a record.
 //!
 //! Sockets and timers wait so often that a [`Record`](super::record::Record) in a list would cost them too much. Such a
-//! future, a *leaf*, writes what it waits for into the [slot](LeafSlot) of its task when it returns `Pending`. Only dumps
+//! future, a *leaf*, writes what it waits for into a slot of its task (`leaf/slot.rs`) when it returns `Pending`. Only dumps
 //! read the slot, so there is none without the feature `leaves`.
 
-#[cfg(not(feature = "leaves"))]
-mod absent;
 #[cfg(feature = "leaves")]
 mod slot;
 
-#[cfg(not(feature = "leaves"))]
-pub(super) use self::absent::LeafSlot;
 #[cfg(feature = "leaves")]
 pub(super) use self::slot::LeafSlot;
 

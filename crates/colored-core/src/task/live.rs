@@ -4,59 +4,12 @@
 //! after its first poll is never in it; one that has never been polled is found in the chain.
 
 use super::Schedule;
-use super::header::{Header, TaskRef};
-use std::fmt;
-use std::ptr::NonNull;
+use super::header::{Links, Member, TaskRef};
 
 /// The list. Holder only.
 #[derive(Debug)]
 pub(crate) struct LiveList<S: Schedule> {
     first: Option<Member<S>>,
-}
-
-/// A task's place in its lane's list.
-#[derive(Debug)]
-pub(crate) struct Links<S: Schedule> {
-    /// The task itself while it is in no list: a word less than a flag takes.
-    previous: Option<Member<S>>,
-    next: Option<Member<S>>,
-}
-
-impl<S: Schedule> Links<S> {
-    pub(super) fn unlinked(task: NonNull<Header<S>>) -> Self {
-        Self { previous: Some(Member(task)), next: None }
-    }
-}
-
-/// A task in the list of its lane, or one that is added or looked for. Who has one may use its [`Links`]: the task is
-/// alive, and this thread holds its lane. A task that is in the list stays alive until it is removed
-/// ([`LiveList::insert`]), so a member leads to others.
-struct Member<S: Schedule>(NonNull<Header<S>>);
-
-impl<S: Schedule> Member<S> {
-    /// # Safety
-    ///
-    /// The task is alive, and the caller holds its lane, for as long as the member is used.
-    #[inline]
-    unsafe fn new(task: TaskRef<S>) -> Self {
-        Self(task.0)
-    }
-
-    #[inline]
-    fn with<R>(self, f: impl FnOnce(&mut Links<S>) -> R) -> R {
-        // SAFETY: `new` was promised that the task is alive.
-        let header = unsafe { self.0.as_ref() };
-        header.live.with_mut(|links| {
-            // SAFETY: `new` was promised that this thread holds the lane, so no other thread uses the links; `f` cannot
-            // reach them again.
-            f(unsafe { &mut *links })
-        })
-    }
-
-    #[inline]
-    fn is_in_list(self) -> bool {
-        self.with(|links| links.previous) != Some(self)
-    }
 }
 
 impl<S: Schedule> LiveList<S> {
@@ -166,25 +119,5 @@ impl<S: Schedule> LiveList<S> {
         let first = self.first?;
         self.take_out(first);
         Some(TaskRef(first.0))
-    }
-}
-
-impl<S: Schedule> Copy for Member<S> {}
-
-impl<S: Schedule> Clone for Member<S> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<S: Schedule> PartialEq for Member<S> {
-    fn eq(&self, other: &Self) -> bool {
-        self.0 == other.0
-    }
-}
-
-impl<S: Schedule> fmt::Debug for Member<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
     }
 }

@@ -3,13 +3,9 @@
 //! Each holder may give room. So a wait for room ends when any of them goes on, and is part of a deadlock only if none
 //! can. A crate above implements [`Room`]; the core knows only the answers of its methods.
 
-use super::{Kind, Target, WaitSlot};
 use crate::lane::{Address, LanePtr, current};
-use crate::sync::{Arc, arc_dyn};
-use crate::task::{Abort, Cause, Deadlock, How, Named, Record};
-use std::marker::PhantomData;
-use std::panic::Location;
-use std::ptr::{self, NonNull};
+use crate::task::{Abort, Named, Record};
+use std::ptr::NonNull;
 use std::task::Waker;
 
 /// Room for which tasks wait. The search for deadlocks calls the methods, on any thread.
@@ -25,75 +21,13 @@ pub trait Room: Send + Sync + 'static {
     fn take_waker(&self, wait: WaitId) -> Option<Waker>;
 }
 
-/// A recorded wait for room. The queue of the room keeps it.
-#[derive(Default)]
-pub struct RoomWait {
-    /// Dropped before the room, to which the record points.
-    slot: WaitSlot,
-    /// The room of the record. `None` before the first record.
-    room: Option<Arc<dyn Room>>,
-}
-
 /// Which wait it is: the argument of [`Room::take_waker`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitId(NonNull<Record>);
 
 impl WaitId {
     pub(crate) fn of(record: NonNull<Record>) -> Self {
         Self(record)
-    }
-}
-
-impl RoomWait {
-    /// Called first in each poll of the future that waits. Returns the error with which the wait has to end, if
-    /// there is one.
-    #[inline]
-    pub fn begin_poll(&mut self) -> Option<Deadlock> {
-        self.slot.begin_poll()
-    }
-
-    /// Records the wait. Called last in each poll of the future that waits. The task that this thread polls then has a record of
-    /// the wait, until this value is dropped. Outside a task, the call does nothing.
-    pub fn record_wait<R: Room>(
-        &mut self,
-        how: &'static How,
-        site: &'static Location<'static>,
-        room: &Arc<R>,
-    ) {
-        if !self.slot.is_here() {
-            self.slot.end();
-            self.room = Some(arc_dyn!(Arc::clone(room) => dyn Room));
-        }
-        let what = Arc::as_ptr(room).cast();
-        let cause = || Cause { how, site, kind: KindOf::<R>::KIND, what, beside: ptr::null() };
-        // SAFETY: the slot makes a record of this cause only if it has none of the task that this thread polls. Then
-        // `self.room` owns the room to which the cause points; it is replaced only while the slot has no record, and
-        // dropped after the slot.
-        unsafe { self.slot.record_wait(cause) };
-    }
-
-    /// Whether it is this wait.
-    #[must_use]
-    pub fn is(&self, wait: WaitId) -> bool {
-        self.slot.record() == Some(wait.0)
-    }
-}
-
-/// The functions for waits for room in an `R`.
-struct KindOf<R>(PhantomData<R>);
-
-impl<R: Room> KindOf<R> {
-    /// The search wakes such a wait by [`Room::take_waker`].
-    const KIND: &'static Kind = &Kind { target: Self::target, waker: |_| None };
-
-    unsafe fn target(cause: &Cause) -> Option<Target> {
-        let room: *const R = cause.what.cast();
-        // SAFETY: `RoomWait::record_wait` made the pointer from an `Arc<R>`, and keeps a clone of the `Arc` beside the
-        // record.
-        unsafe { Arc::increment_strong_count(room) };
-        // SAFETY: the line above has counted the reference that this line takes.
-        let room = unsafe { Arc::from_raw(room) };
-        Some(Target::Room(arc_dyn!(room => dyn Room)))
     }
 }
 

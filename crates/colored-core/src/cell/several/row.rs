@@ -1,8 +1,7 @@
 //! [`Row`]: cells, or references to cells, one after another; and [`Many`], the types that have one.
 
 use crate::cell::ColorCell;
-use crate::cell::set::{Cells, Sealed};
-use crate::cell::several::{Several, Slice};
+use crate::cell::set::Sealed;
 use crate::lane::behavior::request::{Mode, Request};
 
 /// Cells by their places.
@@ -68,48 +67,4 @@ pub trait Many: Sealed {
     fn row(&self) -> Row<'_, Self::Value>;
     /// Clones of the cells, or the cells themselves if the set owns them.
     fn keep(self) -> Box<[ColorCell<Self::Value>]>;
-}
-
-macro_rules! rows {
-    ($($kind:ident [$($generics:tt)*] $cells:ty, $keep:expr;)*) => {$(
-        impl<T: Send + 'static, $($generics)*> Sealed for $cells {}
-
-        impl<T: Send + 'static, $($generics)*> Many for $cells {
-            type Value = T;
-
-            fn row(&self) -> Row<'_, T> {
-                Row::$kind(&self[..])
-            }
-
-            fn keep(self) -> Box<[ColorCell<T>]> {
-                let keep: fn(Self) -> Box<[ColorCell<T>]> = $keep;
-                keep(self)
-            }
-        }
-
-        impl<T: Send + 'static, F, R, $($generics)*> Cells<F, R> for $cells
-        where
-            F: for<'a> FnOnce(Several<'a, T>) -> R,
-        {
-            type Set = Slice<Self>;
-
-            fn into_set(self) -> Slice<Self> {
-                Slice::new(self)
-            }
-        }
-    )*};
-}
-
-rows! {
-    Cells [] &[ColorCell<T>], |cells| cells.into();
-    Cells [] &Vec<ColorCell<T>>, |cells| cells.as_slice().into();
-    Cells [const N: usize] &[ColorCell<T>; N], |cells| cells.as_slice().into();
-    Cells [] Vec<ColorCell<T>>, |cells| cells.into();
-    Cells [] Box<[ColorCell<T>]>, |cells| cells;
-    Cells [const N: usize] [ColorCell<T>; N], |cells| cells.into();
-    References [] &[&ColorCell<T>], |cells| cells.iter().copied().cloned().collect();
-    References [] &Vec<&ColorCell<T>>, |cells| cells.iter().copied().cloned().collect();
-    References [const N: usize] &[&ColorCell<T>; N], |cells| cells.iter().copied().cloned().collect();
-    References [] Vec<&ColorCell<T>>, |cells| cells.into_iter().cloned().collect();
-    References [const N: usize] [&ColorCell<T>; N], |cells| cells.into_iter().cloned().collect();
 }

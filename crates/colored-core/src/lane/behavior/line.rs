@@ -6,7 +6,7 @@
 //! out of them.
 
 use crate::color::Color;
-use crate::lane::LanePtr;
+use crate::lane::base::LanePtr;
 use crate::lane::behavior::{BehaviorRef, Claim, Header};
 use crate::lane::readers::admit;
 use crate::queue::{Kind, Node, Tail};

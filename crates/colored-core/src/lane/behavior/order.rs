@@ -16,7 +16,6 @@
 //! behaviors over one lane take no lock. A thread that takes idle lanes at once, or gives up, takes none either: it
 //! never waits.
 
-use crate::lane::LanePtr;
 use crate::sync::Mutex;
 use crossbeam_utils::CachePadded;
 use std::ptr;
@@ -30,56 +29,39 @@ const LOCKS: usize = 2;
 
 /// The locks of one scheduler.
 #[derive(Debug)]
-pub(crate) struct Order([CachePadded<Mutex<()>>; LOCKS]);
+pub(crate) struct ClaimLocks([CachePadded<Mutex<()>>; LOCKS]);
 
-impl Default for Order {
+impl Default for ClaimLocks {
     fn default() -> Self {
         Self(std::array::from_fn(|_| CachePadded::default()))
     }
 }
 
-impl Order {
-    fn lock_of(&self, lane: u64) -> &Mutex<()> {
+impl ClaimLocks {
+    /// That of the lanes of a color with this number.
+    pub(in crate::lane) fn of(&self, lane: u64) -> &Mutex<()> {
         // The bits in the middle of the product depend on most bits of the color.
         let mixed = u128::from(lane) * 0x9e37_79b9_7f4a_7c15;
         &self.0[(mixed >> 61) as usize % LOCKS]
     }
 }
 
-/// Runs `enqueue`, which puts nodes on several lanes, as one step for all behaviors that share a lane.
-///
-/// # Safety
-///
-/// The lanes are alive, and stay so while the locks are held.
-pub(in crate::lane) unsafe fn as_one_step<R, L>(lanes: L, enqueue: impl FnOnce() -> R) -> R
+/// Runs `enqueue`, which puts nodes on several lanes, as one step for all behaviors that share a lane. These are the lanes'
+/// locks.
+pub(in crate::lane) fn as_one_step<'l, R, L>(locks: L, enqueue: impl FnOnce() -> R) -> R
 where
-    L: ExactSizeIterator<Item = LanePtr> + Clone,
+    L: ExactSizeIterator<Item = &'l Mutex<()>> + Clone,
 {
-    if lanes.len() < 2 {
-        return enqueue();
-    }
-    // SAFETY: the caller promises that the lanes are alive, and stay so while the locks are held.
-    unsafe { lock_above(ptr::null(), lanes, enqueue) }
+    if locks.len() < 2 { enqueue() } else { lock_above(ptr::null(), locks, enqueue) }
 }
 
 /// Takes the locks behind `below`, one by one.
-///
-/// # Safety
-///
-/// As for [`as_one_step`].
-unsafe fn lock_above<R, L>(below: *const Mutex<()>, lanes: L, enqueue: impl FnOnce() -> R) -> R
+fn lock_above<'l, R, L>(below: *const Mutex<()>, locks: L, enqueue: impl FnOnce() -> R) -> R
 where
-    L: Iterator<Item = LanePtr> + Clone,
+    L: Iterator<Item = &'l Mutex<()>> + Clone,
 {
-    let locks = lanes.clone().map(|lane| {
-        // SAFETY: the caller promises that the lanes are alive.
-        let lane = unsafe { lane.get() };
-        lane.port.common().order.lock_of(lane.number)
-    });
-    let next =
-        locks.filter(|lock| ptr::from_ref(*lock) > below).min_by_key(|lock| ptr::from_ref(*lock));
-    let Some(lock) = next else { return enqueue() };
+    let above = locks.clone().filter(|lock| ptr::from_ref(*lock) > below);
+    let Some(lock) = above.min_by_key(|lock| ptr::from_ref(*lock)) else { return enqueue() };
     let _guard = lock.lock();
-    // SAFETY: the caller promises that the lanes are alive while the locks are held, this one included.
-    unsafe { lock_above(lock, lanes, enqueue) }
+    lock_above(lock, locks, enqueue)
 }

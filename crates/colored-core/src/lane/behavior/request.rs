@@ -6,12 +6,12 @@
 //! of its lanes.
 
 use crate::color::Color;
-use crate::lane::at_once::AtOnce;
+use crate::hooks::{Act, InlineCall};
+use crate::lane::base::LanePtr;
 use crate::lane::current::{self, Hold};
-use crate::lane::points::Act;
-use crate::lane::readers;
+use crate::lane::refs::LaneRef;
 use crate::lane::try_take::{try_take, try_take_soon};
-use crate::lane::{LanePtr, LaneRef, callback};
+use crate::lane::{callback, readers};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// How a lane is wanted.
@@ -156,12 +156,12 @@ where
     let color = color.filter(|color| own != Some(*color));
     let taken = || wanted().filter(|want| want.is_exclusive()).map(|want| want.lane);
     // SAFETY: `try_take` took the lanes, which the caller keeps alive.
-    let at_once = unsafe { AtOnce::begin(taken()) };
+    let call = unsafe { InlineCall::begin(taken()) };
     // SAFETY: `try_take` took the lane exclusively, for this thread; the caller keeps it alive.
     let hold = color.map(|color| unsafe { Hold::begin(color) });
     let result = catch_unwind(AssertUnwindSafe(|| run(given, own)));
     // SAFETY: as above.
-    unsafe { at_once.end(taken()) };
+    unsafe { call.end(taken()) };
     if let Some(hold) = hold {
         // SAFETY: `try_take` took the lane by its own node. No task has been polled, since the lane was idle; the caller
         // keeps the lane alive.

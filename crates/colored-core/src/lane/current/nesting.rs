@@ -1,7 +1,7 @@
 //! [`Nesting`]: where a stack that is not the thread's own may be suspended.
 
 use super::CURRENT;
-use crate::lane::LanePtr;
+use crate::lane::base::LanePtr;
 use crate::task::TaskRef;
 use std::fmt;
 

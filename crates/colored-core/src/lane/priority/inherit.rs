@@ -14,9 +14,11 @@
 //! that goes or is no longer urgent would have to find it. A program that knows that the end of a task is urgent can
 //! say so when it spawns the task.
 
-use crate::lane::held::Held;
-use crate::lane::{Lane, Priority};
+use crate::hooks;
+use crate::lane::base::{Held, Lane};
+use crate::lane::priority::Priority;
 use crate::queue::Node;
+use crate::sync::Ordering;
 
 /// Whether this thread holds a lane that lends urgency to a node that it makes now, and is going to wait for.
 pub(crate) fn lends_urgency() -> bool {
@@ -47,9 +49,42 @@ impl Lane {
 
     /// Settles the node of a reader that is inside.
     pub(in crate::lane) fn settle_admitted(&self, node: &Node) {
-        self.record_admitted(node);
+        hooks::admitted(self, node);
         if node.urgent {
             self.priority.lower();
         }
+    }
+}
+
+impl Lane {
+    /// The lane is about to enter a queue by class, under the lock of the queue. Returns its class.
+    pub(crate) fn enter_class_queue(&self, place: usize) -> Priority {
+        let place = u16::try_from(place).expect("fewer than 2¹⁶ queues");
+        // Ordering: the Release of `enter_queue` publishes it.
+        self.class_place.store(place, Ordering::Relaxed);
+        self.priority.enter_queue()
+    }
+
+    /// The lane has left its queue by class, under the lock of the queue.
+    pub(crate) fn leave_class_queue(&self) {
+        self.priority.leave_queue();
+    }
+
+    /// The queue by class in which the lane is, for a thread that has learned that it is in one. It may be in another
+    /// one by now, or in none.
+    pub(crate) fn class_place(&self) -> usize {
+        // Ordering: an exchange of the word, with Acquire, has told this thread that the lane is in a queue.
+        usize::from(self.class_place.load(Ordering::Relaxed))
+    }
+
+    /// Sets the priority of the color. Returns the new class, if the lane is queued in a lower one and must be moved.
+    #[must_use]
+    pub(crate) fn set_priority(&self, priority: Priority) -> Option<Priority> {
+        self.priority.set_base(priority)
+    }
+
+    /// The priority that the color was given last.
+    pub(crate) fn base_priority(&self) -> Priority {
+        self.priority.base()
     }
 }

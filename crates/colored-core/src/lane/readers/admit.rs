@@ -7,9 +7,11 @@
 //! A closure that was abandoned in line is dropped before the exchange, while this thread still holds the lane. Its reader
 //! leaves right after the exchange: nothing is scheduled for it, so the lane does not wait for another worker.
 
-use crate::lane::LaneRef;
-use crate::lane::node::{Then, Turn};
-use crate::lane::readers::batch::{self, Admitted, Read};
+use crate::hooks;
+use crate::lane::base::AfterTurn;
+use crate::lane::held::Turn;
+use crate::lane::readers::batch::{self, AdmittedRead, Read};
+use crate::lane::refs::LaneRef;
 use crate::queue::{Admission, Chain, Kind, Node};
 use std::ptr::NonNull;
 
@@ -81,10 +83,10 @@ pub(in crate::lane) unsafe fn is_claim(node: NonNull<Node>) -> bool {
 
 /// The turn of a reader: admits it, and the readers right behind it.
 #[cold]
-pub(in crate::lane) fn let_in(turn: &Turn<'_>) -> Then {
+pub(in crate::lane) fn let_in(turn: &Turn<'_>) -> AfterTurn {
     debug_assert_eq!(turn.head.kind, Kind::Read);
     let (lane, hold) = (turn.lane(), turn.hold);
-    lane.record_taken();
+    hooks::taken(&lane);
     let mut begun = vec![Begun { node: turn.head.node, is_abandoned: false }];
     loop {
         // SAFETY: this thread holds the lane, and the nodes are its first ones, of `Kind::Read`.
@@ -98,7 +100,7 @@ pub(in crate::lane) fn let_in(turn: &Turn<'_>) -> Then {
         match lane.chain.admit(last, behind, begun.len(), &lane.readers) {
             Admission::Done => break,
             Admission::More => {}
-            Admission::Stalled => return Then::Stalled,
+            Admission::Stalled => return AfterTurn::Retry,
         }
     }
     hold.end();
@@ -109,7 +111,7 @@ pub(in crate::lane) fn let_in(turn: &Turn<'_>) -> Then {
     let lane = unsafe { LaneRef::from_counted(ptr) };
     // SAFETY: the nodes are of `Kind::Read`, and `admit` has taken them out and has counted them in.
     unsafe { send_on(&lane, begun) };
-    Then::Took
+    AfterTurn::LaneGone
 }
 
 /// Adds the nodes of [`Kind::Read`] right behind `begun`, and begins all of them, the last one of `begun` too. Returns the
@@ -151,7 +153,7 @@ unsafe fn send_on(lane: &LaneRef, begun: Vec<Begun>) {
             Reader::Claim(admit) => unsafe { admit(node) },
             Reader::Queued { read, .. } => {
                 // SAFETY: the function is the node's own, which is out of the chain, counted in, and given away here.
-                let admitted = unsafe { Admitted::new(node, *read) };
+                let admitted = unsafe { AdmittedRead::new(node, *read) };
                 if is_abandoned {
                     drop(admitted);
                 } else if admitted.is_urgent() {

@@ -10,8 +10,9 @@
 //!
 //! In a shutdown, the first lane drops all readers that no lane has taken: a reader that runs may wait for one of them.
 
-use crate::lane::held::Held;
-use crate::lane::{Lane, LaneRef, callback, current};
+use crate::lane::base::{Held, Lane};
+use crate::lane::refs::LaneRef;
+use crate::lane::{callback, current};
 use crate::queue::Node;
 use crate::sync::{Arc, Mutex};
 use std::mem;
@@ -34,15 +35,15 @@ const LONG_NANOS: u64 = 16_000;
 pub(in crate::lane) type Read = unsafe fn(NonNull<Node>, bool) -> Option<Waker>;
 
 /// A reader that is counted in, and has not begun. It leaves when this is dropped.
-pub(in crate::lane) struct Admitted {
+pub(in crate::lane) struct AdmittedRead {
     node: NonNull<Node>,
     read: Read,
 }
 
-// SAFETY: a queued read is `Send`, and an `Admitted` owns its queued read.
-unsafe impl Send for Admitted {}
+// SAFETY: a queued read is `Send`, and an `AdmittedRead` owns its queued read.
+unsafe impl Send for AdmittedRead {}
 
-impl Admitted {
+impl AdmittedRead {
     /// # Safety
     ///
     /// `read` takes nodes such as `node`, which is in no chain and has been counted in. The caller gives it.
@@ -71,7 +72,7 @@ impl Admitted {
     }
 }
 
-impl Drop for Admitted {
+impl Drop for AdmittedRead {
     fn drop(&mut self) {
         // SAFETY: `new` was given a node that `read` takes, and this is its only use, since a reader that reads is
         // forgotten.
@@ -80,7 +81,7 @@ impl Drop for Admitted {
 }
 
 /// Sends the readers to as many fresh lanes of the same scheduler as may run at once.
-pub(in crate::lane) fn read_elsewhere(mut readers: Vec<Admitted>, lane: &Lane) {
+pub(in crate::lane) fn read_elsewhere(mut readers: Vec<AdmittedRead>, lane: &Lane) {
     if readers.len() < 2 {
         if let Some(only) = readers.pop() {
             only.read_elsewhere(lane);
@@ -95,7 +96,7 @@ pub(in crate::lane) fn read_elsewhere(mut readers: Vec<Admitted>, lane: &Lane) {
 }
 
 /// Readers that are counted in, and wait for a lane to run on.
-type Batch = Mutex<IntoIter<Admitted>>;
+type Batch = Mutex<IntoIter<AdmittedRead>>;
 
 fn drop_all(batch: &Batch) {
     let rest = mem::take(&mut *batch.lock());

@@ -4,10 +4,11 @@
 //! any other, until the holder [admits](crate::lane::readers::admit) it. It then runs in a [batch].
 
 use crate::contain::contain;
-use crate::lane::points::Act;
+use crate::hooks::Act;
+use crate::lane::base::LanePtr;
 use crate::lane::readers::admit::{Reader, Waiting};
 use crate::lane::readers::{self, batch};
-use crate::lane::{LanePtr, LaneRef};
+use crate::lane::refs::LaneRef;
 use crate::memory::Boxed;
 use crate::queue::{Kind, Node};
 use std::ptr::NonNull;
@@ -51,7 +52,7 @@ pub(crate) fn post<V: QueuedRead>(lane: &LaneRef, queued: V) {
         // SAFETY: the node begins a `ReadNode<V>`, is in no chain, and was made here.
         unsafe { begin::<V>(node, false) };
         // SAFETY: `read` takes such a node, which is in no chain, counted in, and given away here.
-        unsafe { batch::Admitted::new(node, read::<V>) }.read();
+        unsafe { batch::AdmittedRead::new(node, read::<V>) }.read();
     }
 }
 
@@ -66,14 +67,14 @@ unsafe fn read<V: QueuedRead>(node: NonNull<Node>, cancel: bool) -> Option<Waker
     // SAFETY: this function is in the `Reader` of a `ReadNode<V>`, and the caller gives the node, which is in no chain.
     let ReadNode { lane, queued, .. } =
         unsafe { Boxed::from_raw(node.cast::<ReadNode<V>>()) }.into_inner();
-    let mut admitted = Admitted(queued, lane);
+    let mut admitted = InsideGuard(queued, lane);
     if cancel { None } else { admitted.0.run() }
 }
 
 /// A queued read that is counted in, and leaves when this is dropped.
-struct Admitted<V: QueuedRead>(V, LanePtr);
+struct InsideGuard<V: QueuedRead>(V, LanePtr);
 
-impl<V: QueuedRead> Drop for Admitted<V> {
+impl<V: QueuedRead> Drop for InsideGuard<V> {
     fn drop(&mut self) {
         contain(|| self.0.cancel());
         // SAFETY: the reader was counted in, and this is its one leave. The queued read, which is dropped after this, keeps

@@ -1,6 +1,7 @@
 //! The section whose future this thread polls.
 
-use crate::lane::{LanePtr, current};
+use crate::lane::base::LanePtr;
+use crate::lane::current;
 use crate::sync::thread_slot;
 use crate::task::{Record, TaskRef};
 use std::cell::Cell;

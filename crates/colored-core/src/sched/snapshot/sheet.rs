@@ -1,13 +1,14 @@
-//! What a dump writes down of tasks.
+//! What a dump writes down of tasks, and what it asks the holders of lanes for.
 
 use crate::color::Color;
 use crate::lane::LanePtr;
 use crate::lane::current;
 use crate::lane::snapshot::View;
 use crate::sched::RunningSlice;
+use crate::sync::{AtomicBool, Mutex};
 use crate::task::{Abort, Id, Leaf, TaskRef};
 use crate::wait::seen::{WaitSeen, each_wait_of};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::panic::Location;
 
 /// The tasks that are written down in one view: some 50 µs, in which the lane does not go on.
@@ -78,6 +79,23 @@ pub(crate) struct Place {
     trail: Vec<Abort<LanePtr>>,
     /// All tasks so far, if there have been more than a page: the way back may lead over some of them.
     seen: HashSet<Id>,
+}
+
+/// The requests of the dump that is being made.
+#[derive(Default)]
+pub(crate) struct SnapshotRequests {
+    pub(crate) requests: Mutex<Requests>,
+    /// A dump is being made.
+    pub(crate) taken: AtomicBool,
+}
+
+#[derive(Default)]
+pub(crate) struct Requests {
+    /// Which dump it is. A page that is handed in late, for a dump that is over, is thrown away.
+    pub(crate) dump: u64,
+    /// How far each lane has been written down; `None` while its next page is being written.
+    pub(crate) places: HashMap<LanePtr, Option<Place>>,
+    pub(crate) sheet: Sheet,
 }
 
 impl Sheet {
@@ -191,7 +209,10 @@ impl Sheet {
             () => StateSeen::Queued,
         };
         // SAFETY: as above.
+        #[cfg(feature = "leaves")]
         let leaf = unsafe { task.leaf(now) };
+        #[cfg(not(feature = "leaves"))]
+        let (leaf, _now) = (None, now);
         let waits = (begin, self.waits.len() as u32);
         let (task, color) = (task.named(), view.color());
         self.tasks.push(TaskSeen { id: task.id, spawned: task.spawned, color, state, leaf, waits });

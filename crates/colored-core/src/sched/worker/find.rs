@@ -1,7 +1,9 @@
-//! Where a worker finds its next lane: its own queues, the injector, and then the other workers.
+//! Where a worker finds its next lane: its own queues, by rounds (`round.rs`), the injector, and then the other workers, unless
+//! it pauses (`steal_pause.rs`).
 
-use super::super::times::Phase;
 use super::Worker;
+use super::steal_pause::Spent;
+use crate::hooks::workers as hooks;
 use crate::lane::ReadyLane;
 
 /// The most lanes from the `next` slot in a row, before the deque has its turn: two tasks that wake
@@ -10,6 +12,12 @@ const NEXT_STREAK: u8 = 3;
 
 /// How long a worker must have been in one slice before its `next` lane may be stolen.
 const LATE_NANOS: u64 = 50_000;
+
+/// Slices of a worker after which lanes that run behind the others move to the deque.
+const BEHIND_STEPS: u32 = 61;
+
+/// Nanoseconds after which they move too: five full slices.
+const BEHIND_NANOS: u64 = 1_000_000;
 
 impl Worker {
     pub(super) fn find(&mut self) -> Option<ReadyLane> {
@@ -81,7 +89,7 @@ impl Worker {
         if self.check_pause() {
             return None;
         }
-        self.enter(Phase::Search);
+        hooks::searches(&mut self.account, &mut self.pace, &self.local);
         if !self.searching {
             self.searching = self.local.scheduler().idle.start_searching();
         }
@@ -92,7 +100,7 @@ impl Worker {
         self.record_theft();
         self.round.begin(self.local.deque.len());
         self.local.remote().counters.steals.add(1);
-        self.record_steal(&lane, victim);
+        hooks::stolen(&self.local, self.now(), &lane, victim);
         Some(lane)
     }
 
@@ -132,5 +140,162 @@ impl Worker {
                 self.local.scheduler().notify();
             }
         }
+    }
+}
+
+impl Worker {
+    /// Takes the next lane of the round, or of a new one.
+    #[inline(always)]
+    pub(super) fn take_queued(&mut self) -> Option<ReadyLane> {
+        if !self.local.remote().home_queue.is_empty() {
+            self.fetch_due_home();
+        }
+        if self.round.is_over() && self.local.scheduler().injector.is_empty() {
+            let lane = self.local.deque.pop();
+            return lane.or_else(|| self.take_from_home());
+        }
+        self.take_in_round()
+    }
+
+    #[cold]
+    fn take_in_round(&mut self) -> Option<ReadyLane> {
+        if self.round.is_over() {
+            self.begin_round();
+        }
+        if self.round.outside > 0 {
+            let lane = self.local.scheduler().injector.pop();
+            // Other workers may have taken the rest.
+            self.round.outside = if lane.is_some() { self.round.outside - 1 } else { 0 };
+            if lane.is_some() {
+                return lane;
+            }
+        }
+        self.round.own = self.round.own.saturating_sub(1);
+        self.local.deque.pop().or_else(|| {
+            self.round.begin(0);
+            self.take_from_home()
+        })
+    }
+
+    fn begin_round(&mut self) {
+        self.round.begin(self.local.deque.len());
+        let remote = self.local.remote();
+        // A worker that has nothing else takes a batch (`find_elsewhere`).
+        if self.round.own > 0 || remote.has_next() || remote.has_inbox() {
+            self.round.outside = self.local.scheduler().injector.len();
+        }
+    }
+}
+
+/// Home queues (`sched/home_queue.rs`).
+impl Worker {
+    /// Moves the whole home queue to the deque.
+    pub(in crate::sched) fn fetch_home(&self) {
+        let home_queue = &self.local.remote().home_queue;
+        if !home_queue.is_empty() {
+            home_queue.empty_into(&self.local.deque, true);
+        }
+    }
+
+    /// Moves the whole home queue to the deque, which is empty, and takes the oldest lane.
+    #[inline]
+    pub(super) fn take_from_home(&self) -> Option<ReadyLane> {
+        if self.local.remote().home_queue.is_empty() {
+            return None;
+        }
+        self.fetch_home();
+        self.local.deque.pop()
+    }
+
+    /// The home queue is not empty: moves the lanes that have come home, and now and then also the lanes behind.
+    #[cold]
+    pub(super) fn fetch_due_home(&mut self) {
+        let all_of_it = self.check_behind();
+        let home_queue = &self.local.remote().home_queue;
+        if all_of_it || home_queue.has_home() {
+            home_queue.empty_into(&self.local.deque, all_of_it);
+        }
+    }
+
+    /// Checks whether the lanes behind have waited for long enough, and if so begins their next wait.
+    pub(in crate::sched) fn check_behind(&mut self) -> bool {
+        let (steps, nanos) = self.behind_moved;
+        let (now_steps, now) = (self.steps, self.now());
+        let is_due = now_steps.wrapping_sub(steps) >= BEHIND_STEPS || now - nanos >= BEHIND_NANOS;
+        if is_due {
+            self.behind_moved = (now_steps, now);
+        }
+        is_due
+    }
+
+    /// Takes half of another worker's home queue, as a thief.
+    pub(super) fn steal_from_home(
+        &self,
+        mut victims: impl Iterator<Item = usize>,
+    ) -> Option<(ReadyLane, usize)> {
+        let remotes = &self.local.scheduler().remotes;
+        victims.find_map(|victim| {
+            let lane = remotes[victim].home_queue.steal_half(&self.local.deque)?;
+            Some((lane, victim))
+        })
+    }
+}
+
+/// The pause after thefts (`steal_pause.rs`).
+impl Worker {
+    /// Notes that the worker has just taken lanes from another worker.
+    pub(super) fn record_theft(&mut self) {
+        if !self.local.remote().is_unusual() {
+            self.look();
+            self.steal_pause.theft = Some(self.spent());
+        }
+    }
+
+    /// Judges the last theft of this worker, which has run dry. True while the worker pauses: it takes nothing from others.
+    #[inline]
+    pub(super) fn check_pause(&mut self) -> bool {
+        (self.steal_pause.theft.is_some() || self.steal_pause.until != 0) && self.judge_theft()
+    }
+
+    fn judge_theft(&mut self) -> bool {
+        let polls = self.spent().polls;
+        // If the stolen lanes were only granted to behaviors, the theft is not judged.
+        if let Some(theft) = self.steal_pause.theft.take()
+            && polls > theft.polls
+        {
+            let bad = self.spent().may_be_bad(theft) && {
+                self.look();
+                self.spent().is_bad(theft)
+            };
+            self.steal_pause.judge(bad, self.now());
+        }
+        if self.steal_pause.until == 0 {
+            return false;
+        }
+        self.look();
+        let pauses = self.pause_left().is_some();
+        if !pauses {
+            self.steal_pause.until = 0;
+        }
+        pauses
+    }
+
+    /// The nanoseconds that are left of a pause, by the worker's last look at the clock.
+    pub(super) fn pause_left(&self) -> Option<u64> {
+        let left = self.steal_pause.until.saturating_sub(self.now());
+        (left > 0 && !self.local.remote().is_unusual()).then_some(left)
+    }
+
+    fn spent(&self) -> Spent {
+        let polls = self.local.remote().counters.polls.get();
+        Spent { polls, waits: self.local.waits.get(), nanos: self.now() }
+    }
+}
+
+#[cfg(all(test, colored_loom))]
+impl Worker {
+    /// Sets the time at which the worker's pause ends; a past time means no pause.
+    pub(crate) fn pause_until(&mut self, nanos: u64) {
+        self.steal_pause.until = nanos;
     }
 }

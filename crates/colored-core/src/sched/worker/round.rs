@@ -40,16 +40,13 @@
 //! priorities, this order holds within one class, and a class takes turns between its two queues (`classes.rs`). A
 //! guest runs the lanes that it is sent in the order of their arrival (`guest.rs`).
 
-use super::Worker;
-use crate::lane::ReadyLane;
-
 /// The rest of a worker's round.
 #[derive(Debug, Default)]
 pub(super) struct Round {
     /// The lanes of the injector that are left in this round.
-    outside: usize,
+    pub(super) outside: usize,
     /// The lanes of the deque that are left in this round; the injector's lanes come first.
-    own: usize,
+    pub(super) own: usize,
 }
 
 impl Round {
@@ -58,51 +55,7 @@ impl Round {
         *self = Self { outside: 0, own };
     }
 
-    fn is_over(&self) -> bool {
+    pub(super) fn is_over(&self) -> bool {
         self.outside == 0 && self.own == 0
-    }
-}
-
-impl Worker {
-    /// Takes the next lane of the round, or of a new one.
-    #[inline(always)]
-    pub(super) fn take_queued(&mut self) -> Option<ReadyLane> {
-        if !self.local.remote().home_queue.is_empty() {
-            self.fetch_due_home();
-        }
-        if self.round.is_over() && self.local.scheduler().injector.is_empty() {
-            let lane = self.local.deque.pop();
-            return lane.or_else(|| self.take_from_home());
-        }
-        self.take_in_round()
-    }
-
-    #[cold]
-    fn take_in_round(&mut self) -> Option<ReadyLane> {
-        if self.round.is_over() {
-            self.begin_round();
-        }
-        if self.round.outside > 0 {
-            let lane = self.local.scheduler().injector.pop();
-            // Other workers may have taken the rest.
-            self.round.outside = if lane.is_some() { self.round.outside - 1 } else { 0 };
-            if lane.is_some() {
-                return lane;
-            }
-        }
-        self.round.own = self.round.own.saturating_sub(1);
-        self.local.deque.pop().or_else(|| {
-            self.round.begin(0);
-            self.take_from_home()
-        })
-    }
-
-    fn begin_round(&mut self) {
-        self.round.begin(self.local.deque.len());
-        let remote = self.local.remote();
-        // A worker that has nothing else takes a batch (`find_elsewhere`).
-        if self.round.own > 0 || remote.has_next() || remote.has_inbox() {
-            self.round.outside = self.local.scheduler().injector.len();
-        }
     }
 }

@@ -1,27 +1,23 @@
 //! One slice on a worker.
 
-use crate::color::Color;
-use crate::lane::{Recorder, Runner, current};
-use crate::meter::{At, Level};
-use crate::sched::Scheduler;
-use crate::sched::local::Local;
+use crate::hooks::looks;
+use crate::lane::Runner;
 use crate::sched::pace::Pace;
-use crate::sched::profile::{CHARGED_NANOS, Site};
 use crate::sched::remote::{CANCELLED_ANYWHERE, Remote};
-use crate::task::{Id, Named};
-use crate::trace::{Event, Record};
+use crate::sched::scheduler::Scheduler;
+use crate::task::Named;
 
 /// One slice on a worker.
-pub(super) struct SliceRunner<'a> {
-    pub(super) scheduler: &'a Scheduler,
-    pub(super) remote: &'a Remote,
-    pub(super) pin: u32,
-    pub(super) max_nanos: u64,
-    pub(super) polls: u32,
+pub(crate) struct SliceRunner<'a> {
+    pub(crate) scheduler: &'a Scheduler,
+    pub(crate) remote: &'a Remote,
+    pub(crate) pin: u32,
+    pub(crate) max_nanos: u64,
+    pub(crate) polls: u32,
     /// What the other turns may weigh.
-    pub(super) left: i64,
-    pub(super) start: u64,
-    pub(super) pace: &'a mut Pace,
+    pub(crate) left: i64,
+    pub(crate) start: u64,
+    pub(crate) pace: &'a mut Pace,
 }
 
 impl Runner for SliceRunner<'_> {
@@ -45,145 +41,8 @@ impl Runner for SliceRunner<'_> {
         self.polls += 1;
         self.left -= weight;
         if self.pace.tick(self.scheduler) {
-            self.charge_if_due(true);
+            looks::looked(self.remote, self.pace, true);
         }
         self.left > 0 && self.pace.now - self.start < self.max_nanos
-    }
-}
-
-impl SliceRunner<'_> {
-    /// Called after each look at the clock: counts completed tasks, and charges the time if enough has passed.
-    fn charge_if_due(&mut self, by_color: bool) {
-        self.remote.tasks.add_completed(current::take_completed());
-        if self.pace.now - self.pace.charged >= CHARGED_NANOS {
-            self.charge(by_color);
-        }
-    }
-
-    /// Charges the time since the last charge to what has just run: to the place of its spawn and, if `by_color`, to its
-    /// color.
-    #[cold]
-    fn charge(&mut self, by_color: bool) {
-        let time = self.pace.now - self.pace.charged;
-        self.pace.charged = self.pace.now;
-        let remote = self.remote;
-        let spawned = remote.running.task().map(|(_, spawned)| spawned);
-        let color = remote.running.color();
-        let site = Site { spawned, is_default: color.is_default() };
-        remote.profile.lock().charge(site, by_color.then_some(color), time);
-    }
-}
-
-/// One slice on a worker, which is recorded.
-pub(super) struct RecordedSlice<'a> {
-    slice: SliceRunner<'a>,
-    local: &'a Local,
-    level: Level,
-    color: Color,
-    /// How long the lane was queued.
-    queued: u64,
-    /// When the turn began.
-    turn: u64,
-}
-
-impl<'a> RecordedSlice<'a> {
-    pub(super) fn new(
-        slice: SliceRunner<'a>,
-        local: &'a Local,
-        level: Level,
-        color: Color,
-    ) -> Self {
-        let turn = slice.start;
-        Self { slice, local, level, color, queued: 0, turn }
-    }
-
-    /// Ends the slice, and returns how many polls it had.
-    pub(super) fn end(self) -> u32 {
-        let ran = self.slice.pace.now.saturating_sub(self.slice.start);
-        let (color, queued, polls) = (self.color, self.queued, self.slice.polls);
-        self.record(Event::Slice { color, ran, queued, polls });
-        polls
-    }
-
-    fn record(&self, event: Event) {
-        self.slice.remote.ring.push(Record { nanos: self.slice.pace.now, event });
-    }
-
-    /// A turn is over. The runner has looked at the clock at its end.
-    fn record_poll(&mut self) {
-        let ran = self.slice.pace.now.saturating_sub(self.turn);
-        self.turn = self.slice.pace.now;
-        if let Some((task, _)) = self.slice.remote.running.task() {
-            self.record(Event::Poll { task, ran });
-        }
-    }
-}
-
-impl Runner for RecordedSlice<'_> {
-    fn may_run(&self, pin: u32) -> bool {
-        self.slice.may_run(pin)
-    }
-
-    fn is_closing(&self) -> bool {
-        self.slice.is_closing()
-    }
-
-    fn begin_turn(&self, task: Option<Named>) {
-        self.slice.begin_turn(task);
-    }
-
-    fn count_turn(&mut self, weight: i64) -> bool {
-        let slice = &mut self.slice;
-        slice.polls += 1;
-        slice.left -= weight;
-        if slice.pace.tick(slice.scheduler) {
-            self.local.note(slice.pace.now);
-            slice.charge_if_due(false);
-        }
-        let slice = &self.slice;
-        slice.left > 0 && slice.pace.now - slice.start < slice.max_nanos
-    }
-
-    fn recorder(&mut self) -> Option<&mut dyn Recorder> {
-        Some(self)
-    }
-}
-
-impl Recorder for RecordedSlice<'_> {
-    fn look(&mut self) -> At {
-        let slice = &mut self.slice;
-        slice.pace.look(slice.scheduler);
-        self.local.note(slice.pace.now);
-        slice.scheduler.common.switch.at(slice.pace.now)
-    }
-
-    fn last(&self) -> At {
-        self.slice.scheduler.common.switch.at(self.slice.pace.now)
-    }
-
-    fn begin(&mut self) -> At {
-        // At a lower level the end of the worker's last turn is near enough.
-        if self.level >= Level::Tasks { self.look() } else { self.last() }
-    }
-
-    fn thread(&self) -> u32 {
-        self.slice.pin
-    }
-
-    fn record_wait(&mut self, nanos: u64) {
-        self.queued = nanos;
-        self.turn = self.slice.pace.now;
-    }
-
-    fn record_turn(&mut self) {
-        if self.level >= Level::Tasks {
-            self.record_poll();
-        }
-    }
-
-    fn record_leave(&mut self, task: Id, to: Option<Color>) {
-        if self.level >= Level::Tasks {
-            self.record(to.map_or(Event::End { task }, |to| Event::Hop { task, to }));
-        }
     }
 }

@@ -19,8 +19,8 @@
 //!
 //! A lane that a spare has made runnable, and a thief is about to take, is with the thief or in the shared queue.
 
-use super::{Step, Worker};
-use crate::meter::Level;
+use super::{Next, Step, Worker};
+use crate::hooks::workers as hooks;
 use crate::sched::Scheduler;
 use crate::sync::Ordering;
 
@@ -35,9 +35,7 @@ impl Scheduler {
     /// state changes.
     pub fn want_spares(&self, spares: usize) {
         let spares = spares.min(self.spares());
-        if self.level() != Level::Off {
-            self.allocate_rings(self.workers()..self.workers() + spares);
-        }
+        hooks::spares_wanted(self, self.workers()..self.workers() + spares);
         // Ordering: Release and Acquire, so that a spare that joins sees what the caller has seen.
         let before = self.wanted_spares.swap(spares, Ordering::AcqRel);
         for spare in before.min(spares)..before.max(spares) {
@@ -59,14 +57,6 @@ impl Scheduler {
         // Ordering: see `want_spares`.
         index < self.workers() + self.wanted_spares.load(Ordering::Acquire)
     }
-}
-
-/// What a spare worker does next.
-pub(super) enum Next {
-    /// It steps, as any worker does.
-    Step,
-    /// It returns this in place of a step.
-    Return(Step),
 }
 
 impl Worker {

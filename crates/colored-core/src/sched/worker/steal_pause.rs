@@ -29,8 +29,6 @@
 //! What it is worth (2026-11-28, two cores, medians of three, the bench `papers`, rows `bank`): without it a transfer costs 1,034 ns
 //! in place of 71 between two accounts, 264 in place of 104 among ten, and the same among a hundred or more.
 
-use super::Worker;
-
 /// Polls for each `when` that had to wait, at most, of a bad theft. A client that does nothing else
 /// has two: its own, and the turn that ends its wait. Of 2, 4 and 8 none was better than another.
 const POLLS_PER_WAIT: u64 = 4;
@@ -53,28 +51,28 @@ const DOUBLINGS: u32 = 3;
 #[derive(Debug, Default)]
 pub(super) struct StealPause {
     /// The last theft, until the worker has run dry.
-    theft: Option<Spent>,
+    pub(super) theft: Option<Spent>,
     /// Bad thefts in a row.
     bad: u32,
     /// When the pause is over; 0 if there is none.
-    until: u64,
+    pub(super) until: u64,
 }
 
 /// The counters of a worker at one moment.
 #[derive(Clone, Copy, Debug)]
-struct Spent {
-    polls: u64,
-    waits: u64,
-    nanos: u64,
+pub(super) struct Spent {
+    pub(super) polls: u64,
+    pub(super) waits: u64,
+    pub(super) nanos: u64,
 }
 
 impl Spent {
     /// Whether there were many waits since `theft`, so that the time decides.
-    fn may_be_bad(self, theft: Self) -> bool {
+    pub(super) fn may_be_bad(self, theft: Self) -> bool {
         (self.waits - theft.waits) * POLLS_PER_WAIT >= self.polls - theft.polls
     }
 
-    fn is_bad(self, theft: Self) -> bool {
+    pub(super) fn is_bad(self, theft: Self) -> bool {
         self.may_be_bad(theft)
             && self.nanos - theft.nanos < (self.polls - theft.polls) * WORTH_NANOS
     }
@@ -82,69 +80,11 @@ impl Spent {
 
 impl StealPause {
     /// The worker has run dry after a theft.
-    fn judge(&mut self, bad: bool, now: u64) {
+    pub(super) fn judge(&mut self, bad: bool, now: u64) {
         self.bad = if bad { self.bad.saturating_add(1) } else { 0 };
         if let Some(over) = self.bad.checked_sub(PATIENCE + 1) {
             self.until = now + (FIRST_PAUSE << over.min(DOUBLINGS));
         }
-    }
-}
-
-impl Worker {
-    /// Notes that the worker has just taken lanes from another worker.
-    pub(super) fn record_theft(&mut self) {
-        if !self.local.remote().is_unusual() {
-            self.look();
-            self.steal_pause.theft = Some(self.spent());
-        }
-    }
-
-    /// Judges the last theft of this worker, which has run dry. True while the worker pauses: it takes nothing from others.
-    #[inline]
-    pub(super) fn check_pause(&mut self) -> bool {
-        (self.steal_pause.theft.is_some() || self.steal_pause.until != 0) && self.judge_theft()
-    }
-
-    fn judge_theft(&mut self) -> bool {
-        let polls = self.spent().polls;
-        // If the stolen lanes were only granted to behaviors, the theft is not judged.
-        if let Some(theft) = self.steal_pause.theft.take()
-            && polls > theft.polls
-        {
-            let bad = self.spent().may_be_bad(theft) && {
-                self.look();
-                self.spent().is_bad(theft)
-            };
-            self.steal_pause.judge(bad, self.now());
-        }
-        if self.steal_pause.until == 0 {
-            return false;
-        }
-        self.look();
-        let pauses = self.pause_left().is_some();
-        if !pauses {
-            self.steal_pause.until = 0;
-        }
-        pauses
-    }
-
-    /// The nanoseconds that are left of a pause, by the worker's last look at the clock.
-    pub(super) fn pause_left(&self) -> Option<u64> {
-        let left = self.steal_pause.until.saturating_sub(self.now());
-        (left > 0 && !self.local.remote().is_unusual()).then_some(left)
-    }
-
-    fn spent(&self) -> Spent {
-        let polls = self.local.remote().counters.polls.get();
-        Spent { polls, waits: self.local.waits.get(), nanos: self.now() }
-    }
-}
-
-#[cfg(all(test, colored_loom))]
-impl Worker {
-    /// Sets the time at which the worker's pause ends; a past time means no pause.
-    pub(crate) fn pause_until(&mut self, nanos: u64) {
-        self.steal_pause.until = nanos;
     }
 }
 

@@ -1,0 +1,87 @@
+//! What a worker's time was spent on.
+//!
+//! While the scheduler records, a worker looks at its clock whenever its phase changes. Otherwise it does so only where
+//! it goes to sleep and where it wakes up, and counts the time between as [`Phase::Run`].
+
+use super::times::Phase;
+use crate::lane::{ReadyLane, current};
+use crate::meter::Level;
+use crate::sched::local::Local;
+use crate::sched::pace::Pace;
+use crate::trace::{Event, Record};
+
+/// A worker's present phase.
+#[derive(Debug, Default)]
+pub(crate) struct Account {
+    phase: Phase,
+    /// How many events the worker has handed out in this phase.
+    events: u32,
+}
+
+/// The level at which the worker's slices are recorded.
+#[inline]
+pub(crate) fn level(local: &Local) -> Level {
+    local.scheduler().slice_level()
+}
+
+impl Account {
+    /// Begins a phase that is told apart only while the scheduler records.
+    #[inline]
+    pub(crate) fn enter(&mut self, phase: Phase, pace: &mut Pace, local: &Local) {
+        if self.phase != phase && level(local) != Level::Off {
+            self.begin(phase, pace, local);
+        }
+    }
+
+    /// Begins the phase of a sleep.
+    pub(crate) fn begin_sleep(&mut self, pace: &mut Pace, local: &Local) {
+        self.begin(Phase::Parked, pace, local);
+    }
+
+    /// Ends the phase of a sleep.
+    pub(crate) fn end_sleep(&mut self, pace: &mut Pace, local: &Local) {
+        let recorded = level(local) != Level::Off;
+        self.begin(if recorded { Phase::Io } else { Phase::Run }, pace, local);
+    }
+
+    /// Counts events that the worker is about to hand out.
+    #[inline]
+    pub(crate) fn count_events(&mut self, events: usize, pace: &mut Pace, local: &Local) {
+        if events > 0 && level(local) != Level::Off {
+            self.enter(Phase::Io, pace, local);
+            let events = u32::try_from(events).unwrap_or(u32::MAX);
+            self.events = self.events.saturating_add(events);
+        }
+    }
+
+    fn begin(&mut self, phase: Phase, pace: &mut Pace, local: &Local) {
+        pace.look(local.scheduler());
+        let now = pace.now;
+        local.note(now);
+        local.remote().tasks.add_completed(current::take_completed());
+        let events = self.events;
+        *self = Self { phase, events: 0 };
+        pace.charged = now;
+        match local.remote().slot.times.begin(phase, now) {
+            Some((Phase::Parked, slept)) => record(local, now, || Event::Parked { slept }),
+            Some((Phase::Io, took)) => record(local, now, || Event::Io { took, events }),
+            _ => {}
+        }
+    }
+}
+
+/// Records that this worker has stolen the lane, and perhaps others, from the worker `from`.
+#[inline]
+pub(crate) fn stolen(local: &Local, now: u64, lane: &ReadyLane, from: usize) {
+    record(local, now, || {
+        let (color, from) = (lane.lane().color(), u16::try_from(from).unwrap_or(u16::MAX));
+        Event::Steal { color, from }
+    });
+}
+
+#[inline]
+pub(super) fn record(local: &Local, nanos: u64, event: impl FnOnce() -> Event) {
+    if level(local) != Level::Off {
+        local.remote().slot.ring.push(Record { nanos, event: event() });
+    }
+}

@@ -1,0 +1,26 @@
+//! Samples of run times: a worker charges its time, some 50 µs at once.
+
+use super::profile::{CHARGED_NANOS, Site};
+use crate::lane::current;
+use crate::sched::pace::Pace;
+use crate::sched::remote::Remote;
+
+/// Called after each look at the clock: counts completed tasks, and charges the time if enough has passed.
+pub(crate) fn if_due(remote: &Remote, pace: &mut Pace, by_color: bool) {
+    remote.tasks.add_completed(current::take_completed());
+    if pace.now - pace.charged >= CHARGED_NANOS {
+        charge(remote, pace, by_color);
+    }
+}
+
+/// Charges the time since the last charge to what has just run: to the place of its spawn and, if `by_color`, to its
+/// color.
+#[cold]
+fn charge(remote: &Remote, pace: &mut Pace, by_color: bool) {
+    let time = pace.now - pace.charged;
+    pace.charged = pace.now;
+    let spawned = remote.running.task().map(|(_, spawned)| spawned);
+    let color = remote.running.color();
+    let site = Site { spawned, is_default: color.is_default() };
+    remote.slot.profile.lock().charge(site, by_color.then_some(color), time);
+}

@@ -1,0 +1,209 @@
+//! The seam: the moments of lanes and tasks, which the kernel calls, and the one place that calls who listens.
+//!
+//! | who listens | when | what a moment costs otherwise |
+//! |---|---|---|
+//! | meters and the flight recorder ([`observe`]) | some scheduler of the process records | a look at one word of the process |
+//! | a dump ([`Dispatch::show`](crate::lane::Dispatch::show)) | it has asked the lane | a look at a flag of the lane, once a slice |
+//! | a simulation ([`points`](crate::ext::points)) | feature `sim` | nothing |
+//! | record and replay ([`replay`]) | feature `record` | nothing |
+//! | spans of tasks ([`span`](crate::span)) | feature `tracing` | nothing |
+//!
+//! The calls are static, so what is absent leaves no instruction. Who listens keeps what it knows of a lane, of a scheduler and
+//! of a node in one field of each ([`slots`], [`mark`]); the kernel does not look into it. A new counter, or a new listener,
+//! has a call here, and is written in `ext`.
+//!
+//! A moment that comes before an exchange which gives the right to run a lane away is called before it: another thread may
+//! free the lane afterwards.
+
+pub(crate) mod looks;
+pub(crate) mod mark;
+pub(crate) mod slots;
+pub(crate) mod workers;
+
+use crate::ext::{observe, replay};
+use crate::lane::base::{AfterTurn, Held, Lane, LanePtr};
+use crate::lane::current::{self, Hold};
+use crate::lane::held::Head;
+use crate::meter;
+use crate::queue::Node;
+use crate::task::TaskRef;
+
+// A thread is about to act on the lane of another color: to push a node there, or to take the lane at once.
+pub(crate) use crate::ext::points::{Act, Acts, at_site};
+// A closure runs at once, on the thread of its caller.
+pub(crate) use crate::ext::observe::inline_call::InlineCall;
+// A slice that somebody listens to.
+pub(crate) use crate::ext::observe::lane::SliceListener;
+// What a poll finds, and what a run does, that a record must have.
+pub(crate) use crate::ext::replay::{
+    Awaited, CallOrder, EndSerial, How, Order, end_node, hold_back, is_over, is_wanted, poll,
+    refuse, refuse_at,
+};
+// A task is spawned, or a closure is sent, by something that a subscriber knows.
+pub(crate) use crate::span::{Carried, Origin, TaskSpan};
+
+/// Runs `tell` if some scheduler of the process records.
+#[inline(always)]
+fn if_on(tell: impl FnOnce()) {
+    #[cold]
+    #[inline(never)]
+    fn out_of_line(tell: impl FnOnce()) {
+        tell();
+    }
+    if meter::is_on() {
+        out_of_line(tell);
+    }
+}
+
+/// Whether what runs under the lane keeps a recorded order: no closure runs at once there.
+#[inline(always)]
+pub(crate) fn keeps_order(lane: &Lane) -> bool {
+    replay::is_on(lane)
+}
+
+/// A task is about to be scheduled: it has been woken, perhaps by the task that this thread polls.
+#[inline(always)]
+pub(crate) fn task_woken(lane: LanePtr, task: TaskRef<LanePtr>) {
+    if_on(|| {
+        // SAFETY: the task, which is not complete, owns a reference to its lane.
+        let lane = unsafe { lane.get() };
+        observe::lane::woken(lane, task.id());
+    });
+}
+
+/// A closure is about to be posted.
+#[inline(always)]
+pub(crate) fn posted(lane: &Lane) {
+    if_on(|| observe::lane::posted(lane));
+}
+
+/// A call or a read is about to begin or to be queued.
+#[inline(always)]
+pub(crate) fn called(lane: &Lane) {
+    if_on(|| observe::lane::called(lane));
+}
+
+/// A task that no other thread knows yet is about to be pushed.
+#[inline(always)]
+pub(crate) fn task_spawned(lane: &Lane, task: TaskRef<LanePtr>) {
+    if_on(|| observe::lane::spawned(lane, task.named()));
+}
+
+/// A node is about to be pushed.
+#[inline(always)]
+pub(crate) fn pushed(lane: &Lane, node: &Node) {
+    if_on(|| observe::lane::pushed(lane, node));
+}
+
+/// The caller is about to give the right to run the lane to a queue.
+#[inline(always)]
+pub(crate) fn queued(lane: &Lane) {
+    if_on(|| observe::lane::queued(lane));
+}
+
+/// A node has been taken out, and has its turn.
+#[inline]
+pub(crate) fn admitted(lane: &Lane, node: &Node) {
+    if node.mark.take() {
+        observe::lane::admitted(lane);
+    }
+}
+
+/// A behavior, or readers, are about to get the lane.
+#[inline(always)]
+pub(crate) fn taken(lane: &Lane) {
+    if_on(|| observe::lane::taken(lane));
+}
+
+/// A reader is about to leave.
+#[inline(always)]
+pub(crate) fn left(lane: &Lane) {
+    if_on(|| observe::lane::left(lane));
+}
+
+/// The next exchange may end the hold.
+#[inline(always)]
+pub(crate) fn idle(lane: &Lane) {
+    if_on(|| observe::lane::idle(lane));
+}
+
+/// A slice begins.
+#[inline(always)]
+pub(crate) fn slice_begins(lane: Held<'_>, listener: Option<&mut (dyn SliceListener + '_)>) {
+    if let Some(listener) = listener {
+        observe::lane::slice_begins(lane, listener);
+    }
+    if lane.is_asked() {
+        lane.port().show(lane);
+    }
+}
+
+/// A slice ends, and the lane goes back to a queue.
+#[inline(always)]
+pub(crate) fn slice_ends(lane: &Lane, listener: Option<&mut (dyn SliceListener + '_)>) {
+    if let Some(listener) = listener {
+        observe::lane::queued_at(lane, listener.last());
+    }
+}
+
+/// The turn of the head begins. Returns whether it is to be cancelled.
+#[inline(always)]
+pub(crate) fn turn_begins(
+    lane: Held<'_>,
+    head: &Head,
+    closing: bool,
+    listener: Option<&mut (dyn SliceListener + '_)>,
+) -> bool {
+    observe::lane::turn_begins(lane, head, listener);
+    replay::turn_begins(lane, head, closing)
+}
+
+/// The turn of the head is over, and has not given the lane away.
+#[inline(always)]
+pub(crate) fn turn_ends(
+    hold: &Hold,
+    head: &Head,
+    then: AfterTurn,
+    listener: Option<&mut (dyn SliceListener + '_)>,
+) {
+    if let Some(listener) = listener
+        && !matches!(then, AfterTurn::LaneGone | AfterTurn::Retry)
+    {
+        observe::lane::turn_ends(hold.lane(), head, then, listener);
+    }
+}
+
+/// What [ends](replay::TurnEnd::end) the turn of the head, when its node is out of the chain.
+#[inline(always)]
+pub(crate) fn turn_end(lane: Held<'_>) -> replay::TurnEnd {
+    replay::turn_end(lane)
+}
+
+/// Whether the task whose turn begins is to be cancelled: `None` if its state and `closing` decide.
+#[inline(always)]
+pub(crate) fn cancels(lane: &Lane, task: TaskRef<LanePtr>, closing: bool) -> Option<bool> {
+    replay::cancels(lane, task, closing)
+}
+
+/// The task at the head has had its last turn in this lane: it is over, or hops.
+#[inline(always)]
+pub(crate) fn task_leaves(lane: &Lane, head: &Head) {
+    replay::forget(lane, head);
+}
+
+/// Whether a task that goes on is pushed, in place of moving it behind the others.
+#[inline(always)]
+pub(crate) fn pushes_again(lane: &Lane) -> bool {
+    replay::pushes_again(lane)
+}
+
+/// Runs the work behind the poll of a task: its end, which wakes others, or that it is scheduled again. The wakes are the
+/// task's.
+#[inline]
+pub(crate) fn completing(task: TaskRef<LanePtr>, end: impl FnOnce()) {
+    let id = if meter::is_on() { Some(task.id()) } else { None };
+    let Some(id) = id else { return end() };
+    let before = current::replace_completing(Some(id));
+    end();
+    current::replace_completing(before);
+}

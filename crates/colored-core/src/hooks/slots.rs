@@ -1,0 +1,110 @@
+//! What listeners keep in a lane and in a scheduler: one field each, into which the kernel does not look.
+
+use crate::color::Color;
+use crate::ext::observe::profile::Profile;
+use crate::ext::observe::times::Times;
+use crate::meter::{Level, Place, Switch};
+use crate::sync::Mutex;
+use crate::trace::{Event, Ring, SharedRing};
+use crate::usage::Usage;
+use std::any::Any;
+use std::sync::OnceLock;
+
+/// What listeners keep in a lane.
+#[derive(Default)]
+pub(crate) struct LaneSlot {
+    /// Made when the lane is recorded first.
+    pub(crate) meter: Place,
+    /// The order of its turns, if that is recorded or replayed.
+    #[cfg(feature = "record")]
+    pub(crate) order: Option<Box<dyn Any + Send + Sync>>,
+}
+
+/// The orders of all colors of a scheduler that records, or replays.
+#[cfg(feature = "record")]
+pub(crate) trait Orders: Send + Sync {
+    /// That of a color.
+    fn of(&self, color: Color) -> Box<dyn Any + Send + Sync>;
+    /// The scheduler shuts down.
+    fn close(&self);
+}
+
+/// What listeners keep in the state that all lanes of a scheduler share.
+pub(crate) struct SchedulerSlot {
+    /// The level at which the scheduler records.
+    pub(crate) switch: Switch,
+    /// The flight recorder of all threads that are no workers.
+    pub(crate) outside: SharedRing,
+    /// The requests of a dump, from the first one on.
+    pub(crate) dump: OnceLock<Box<dyn Any + Send + Sync>>,
+    #[cfg(feature = "record")]
+    pub(crate) orders: Option<Box<dyn Orders>>,
+}
+
+impl SchedulerSlot {
+    /// For a scheduler with rings of at most so many bytes.
+    pub(crate) fn new(ring_bytes: usize) -> Self {
+        Self {
+            switch: Switch::default(),
+            outside: SharedRing::new(ring_bytes),
+            dump: OnceLock::new(),
+            #[cfg(feature = "record")]
+            orders: None,
+        }
+    }
+
+    /// A lane is made for this color, or made into one of it.
+    #[cfg_attr(
+        not(feature = "record"),
+        expect(clippy::unused_self, reason = "as with the feature")
+    )]
+    #[inline]
+    pub(crate) fn dedicate(&self, slot: &mut LaneSlot, color: Color) {
+        #[cfg(feature = "record")]
+        {
+            slot.order = self.orders.as_ref().map(|orders| orders.of(color));
+        }
+        #[cfg(not(feature = "record"))]
+        let _ = (slot, color);
+    }
+
+    /// The scheduler shuts down.
+    #[cfg_attr(
+        not(feature = "record"),
+        expect(clippy::unused_self, reason = "as with the feature")
+    )]
+    pub(crate) fn close(&self) {
+        #[cfg(feature = "record")]
+        if let Some(orders) = &self.orders {
+            orders.close();
+        }
+    }
+}
+
+/// What listeners keep in the part of a worker that other threads see.
+pub(crate) struct WorkerSlot {
+    pub(crate) times: Times,
+    /// Written by the worker's thread only.
+    pub(crate) ring: Ring,
+    pub(crate) profile: Mutex<Profile>,
+}
+
+impl WorkerSlot {
+    /// For a ring of at most so many bytes.
+    pub(crate) fn new(ring_bytes: usize) -> Self {
+        Self {
+            times: Times::default(),
+            ring: Ring::new(ring_bytes),
+            profile: Mutex::new(Profile::new()),
+        }
+    }
+}
+
+/// What lanes tell the scheduler that they belong to.
+pub(crate) trait Listen {
+    /// Records an event of this thread, if the scheduler records events of that level.
+    fn record(&self, level: Level, event: Event);
+
+    /// A lane that the table does not have has used so much.
+    fn keep_usage(&self, color: Color, usage: Usage);
+}

@@ -1,0 +1,215 @@
+//! No modules of the core import each other in a cycle, and the kernel knows no extension.
+//!
+//! A module is a file here. What a file re-exports belongs to the module of its origin, and a re-export is no import: so the
+//! first page of a folder leads to the folder's files, and these do not stand on the page. The root is such a page too.
+
+use super::source::{Source, UsePath};
+use super::{assert_none, is_of_tests, sources};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+const CORE: &str = "crates/colored-core/src";
+
+/// A module, by its path from the root.
+type Module = Vec<String>;
+
+fn module_of(file: &str) -> Module {
+    let path = file.strip_suffix(".rs").expect("a Rust file");
+    path.split('/').filter(|part| *part != "lib").map(str::to_owned).collect()
+}
+
+/// The files of a crate, and what they re-export.
+struct Modules<'a> {
+    sources: BTreeMap<Module, &'a Source>,
+    /// By module, the names that it re-exports and the paths that these have.
+    reexports: BTreeMap<Module, BTreeMap<String, Vec<String>>>,
+}
+
+impl<'a> Modules<'a> {
+    fn new(files: &[(&str, &'a Source)]) -> Self {
+        let sources: BTreeMap<_, _> =
+            files.iter().map(|(file, source)| (module_of(file), *source)).collect();
+        let mut reexports = BTreeMap::<Module, BTreeMap<_, _>>::new();
+        for (module, source) in &sources {
+            for path in source.paths().iter().filter(|path| path.is_reexport) {
+                if let Some((name, full)) = from_the_root(path, module) {
+                    reexports.entry(module.clone()).or_default().insert(name, full);
+                }
+            }
+        }
+        Self { sources, reexports }
+    }
+
+    /// The module in which the item of this path is, followed through re-exports.
+    fn origin(&self, path: &[String]) -> Option<Module> {
+        let mut path = path.to_vec();
+        // As many steps as there are pages on the way; a name that leads to itself ends it.
+        for _ in 0..8 {
+            let found = (0..=path.len()).rev().find(|end| self.sources.contains_key(&path[..*end]))?;
+            let next = path.get(found).and_then(|name| self.reexports.get(&path[..found])?.get(name));
+            let Some(next) = next else { return Some(path[..found].to_vec()) };
+            path = [&next[..], &path[found + 1..]].concat();
+        }
+        None
+    }
+
+    /// The modules that one imports, or names, each with a line.
+    fn imports(&self, module: &Module) -> BTreeMap<Module, usize> {
+        let paths = self.sources[module].paths();
+        let of_tests = |path: &UsePath| path.inside.iter().any(|inside| inside == "tests");
+        let uses = paths.iter().filter(|path| !path.is_reexport && !of_tests(path));
+        // Names of this file that stand for modules: those that it imports, and its own children.
+        let mut names: BTreeMap<_, _> = uses
+            .clone()
+            .filter(|path| path.is_import)
+            .filter_map(|path| from_the_root(path, module))
+            .collect();
+        for child in self.sources.keys().filter(|child| child.len() == module.len() + 1) {
+            if child.starts_with(module) {
+                names.insert(child[module.len()].clone(), child.clone());
+            }
+        }
+        let mut found = BTreeMap::new();
+        for path in uses {
+            let full = match from_the_root(path, module) {
+                Some((_, full)) => full,
+                None => match names.get(&path.segments[0]) {
+                    Some(known) => [&known[..], &path.segments[1..]].concat(),
+                    None => continue,
+                },
+            };
+            if let Some(to) = self.origin(&full).filter(|to| to != module && !to.is_empty()) {
+                found.entry(to).or_insert(path.line);
+            }
+        }
+        found
+    }
+}
+
+/// The name that a path ends with, and the path from the root; none if it leads out of the crate.
+fn from_the_root(path: &UsePath, module: &Module) -> Option<(String, Vec<String>)> {
+    let mut segments: VecDeque<_> = path.segments.iter().cloned().collect();
+    let mut full = match segments.pop_front()?.as_str() {
+        "crate" => Vec::new(),
+        "self" => [&module[..], &path.inside[..]].concat(),
+        "super" => {
+            let mut full = [&module[..], &path.inside[..]].concat();
+            full.pop()?;
+            while segments.front().is_some_and(|segment| segment == "super") {
+                segments.pop_front();
+                full.pop()?;
+            }
+            full
+        }
+        _ => return None,
+    };
+    if segments.back().is_some_and(|last| last == "self") {
+        segments.pop_back();
+    }
+    full.extend(segments);
+    Some((path.alias.clone().or_else(|| full.last().cloned())?, full))
+}
+
+/// The cycles, each by the shortest way around it, and what the lower shelf imports from the upper one.
+fn faults(files: &[(&str, &Source)], below: &str, above: &str) -> Vec<String> {
+    let modules = Modules::new(files);
+    let imports: BTreeMap<_, _> = modules
+        .sources
+        .keys()
+        .filter(|module| !module.is_empty())
+        .map(|module| (module.clone(), modules.imports(module)))
+        .collect();
+    let mut cycles = BTreeSet::new();
+    for module in imports.keys() {
+        if let Some(mut way) = way_back(&imports, module) {
+            let least = (0..way.len()).min_by_key(|at| way[*at].clone()).expect("it has a begin");
+            way.rotate_left(least);
+            cycles.insert(way);
+        }
+    }
+    let show = |module: &Module| module.join("::");
+    let text = |way: &Vec<Module>| {
+        let way: Vec<_> = way.iter().map(show).collect();
+        format!("a cycle: {} -> {}", way.join(" -> "), way[0])
+    };
+    let mut faults: Vec<_> = cycles.iter().map(text).collect();
+    for (module, to) in imports {
+        if module[0] == below {
+            let up = to.iter().filter(|(to, _)| to[0] == above);
+            faults.extend(up.map(|(to, line)| {
+                format!("{}:{line}: `{}` is of `{above}`", show(&module), show(to))
+            }));
+        }
+    }
+    faults
+}
+
+/// The shortest way from a module back to it.
+fn way_back(imports: &BTreeMap<Module, BTreeMap<Module, usize>>, begin: &Module) -> Option<Vec<Module>> {
+    let (mut ways, mut seen) = (VecDeque::from([vec![begin.clone()]]), BTreeSet::new());
+    while let Some(way) = ways.pop_front() {
+        for next in imports.get(way.last()?).into_iter().flat_map(BTreeMap::keys) {
+            if next == begin {
+                return Some(way);
+            }
+            if seen.insert(next.clone()) {
+                ways.push_back([&way[..], &[next.clone()]].concat());
+            }
+        }
+    }
+    None
+}
+
+#[test]
+fn the_core_has_no_cycle_of_modules() {
+    let is_of_core = |file: &str| !is_of_tests(&format!("/{file}"));
+    let files: Vec<_> = sources(CORE).into_iter().filter(|(file, _)| is_of_core(file)).collect();
+    assert!(files.len() > 100, "the core has another form now");
+    assert_none(faults(&files, "kernel", "ext"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn faults_of(files: &[(&str, &str)]) -> Vec<String> {
+        let files: Vec<_> = files.iter().map(|(file, text)| (*file, Source::parse(text))).collect();
+        let files: Vec<_> = files.iter().map(|(file, source)| (*file, source)).collect();
+        faults(&files, "ground", "roof")
+    }
+
+    #[test]
+    fn a_page_that_leads_to_its_files_is_no_cycle() {
+        let files = [
+            ("lib.rs", "mod ground; mod roof; pub use self::ground::Stone;"),
+            ("ground.rs", "mod stone; mod sand; pub(crate) use self::stone::Stone;"),
+            ("ground/stone.rs", "use std::fmt; mod tests { use super::super::sand; }"),
+            ("ground/sand.rs", "use super::Stone; use crate::Stone as Rock;"),
+            ("roof.rs", "use crate::ground::{sand, Stone}; fn f() { sand::g() }"),
+        ];
+        assert_eq!(faults_of(&files), [""; 0]);
+    }
+
+    #[test]
+    fn a_cycle_is_found_through_imports_names_and_pages() {
+        let files = [
+            ("ground.rs", "mod stone; mod sand; mod clay; pub(crate) use self::sand::Sand;"),
+            ("ground/stone.rs", "use crate::ground::Sand;"),
+            ("ground/sand.rs", "use super::clay::{self}; fn f() { clay::g() }"),
+            ("ground/clay.rs", "fn f() { super::stone::g() }"),
+            ("roof.rs", "use crate::ground::Sand;"),
+        ];
+        let expected = "a cycle: ground::clay -> ground::stone -> ground::sand -> ground::clay";
+        assert_eq!(faults_of(&files), [expected]);
+    }
+
+    #[test]
+    fn an_import_from_the_upper_shelf_is_found() {
+        let files = [
+            ("ground.rs", "mod stone;"),
+            ("ground/stone.rs", "\nuse crate::roof::tile::Tile;"),
+            ("roof.rs", "mod tile;"),
+            ("roof/tile.rs", ""),
+        ];
+        assert_eq!(faults_of(&files), ["ground::stone:2: `roof::tile` is of `roof`"]);
+    }
+}
