@@ -7,7 +7,7 @@ use super::source::{Source, UsePath};
 use super::{assert_none, is_of_tests, sources};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-const CORE: &str = "crates/colored-core/src";
+pub(crate) const CORE: &str = "crates/colored-core/src";
 
 /// A module, by its path from the root.
 type Module = Vec<String>;
@@ -44,16 +44,24 @@ impl<'a> Modules<'a> {
         let mut path = path.to_vec();
         // As many steps as there are pages on the way; a name that leads to itself ends it.
         for _ in 0..8 {
-            let found = (0..=path.len()).rev().find(|end| self.sources.contains_key(&path[..*end]))?;
-            let next = path.get(found).and_then(|name| self.reexports.get(&path[..found])?.get(name));
+            let found =
+                (0..=path.len()).rev().find(|end| self.sources.contains_key(&path[..*end]))?;
+            let next =
+                path.get(found).and_then(|name| self.reexports.get(&path[..found])?.get(name));
             let Some(next) = next else { return Some(path[..found].to_vec()) };
             path = [&next[..], &path[found + 1..]].concat();
         }
         None
     }
 
-    /// The modules that one imports, or names, each with a line.
-    fn imports(&self, module: &Module) -> BTreeMap<Module, usize> {
+    /// The module that a path names, which may re-export the item.
+    fn named(&self, path: &[String]) -> Module {
+        let found = (0..=path.len()).rev().find(|end| self.sources.contains_key(&path[..*end]));
+        path[..found.unwrap_or(0)].to_vec()
+    }
+
+    /// The paths from the root that a module imports, or names, each with a line.
+    fn paths(&self, module: &Module) -> Vec<(Vec<String>, usize)> {
         let paths = self.sources[module].paths();
         let of_tests = |path: &UsePath| path.inside.iter().any(|inside| inside == "tests");
         let uses = paths.iter().filter(|path| !path.is_reexport && !of_tests(path));
@@ -68,20 +76,21 @@ impl<'a> Modules<'a> {
                 names.insert(child[module.len()].clone(), child.clone());
             }
         }
-        let mut found = BTreeMap::new();
-        for path in uses {
-            let full = match from_the_root(path, module) {
-                Some((_, full)) => full,
-                None => match names.get(&path.segments[0]) {
-                    Some(known) => [&known[..], &path.segments[1..]].concat(),
-                    None => continue,
-                },
-            };
-            if let Some(to) = self.origin(&full).filter(|to| to != module && !to.is_empty()) {
-                found.entry(to).or_insert(path.line);
+        let full = |path: &UsePath| match from_the_root(path, module) {
+            Some((_, full)) => Some((full, path.line)),
+            None => {
+                let known = names.get(&path.segments[0])?;
+                Some(([&known[..], &path.segments[1..]].concat(), path.line))
             }
-        }
-        found
+        };
+        uses.filter_map(full).collect()
+    }
+
+    /// The modules that one imports from, each with a line.
+    fn imports(&self, module: &Module) -> BTreeMap<Module, usize> {
+        let origins = self.paths(module).into_iter();
+        let origins = origins.filter_map(|(path, line)| Some((self.origin(&path)?, line)));
+        origins.filter(|(to, _)| to != module && !to.is_empty()).collect()
     }
 }
 
@@ -109,7 +118,8 @@ fn from_the_root(path: &UsePath, module: &Module) -> Option<(String, Vec<String>
     Some((path.alias.clone().or_else(|| full.last().cloned())?, full))
 }
 
-/// The cycles, each by the shortest way around it, and what the lower shelf imports from the upper one.
+/// The cycles, each by the shortest way around it, and what the lower shelf names of the upper one. What the seam re-exports
+/// from there belongs to the seam.
 fn faults(files: &[(&str, &Source)], below: &str, above: &str) -> Vec<String> {
     let modules = Modules::new(files);
     let imports: BTreeMap<_, _> = modules
@@ -132,19 +142,24 @@ fn faults(files: &[(&str, &Source)], below: &str, above: &str) -> Vec<String> {
         format!("a cycle: {} -> {}", way.join(" -> "), way[0])
     };
     let mut faults: Vec<_> = cycles.iter().map(text).collect();
-    for (module, to) in imports {
-        if module[0] == below {
-            let up = to.iter().filter(|(to, _)| to[0] == above);
-            faults.extend(up.map(|(to, line)| {
-                format!("{}:{line}: `{}` is of `{above}`", show(&module), show(to))
-            }));
-        }
+    for module in imports.keys().filter(|module| module[0] == below) {
+        let named = modules.paths(module).into_iter();
+        let named = named.map(|(path, line)| (modules.named(&path), line));
+        let up = named.filter(|(to, _)| to.first().is_some_and(|first| first == above));
+        faults.extend(
+            up.map(|(to, line)| {
+                format!("{}:{line}: `{}` is of `{above}`", show(module), show(&to))
+            }),
+        );
     }
     faults
 }
 
 /// The shortest way from a module back to it.
-fn way_back(imports: &BTreeMap<Module, BTreeMap<Module, usize>>, begin: &Module) -> Option<Vec<Module>> {
+fn way_back(
+    imports: &BTreeMap<Module, BTreeMap<Module, usize>>,
+    begin: &Module,
+) -> Option<Vec<Module>> {
     let (mut ways, mut seen) = (VecDeque::from([vec![begin.clone()]]), BTreeSet::new());
     while let Some(way) = ways.pop_front() {
         for next in imports.get(way.last()?).into_iter().flat_map(BTreeMap::keys) {

@@ -1,7 +1,13 @@
-//! What the kernel does not need: readers of its moments ([`hooks`](crate::hooks)), and operations on top of it.
+//! What the kernel does not need: listeners to its moments ([`hooks`](crate::hooks)), and operations on top of it.
 //!
 //! `ext` imports the kernel, and the kernel nothing of `ext`.
 
+pub(crate) mod deadlock;
+pub mod dump;
+pub(crate) mod exclusive;
+mod exclusive_cell;
+pub(crate) mod locals;
+pub(crate) mod meter;
 pub(crate) mod observe;
 pub(crate) mod points;
 #[cfg(feature = "record")]
@@ -9,3 +15,8 @@ pub(crate) mod replay;
 #[cfg(not(feature = "record"))]
 #[path = "ext/replay/absent.rs"]
 pub(crate) mod replay;
+mod sketch;
+pub(crate) mod snapshot;
+pub(crate) mod span;
+pub mod trace;
+pub(crate) mod usage;

@@ -3,10 +3,10 @@
 //! | who listens | when | what a moment costs otherwise |
 //! |---|---|---|
 //! | meters and the flight recorder ([`observe`]) | some scheduler of the process records | a look at one word of the process |
-//! | a dump ([`Dispatch::show`](crate::lane::Dispatch::show)) | it has asked the lane | a look at a flag of the lane, once a slice |
+//! | a dump ([`Dispatch::show`](crate::kernel::lane::Dispatch::show)) | it has asked the lane | a look at a flag of the lane, once a slice |
 //! | a simulation ([`points`](crate::ext::points)) | feature `sim` | nothing |
 //! | record and replay ([`replay`]) | feature `record` | nothing |
-//! | spans of tasks ([`span`](crate::span)) | feature `tracing` | nothing |
+//! | spans of tasks ([`span`](crate::ext::span)) | feature `tracing` | nothing |
 //!
 //! The calls are static, so what is absent leaves no instruction. Who listens keeps what it knows of a lane, of a scheduler and
 //! of a node in one field of each ([`slots`], [`mark`]); the kernel does not look into it. A new counter, or a new listener,
@@ -15,18 +15,19 @@
 //! A moment that comes before an exchange which gives the right to run a lane away is called before it: another thread may
 //! free the lane afterwards.
 
+pub(crate) mod ids;
 pub(crate) mod looks;
 pub(crate) mod mark;
 pub(crate) mod slots;
 pub(crate) mod workers;
 
+use crate::ext::meter;
 use crate::ext::{observe, replay};
-use crate::lane::base::{AfterTurn, Held, Lane, LanePtr};
-use crate::lane::current::{self, Hold};
-use crate::lane::held::Head;
-use crate::meter;
-use crate::queue::Node;
-use crate::task::TaskRef;
+use crate::kernel::lane::base::{AfterTurn, Held, Lane, LanePtr};
+use crate::kernel::lane::current::{self, Hold};
+use crate::kernel::lane::held::Head;
+use crate::kernel::queue::Node;
+use crate::kernel::task::TaskRef;
 
 // A thread is about to act on the lane of another color: to push a node there, or to take the lane at once.
 pub(crate) use crate::ext::points::{Act, Acts, at_site};
@@ -40,7 +41,7 @@ pub(crate) use crate::ext::replay::{
     refuse, refuse_at,
 };
 // A task is spawned, or a closure is sent, by something that a subscriber knows.
-pub(crate) use crate::span::{Carried, Origin, TaskSpan};
+pub(crate) use crate::ext::span::{Carried, Origin, TaskSpan};
 
 /// Runs `tell` if some scheduler of the process records.
 #[inline(always)]

@@ -49,7 +49,7 @@ mod turn;
 mod waits;
 mod when;
 
-use crate::color::Color;
+use crate::kernel::color::Color;
 use loom::model::Builder;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -27,16 +27,16 @@
 #[cfg(feature = "sim")]
 pub use crate::ext::points::{Moment, Point, on_points};
 pub use crate::ext::replay::{Order, refuse};
-pub use crate::lane::current::{Closure, Nesting};
-pub use crate::sched::{Finish, Part, in_own_call, report_overload};
-pub use crate::task::How;
-pub use crate::wait::RoomWait;
-pub use crate::wait::leaf::{forget, note};
-pub use crate::wait::room::{Room, WaitId, WaitingTask, Ways};
+pub use crate::kernel::lane::current::{Closure, Nesting};
+pub use crate::kernel::sched::{Finish, Part, in_own_call, report_overload};
+pub use crate::kernel::task::How;
+pub use crate::kernel::wait::RoomWait;
+pub use crate::kernel::wait::leaf::{forget, note};
+pub use crate::kernel::wait::room::{Room, WaitId, WaitingTask, Ways};
 
-use crate::cell::{AccessError, Call, ColorCell};
-use crate::color::Color;
-use crate::task::Id;
+use crate::kernel::cell::{AccessError, Call, ColorCell};
+use crate::kernel::color::Color;
+use crate::kernel::task::Id;
 use std::hint::black_box;
 use std::panic::Location;
 

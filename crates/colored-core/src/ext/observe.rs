@@ -6,6 +6,7 @@ pub(crate) mod figures;
 pub(crate) mod guest_slice;
 pub(crate) mod inline_call;
 pub(crate) mod lane;
+pub(crate) mod long_poll;
 pub(crate) mod profile;
 pub(crate) mod slice;
 pub(crate) mod times;

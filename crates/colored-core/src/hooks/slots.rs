@@ -1,12 +1,12 @@
 //! What listeners keep in a lane and in a scheduler: one field each, into which the kernel does not look.
 
-use crate::color::Color;
+use crate::ext::meter::{Level, Place, Switch};
 use crate::ext::observe::profile::Profile;
 use crate::ext::observe::times::Times;
-use crate::meter::{Level, Place, Switch};
+use crate::ext::trace::{Event, Ring, SharedRing};
+use crate::ext::usage::Usage;
+use crate::kernel::color::Color;
 use crate::sync::Mutex;
-use crate::trace::{Event, Ring, SharedRing};
-use crate::usage::Usage;
 use std::any::Any;
 use std::sync::OnceLock;
 

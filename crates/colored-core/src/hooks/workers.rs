@@ -2,16 +2,17 @@
 //!
 //! As [`hooks`](crate::hooks), for what stands above lanes.
 
+use crate::ext::locals;
 use crate::ext::observe::times::Phase;
 use crate::ext::observe::{account, guest_slice, slice};
-use crate::lane::base::{Held, Lane};
-use crate::lane::snapshot::View;
-use crate::lane::{ReadyLane, Slice};
-use crate::sched::guest_runner::GuestRunner;
-use crate::sched::local::Local;
-use crate::sched::pace::Pace;
-use crate::sched::scheduler::Scheduler;
-use crate::sched::worker::runner::SliceRunner;
+use crate::ext::snapshot::view::View;
+use crate::kernel::lane::base::{Held, Lane};
+use crate::kernel::lane::{LaneRef, ReadyLane, Slice};
+use crate::kernel::sched::guest_runner::GuestRunner;
+use crate::kernel::sched::local::Local;
+use crate::kernel::sched::pace::Pace;
+use crate::kernel::sched::scheduler::Scheduler;
+use crate::kernel::sched::worker::runner::SliceRunner;
 use std::ops::Range;
 
 pub(crate) use crate::ext::observe::account::Account;
@@ -75,4 +76,9 @@ pub(crate) fn retires(scheduler: &Scheduler, lane: &mut Lane) {
 /// A slice begins of a lane that was asked to be shown.
 pub(crate) fn asked(scheduler: &Scheduler, lane: Held<'_>) {
     scheduler.show_asked(View::of(lane));
+}
+
+/// The lane, to which nothing refers any more, has values of its color: they are dropped under it, unless it is in use again.
+pub(crate) fn color_ends(lane: LaneRef) {
+    locals::end(lane);
 }

@@ -5,7 +5,7 @@
 
 use super::check_within;
 use super::doubles::{OneTurn, Port, Witness, lane_of};
-use crate::cell::{ColorCell, when};
+use crate::kernel::cell::{ColorCell, when};
 use crate::sync::{Arc, Mutex};
 use loom::thread;
 use std::pin::Pin;

@@ -2,9 +2,9 @@
 
 use super::doubles::{Port, Witness, gate, lane};
 use super::{check, count};
-use crate::lane::callback;
-use crate::lane::snapshot::view_kept;
-use crate::queue::{Chain, Kind, Node};
+use crate::ext::snapshot::view::view_kept;
+use crate::kernel::lane::callback;
+use crate::kernel::queue::{Chain, Kind, Node};
 use crate::sync::{Arc, AtomicBool, AtomicUsize, Condvar, Mutex, Ordering};
 use loom::thread;
 use std::ptr::NonNull;
@@ -166,8 +166,8 @@ fn every_interleaving_is_explored() {
         let node = Node::new(Kind::Callback, 0);
         // SAFETY: the node is in no chain yet, and outlives the unlink at the end of this closure.
         let pushed = unsafe { chain.push(NonNull::from(&node)) };
-        assert_eq!(pushed, crate::queue::Pushed::Claimed);
-        assert_eq!(chain.unlink_head(), crate::queue::Unlinked::Idle);
+        assert_eq!(pushed, crate::kernel::queue::Pushed::Claimed);
+        assert_eq!(chain.unlink_head(), crate::kernel::queue::Unlinked::Idle);
     });
     assert_eq!(one, 1, "one thread has one interleaving");
     let many = count(3, || {

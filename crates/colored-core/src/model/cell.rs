@@ -2,7 +2,7 @@
 
 use super::doubles::{Port, lane};
 use super::{check, check_within};
-use crate::cell::ColorCell;
+use crate::kernel::cell::ColorCell;
 use crate::sync::Arc;
 use loom::thread;
 use std::sync::Arc as Unmodelled;

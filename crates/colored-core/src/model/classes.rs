@@ -4,10 +4,10 @@
 use super::check_within;
 use super::doubles::Witness;
 use super::pool::{Flag, both_come, pool, pool_with, start, step_until_idle};
-use crate::color::Color;
-use crate::lane::{LaneRef, Priority, callback};
-use crate::sched::{Options, SchedulerHandle, Step};
-use crate::spawn::yield_now;
+use crate::kernel::color::Color;
+use crate::kernel::lane::{LaneRef, Priority, callback};
+use crate::kernel::sched::{Options, SchedulerHandle, Step};
+use crate::kernel::spawn::yield_now;
 use crate::sync::Arc;
 use loom::thread;
 use std::future::pending;

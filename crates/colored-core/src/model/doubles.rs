@@ -1,16 +1,16 @@
 //! Doubles for the rest of the world: a scheduler that only collects, a future that waits.
 
-use crate::color::Color;
+use crate::ext::meter::Level;
+use crate::ext::trace::Event;
+use crate::ext::usage::Usage;
 use crate::hooks::slots::{Listen, SchedulerSlot};
-use crate::lane::{
+use crate::kernel::color::Color;
+use crate::kernel::lane::{
     Common, Dispatch, GivenBack, Held, Lane, LanePtr, LaneRef, Owner, Priority, ReadyLane, Runner,
     Slice, Tenure,
 };
-use crate::meter::Level;
+use crate::kernel::task::{Cell, Join, TaskPanic};
 use crate::sync::{Arc, Mutex, UnsafeCell, arc_dyn};
-use crate::task::{Cell, Join, TaskPanic};
-use crate::trace::Event;
-use crate::usage::Usage;
 use std::collections::VecDeque;
 use std::panic::Location;
 use std::pin::Pin;
@@ -266,7 +266,7 @@ impl Future for HopTo {
         if self.0.is_current() {
             return Poll::Ready(());
         }
-        assert!(crate::lane::current::task().is_some(), "only a task can move");
+        assert!(crate::kernel::lane::current::task().is_some(), "only a task can move");
         let moved = self.0.clone().hop();
         assert!(moved.is_ok(), "this is a task");
         Poll::Pending

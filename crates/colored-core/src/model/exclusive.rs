@@ -3,12 +3,12 @@
 use super::doubles::{OneTurn, Port, Wait, Witness, gate, lane, spawn};
 use super::pool::{pool, start, step_until_idle};
 use super::{check, check_within};
-use crate::cell::{ColorCell, when};
-use crate::color::Color;
-use crate::deadlock::look_for_deadlocks;
-use crate::exclusive::{Exclusive, exclusive};
-use crate::lane::{LaneRef, callback};
-use crate::sched::{SchedulerHandle, Worker};
+use crate::ext::deadlock::look_for_deadlocks;
+use crate::ext::exclusive::{Exclusive, exclusive};
+use crate::kernel::cell::{ColorCell, when};
+use crate::kernel::color::Color;
+use crate::kernel::lane::{LaneRef, callback};
+use crate::kernel::sched::{SchedulerHandle, Worker};
 use crate::sync::{Arc, Mutex};
 use loom::thread;
 use std::future::{Future, pending, poll_fn};

@@ -4,7 +4,7 @@
 use super::doubles::Gate;
 use super::pool::{Flag, at_home, pool, run, start, step_until_idle, stop, wake_up};
 use super::{check, check_within};
-use crate::sched::{Park, Scheduler, Step};
+use crate::kernel::sched::{Park, Scheduler, Step};
 use crate::sync::{Arc, Mutex};
 use loom::thread;
 

@@ -2,7 +2,7 @@
 
 use super::doubles::{Port, Witness, gate, lane, spawn};
 use super::{check, check_within};
-use crate::lane::{LaneRef, callback};
+use crate::kernel::lane::{LaneRef, callback};
 use crate::sync::Arc;
 use loom::thread;
 

@@ -2,7 +2,7 @@
 
 use super::doubles::{Endless, HopTo, OneTurn, Port, Witness, gate, lane, spawn};
 use super::{check, check_within};
-use crate::lane::{LaneRef, callback};
+use crate::kernel::lane::{LaneRef, callback};
 use crate::sync::{Arc, Mutex};
 use loom::thread;
 use std::pin::Pin;
@@ -94,7 +94,7 @@ impl Future for Yield {
             return Poll::Ready(());
         }
         self.0 = true;
-        assert!(crate::lane::current::yield_task(cx.waker()));
+        assert!(crate::kernel::lane::current::yield_task(cx.waker()));
         Poll::Pending
     }
 }

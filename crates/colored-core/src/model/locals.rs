@@ -3,10 +3,10 @@
 use super::check_within;
 use super::doubles::{Witness, gate};
 use super::pool::{pool, start, step_until_idle};
-use crate::color::Color;
-use crate::lane::locals::ColorLocal;
-use crate::sched::spawn_here;
-use crate::spawn::yield_now;
+use crate::ext::locals::ColorLocal;
+use crate::kernel::color::Color;
+use crate::kernel::sched::spawn_here;
+use crate::kernel::spawn::yield_now;
 use crate::sync::Arc;
 use loom::thread;
 use std::cell::Cell;

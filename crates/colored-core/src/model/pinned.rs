@@ -3,10 +3,10 @@
 
 use super::check_within;
 use super::pool::{Flag, pool, start};
-use crate::color::Color;
-use crate::join::JoinHandle;
-use crate::lane::callback;
-use crate::sched::SchedulerHandle;
+use crate::kernel::color::Color;
+use crate::kernel::join::JoinHandle;
+use crate::kernel::lane::callback;
+use crate::kernel::sched::SchedulerHandle;
 use crate::sync::{Arc, ThreadId, this_thread};
 use loom::thread;
 use std::future::pending;

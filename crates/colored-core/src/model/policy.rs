@@ -7,7 +7,7 @@ use super::pool::{
     Flag, at_home, both_come, pool_with, run, start, start_both, stay_stuck, step_until_idle, stop,
     wake_up,
 };
-use crate::sched::{Destination, Options, Policy, Runnable, Scheduler, Step};
+use crate::kernel::sched::{Destination, Options, Policy, Runnable, Scheduler, Step};
 use crate::sync::Arc;
 use loom::thread;
 use std::future::pending;

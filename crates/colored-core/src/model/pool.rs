@@ -1,8 +1,8 @@
 //! A whole scheduler, with threads that sleep on a condition variable.
 
 use super::doubles::{Gate, gate};
-use crate::color::Color;
-use crate::sched::{Options, Park, Scheduler, SchedulerHandle, Step, Worker};
+use crate::kernel::color::Color;
+use crate::kernel::sched::{Options, Park, Scheduler, SchedulerHandle, Step, Worker};
 use crate::sync::{Arc, Condvar, Mutex};
 use loom::thread::{self, JoinHandle};
 

@@ -3,7 +3,7 @@
 
 use super::check_within;
 use super::doubles::{OneTurn, Port, Witness, lane};
-use crate::cell::ColorCell;
+use crate::kernel::cell::ColorCell;
 use crate::sync::Arc;
 use loom::thread;
 use std::pin::Pin;

@@ -2,7 +2,7 @@
 
 use super::doubles::{OneTurn, Port, Witness, lane};
 use super::{check, check_within};
-use crate::cell::ColorCell;
+use crate::kernel::cell::ColorCell;
 use crate::sync::Arc;
 use loom::thread;
 use std::pin::Pin;

@@ -7,7 +7,7 @@
 use super::check_within;
 use super::doubles::gate;
 use super::pool::{Flag, pool, run, start, step_until_idle, stop};
-use crate::sched::{Rest, SchedulerHandle};
+use crate::kernel::sched::{Rest, SchedulerHandle};
 use crate::sync::{Arc, AtomicBool, Ordering};
 use loom::thread;
 

@@ -3,8 +3,8 @@
 use super::check_within;
 use super::doubles::gate;
 use super::pool::{pool, step_until_idle};
-use crate::color::Color;
-use crate::lane::locals::ColorLocal;
+use crate::ext::locals::ColorLocal;
+use crate::kernel::color::Color;
 use loom::thread;
 
 /// A value of a color that asks for the color as it is dropped: that publishes the lane.

@@ -2,8 +2,8 @@
 
 use super::pool::{Flag, both_come, pool, start, stay_stuck, step_until_idle, stop};
 use super::{check, check_within};
-use crate::color::Color;
-use crate::sched::Step;
+use crate::kernel::color::Color;
+use crate::kernel::sched::Step;
 use crate::sync::{Arc, AtomicUsize, Ordering};
 use loom::thread;
 

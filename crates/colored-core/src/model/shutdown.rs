@@ -3,9 +3,9 @@
 
 use super::pool::{Flag, pool, run, start, step_until_idle};
 use super::{check, check_within};
-use crate::color::Color;
-use crate::lane::callback;
-use crate::sched::spawn_local;
+use crate::kernel::color::Color;
+use crate::kernel::lane::callback;
+use crate::kernel::sched::spawn_local;
 use crate::sync::Arc;
 use loom::thread;
 use std::future::pending;

@@ -4,13 +4,13 @@
 use super::check_within;
 use super::doubles::{Port, Witness, gate, lane, spawn};
 use super::pool::{pool, start, step_until_idle};
-use crate::color::Color;
-use crate::dump::{Dumped, Dumping, StateSeen};
-use crate::exclusive::exclusive;
-use crate::lane::callback;
-use crate::sched::SchedulerHandle;
+use crate::ext::dump::{Dumped, Dumping, StateSeen};
+use crate::ext::exclusive::exclusive;
+use crate::kernel::color::Color;
+use crate::kernel::lane::callback;
+use crate::kernel::sched::SchedulerHandle;
+use crate::kernel::task::Id;
 use crate::sync::Arc;
-use crate::task::Id;
 use loom::thread;
 use std::future::pending;
 

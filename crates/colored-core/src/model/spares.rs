@@ -4,7 +4,7 @@
 use super::check_within;
 use super::doubles::gate;
 use super::pool::{Flag, Pool, pool_with, run, start, stay_stuck, stop};
-use crate::sched::{Options, Step, spawn_local};
+use crate::kernel::sched::{Options, Step, spawn_local};
 use crate::sync::Arc;
 use loom::thread;
 

@@ -3,10 +3,10 @@
 use super::doubles::gate;
 use super::pool::{pool, step_until_idle};
 use super::{check, check_within};
-use crate::color::Color;
-use crate::lane::callback;
-use crate::sched::spawn_here;
-use crate::spawn::yield_now;
+use crate::kernel::color::Color;
+use crate::kernel::lane::callback;
+use crate::kernel::sched::spawn_here;
+use crate::kernel::spawn::yield_now;
 use crate::sync::{Arc, AtomicUsize, Ordering};
 use loom::thread;
 

@@ -2,9 +2,9 @@
 
 use super::check;
 use super::doubles::{Wait, Witness, gate};
-use crate::queue::Node;
+use crate::kernel::queue::Node;
+use crate::kernel::task::{self, Abort, Cell, Ended, Join, Schedule, TaskRef};
 use crate::sync::{Arc, Mutex};
-use crate::task::{self, Abort, Cell, Ended, Join, Schedule, TaskRef};
 use loom::thread;
 use std::panic::Location;
 use std::pin::Pin;

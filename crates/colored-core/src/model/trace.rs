@@ -1,8 +1,8 @@
 //! The ring of a trace: the one writer against a reader that copies.
 
 use super::check;
+use crate::ext::trace::buffer::{Buffer, Word};
 use crate::sync::{Arc, AtomicU64, Ordering, fence};
-use crate::trace::buffer::{Buffer, Word};
 use loom::thread;
 
 impl Word for AtomicU64 {

@@ -4,9 +4,9 @@
 
 use super::doubles::{Endless, HopTo, OneTurn, Port, Witness, lane, spawn};
 use super::{check, check_within};
-use crate::lane::LaneRef;
+use crate::kernel::lane::LaneRef;
+use crate::kernel::task::Join;
 use crate::sync::{Arc, AtomicBool, Mutex, Ordering};
-use crate::task::Join;
 use loom::thread;
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -76,7 +76,7 @@ fn listen(
     lane: &LaneRef,
     yields: u32,
     wants: usize,
-) -> (Join<(), crate::lane::LanePtr>, Arc<Signals>) {
+) -> (Join<(), crate::kernel::lane::LanePtr>, Arc<Signals>) {
     let signals = Signals::new();
     let join = spawn(lane, Listen { signals: Arc::clone(&signals), yields, wants });
     (join, signals)

@@ -3,12 +3,12 @@
 use super::check_within;
 use super::doubles::gate;
 use super::pool::{pool, step_until_idle};
-use crate::cell::{CallError, ColorCell, when};
-use crate::color::Color;
-use crate::deadlock::look_for_deadlocks;
-use crate::exclusive::exclusive;
-use crate::join::JoinHandle;
-use crate::sched::SchedulerHandle;
+use crate::ext::deadlock::look_for_deadlocks;
+use crate::ext::exclusive::exclusive;
+use crate::kernel::cell::{CallError, ColorCell, when};
+use crate::kernel::color::Color;
+use crate::kernel::join::JoinHandle;
+use crate::kernel::sched::SchedulerHandle;
 use crate::sync::{Arc, Mutex};
 use loom::thread;
 use std::pin::pin;

@@ -3,8 +3,8 @@
 use super::doubles::{Endless, HopTo, OneTurn, Port, Witness, gate, lane_of, spawn};
 use super::pool::{pool, start};
 use super::{check, check_within};
-use crate::cell::{ColorCell, when};
-use crate::color::Color;
+use crate::kernel::cell::{ColorCell, when};
+use crate::kernel::color::Color;
 use crate::sync::Arc;
 use loom::thread;
 use std::pin::Pin;

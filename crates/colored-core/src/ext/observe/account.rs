@@ -4,11 +4,11 @@
 //! it goes to sleep and where it wakes up, and counts the time between as [`Phase::Run`].
 
 use super::times::Phase;
-use crate::lane::{ReadyLane, current};
-use crate::meter::Level;
-use crate::sched::local::Local;
-use crate::sched::pace::Pace;
-use crate::trace::{Event, Record};
+use crate::ext::meter::Level;
+use crate::ext::trace::{Event, Record};
+use crate::kernel::lane::{ReadyLane, current};
+use crate::kernel::sched::local::Local;
+use crate::kernel::sched::pace::Pace;
 
 /// A worker's present phase.
 #[derive(Debug, Default)]

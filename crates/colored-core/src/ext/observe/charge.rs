@@ -1,9 +1,9 @@
 //! Samples of run times: a worker charges its time, some 50 µs at once.
 
 use super::profile::{CHARGED_NANOS, Site};
-use crate::lane::current;
-use crate::sched::pace::Pace;
-use crate::sched::remote::Remote;
+use crate::kernel::lane::current;
+use crate::kernel::sched::pace::Pace;
+use crate::kernel::sched::remote::Remote;
 
 /// Called after each look at the clock: counts completed tasks, and charges the time if enough has passed.
 pub(crate) fn if_due(remote: &Remote, pace: &mut Pace, by_color: bool) {

@@ -2,13 +2,13 @@
 
 use super::lane::SliceListener;
 use super::slice::Listening;
-use crate::color::Color;
-use crate::lane::{ReadyLane, Runner, Slice};
-use crate::meter::{At, Level};
-use crate::sched::guest_runner::GuestRunner;
-use crate::sched::scheduler::Scheduler;
-use crate::task::{Id, Named};
-use crate::trace::{Event, Record};
+use crate::ext::meter::{At, Level};
+use crate::ext::trace::{Event, Record};
+use crate::kernel::color::Color;
+use crate::kernel::lane::{ReadyLane, Runner, Slice};
+use crate::kernel::sched::guest_runner::GuestRunner;
+use crate::kernel::sched::scheduler::Scheduler;
+use crate::kernel::task::{Id, Named};
 use std::cell::Cell;
 
 /// A slice begins. Some if it is recorded.

@@ -1,9 +1,9 @@
 //! The time of closures that run at once, on the threads of their callers.
 
 use super::lane::{call_begins, call_ends, lent, recorded_now};
-use crate::lane::base::{Lane, LanePtr};
-use crate::lane::current;
-use crate::meter::{self, At};
+use crate::ext::meter::{self, At};
+use crate::kernel::lane::base::{Lane, LanePtr};
+use crate::kernel::lane::current;
 use std::ptr;
 
 /// A closure that runs at once, while its scheduler records: its time counts for each of its lanes, and not for the lane

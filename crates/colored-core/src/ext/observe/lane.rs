@@ -1,6 +1,6 @@
-//! The events of a lane that go into its meter and into the trace, while its scheduler records. See [`meter`](crate::meter).
+//! The events of a lane that go into its meter and into the trace, while its scheduler records. See [`meter`](crate::ext::meter).
 //!
-//! [`hooks`](crate::hooks) calls these. It asks [`is_on`](crate::meter::is_on) before those that come at any time; the others
+//! [`hooks`](crate::hooks) calls these. It asks [`is_on`](crate::ext::meter::is_on) before those that come at any time; the others
 //! are for a slice that is recorded: a [`SliceListener`] is their argument, or a time from one.
 //!
 //! | event | in | the lane's state becomes |
@@ -19,15 +19,15 @@
 //!
 //! Call each before the exchange that gives the right to run away: another thread may free the lane afterwards.
 
-use crate::color::Color;
-use crate::lane::base::{AfterTurn, Held, Lane};
-use crate::lane::current;
-use crate::lane::held::Head;
-use crate::meter::{At, Level, Meter};
-use crate::queue::{Node, Tail};
-use crate::task::{Id, Named};
-use crate::trace::Event;
-use crate::usage::Usage;
+use crate::ext::meter::{At, Level, Meter};
+use crate::ext::trace::Event;
+use crate::ext::usage::Usage;
+use crate::kernel::color::Color;
+use crate::kernel::lane::base::{AfterTurn, Held, Lane};
+use crate::kernel::lane::current;
+use crate::kernel::lane::held::Head;
+use crate::kernel::queue::{Node, Tail};
+use crate::kernel::task::{Id, Named};
 
 /// The recorder of one slice: its clock, and the events that only a slice has.
 pub(crate) trait SliceListener {
@@ -48,7 +48,7 @@ pub(crate) trait SliceListener {
 }
 
 /// The time of an event that is to be recorded; `None` if the scheduler records nothing. Below [`Level::Tasks`] it is the
-/// [`noted_time`](crate::lane::Dispatch::noted_time).
+/// [`noted_time`](crate::kernel::lane::Dispatch::noted_time).
 #[cold]
 fn recorded(lane: &Lane) -> Option<At> {
     let port = lane.port();

@@ -3,9 +3,9 @@
 //! While nothing is recorded, a worker charges its time, some 50 µs at once, to the color and the place of the spawn
 //! that it runs at the end of that time. A poll that is longer is charged by itself.
 
-use crate::color::Color;
-use crate::sketch::{Nothing, Sketch};
-use crate::usage::Usage;
+use crate::ext::sketch::{Nothing, Sketch};
+use crate::ext::usage::Usage;
+use crate::kernel::color::Color;
 use std::panic::Location;
 use std::ptr;
 use std::time::Duration;

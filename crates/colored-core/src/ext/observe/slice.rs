@@ -4,14 +4,14 @@ use super::account::{Account, level};
 use super::charge::if_due;
 use super::lane::SliceListener;
 use super::times::Phase;
-use crate::color::Color;
-use crate::lane::{POLL_WEIGHT, ReadyLane, Runner, Slice};
-use crate::meter::{At, Level};
-use crate::sched::local::Local;
-use crate::sched::pace::Pace;
-use crate::sched::worker::runner::SliceRunner;
-use crate::task::{Id, Named};
-use crate::trace::{Event, Record};
+use crate::ext::meter::{At, Level};
+use crate::ext::trace::{Event, Record};
+use crate::kernel::color::Color;
+use crate::kernel::lane::{POLL_WEIGHT, ReadyLane, Runner, Slice};
+use crate::kernel::sched::local::Local;
+use crate::kernel::sched::pace::Pace;
+use crate::kernel::sched::worker::runner::SliceRunner;
+use crate::kernel::task::{Id, Named};
 
 /// The level at which a slice is recorded.
 pub(crate) struct Listening(pub(super) Level);

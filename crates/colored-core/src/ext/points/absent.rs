@@ -1,6 +1,6 @@
 //! Nobody looks.
 
-use crate::lane::base::Lane;
+use crate::kernel::lane::base::Lane;
 use std::panic::Location;
 
 #[inline(always)]

@@ -1,7 +1,7 @@
 //! A simulation may look.
 
-use crate::color::Color;
-use crate::lane::base::{Held, Lane};
+use crate::kernel::color::Color;
+use crate::kernel::lane::base::{Held, Lane};
 use crate::sync::thread_slot;
 use std::cell::Cell;
 use std::panic::Location;

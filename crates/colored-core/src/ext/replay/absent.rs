@@ -1,10 +1,10 @@
 //! Without the feature `record`, nothing is recorded or replayed.
 
 use crate::hooks::slots::SchedulerSlot;
-use crate::lane::base::{Held, Lane, LanePtr};
-use crate::lane::held::Head;
-use crate::queue::{Kind, Node};
-use crate::task::TaskRef;
+use crate::kernel::lane::base::{Held, Lane, LanePtr};
+use crate::kernel::lane::held::Head;
+use crate::kernel::queue::{Kind, Node};
+use crate::kernel::task::TaskRef;
 use std::panic::Location;
 use std::ptr::NonNull;
 use std::task::{Context, Poll};

@@ -1,11 +1,11 @@
 //! [`Book`]: what all colors of a scheduler share while it records or replays; and [`ColorOrder`], the order of one color.
 
 use super::early::{Early, Next, Pushed};
-use crate::color::{Color, ColorKind};
-use crate::lane::base::LanePtr;
-use crate::queue::{Kind, Node, Tag};
+use crate::kernel::color::{Color, ColorKind};
+use crate::kernel::lane::base::LanePtr;
+use crate::kernel::queue::{Kind, Node, Tag};
+use crate::kernel::task::{Abort, TaskRef};
 use crate::sync::{Arc, AtomicU32, AtomicU64, AtomicUsize, Mutex, Ordering};
-use crate::task::{Abort, TaskRef};
 use colored_record::{Event, File, Mark, Reader, Source, SourceKind, Turn, Writer, end, put_block};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::panic::Location;

@@ -1,8 +1,8 @@
 //! [`Early`]: the things of one color that have come before their turns, and the record that says whose turn is next.
 
-use crate::lane::base::LanePtr;
-use crate::queue::Node;
-use crate::queue::Tag;
+use crate::kernel::lane::base::LanePtr;
+use crate::kernel::queue::Node;
+use crate::kernel::queue::Tag;
 use colored_record::{Event, Mark, Reader, Source, SourceKind, Turn};
 use std::collections::{HashMap, VecDeque};
 use std::ptr::NonNull;

@@ -1,8 +1,8 @@
 //! What this thread runs, and what that reads from outside.
 
 use super::book::{Book, ColorOrder};
-use crate::lane::base::{Held, Lane};
-use crate::queue::{Kind, Node, Tag};
+use crate::kernel::lane::base::{Held, Lane};
+use crate::kernel::queue::{Kind, Node, Tag};
 use crate::sync::{Arc, AtomicU64, Ordering, thread_slot};
 use colored_record::{Event, Mark, Source, SourceKind, Value};
 use std::cell::RefCell;

@@ -2,9 +2,9 @@
 
 use super::book::{Book, CLOSED, Mode, OPEN, Replay, Shell, Sink, Writing};
 use super::here;
-use crate::color::Color;
+use crate::hooks::ids;
 use crate::hooks::slots::{Orders, SchedulerSlot};
-use crate::replay_ids;
+use crate::kernel::color::Color;
 use crate::sync::{Arc, AtomicU32, AtomicU64, AtomicUsize, Mutex};
 use colored_record::File;
 use std::any::Any;
@@ -42,7 +42,7 @@ impl Order {
             maker_serials: AtomicU64::new(0),
             mode,
         });
-        replay_ids::ask(here::next_serial);
+        ids::ask(here::next_serial);
         here::set_maker(&book);
         Self(Some(book))
     }

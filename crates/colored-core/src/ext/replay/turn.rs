@@ -3,11 +3,11 @@
 use super::book::ColorOrder;
 use super::early::Pushed;
 use super::here::{self, order_of};
-use crate::lane::base::{Held, Lane, LanePtr};
-use crate::lane::held::Head;
-use crate::queue::{Kind, Node};
+use crate::kernel::lane::base::{Held, Lane, LanePtr};
+use crate::kernel::lane::held::Head;
+use crate::kernel::queue::{Kind, Node};
+use crate::kernel::task::TaskRef;
 use crate::sync::Arc;
-use crate::task::TaskRef;
 use colored_record::{Event, Mark};
 use std::ptr::NonNull;
 

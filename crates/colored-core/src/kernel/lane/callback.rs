@@ -1,0 +1,212 @@
+//! Closures under a color: queued like tasks, or run at once when the lane is idle.
+
+use crate::hooks::{self, Act, InlineCall};
+use crate::kernel::contain::contain;
+use crate::kernel::lane::base::LanePtr;
+use crate::kernel::lane::current::{self, Hold};
+use crate::kernel::lane::refs::LaneRef;
+use crate::kernel::lane::try_take::{try_take, try_take_soon};
+use crate::kernel::memory;
+use crate::kernel::queue::{Kind, Node};
+use crate::sync::UnsafeCell;
+use std::alloc::Layout;
+use std::iter;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::ptr::NonNull;
+
+#[repr(C)]
+struct Header {
+    node: Node,
+    run: unsafe fn(NonNull<Node>, bool),
+    free: unsafe fn(NonNull<Node>),
+}
+
+#[repr(C)]
+struct Callback<F> {
+    header: Header,
+    closure: UnsafeCell<Option<F>>,
+}
+
+/// Runs `f` under the lane's color when its turn comes. If the scheduler shuts down first, `f` is
+/// dropped there instead.
+pub(crate) fn post<F: FnOnce() + Send + 'static>(lane: &LaneRef, f: F) {
+    post_owning(lane.for_node(), f);
+}
+
+/// As [`post`], for a caller that waits for it: lends urgency.
+pub(crate) fn post_awaited<F: FnOnce() + Send + 'static>(lane: &LaneRef, f: F) {
+    let urgent = lane.is_lent_urgency();
+    push(lane.for_node().into_counted(), Node::new(Kind::Callback, 0).urged(urgent), f);
+}
+
+/// As [`post`], urgent if `urgent` says so and there are classes in the lane's scheduler.
+pub(crate) fn post_urged<F: FnOnce() + Send + 'static>(lane: &LaneRef, urgent: bool, f: F) {
+    push(lane.for_node().into_counted(), Node::new(Kind::Callback, 0).urged(urgent), f);
+}
+
+/// As [`post`]; the callback takes the reference over.
+pub(crate) fn post_owning<F: FnOnce() + Send + 'static>(lane: LaneRef, f: F) {
+    push(lane.into_counted(), Node::new(Kind::Callback, 0), f);
+}
+
+/// As [`post`], on the thread that `pin` names. If the scheduler shuts down first, `f` may be dropped on another one:
+/// that thread may have gone.
+pub(crate) fn post_pinned<F: FnOnce() + Send + 'static>(lane: &LaneRef, pin: u32, f: F) {
+    push(lane.for_node().into_counted(), Node::new(Kind::Callback, pin), f);
+}
+
+/// As [`post`], with this node.
+pub(crate) fn post_node<F: FnOnce() + Send + 'static>(lane: &LaneRef, node: Node, f: F) {
+    push(lane.for_node().into_counted(), node, f);
+}
+
+/// As [`post`], without a reference to the lane.
+///
+/// # Safety
+///
+/// Some owner's reference to the lane is given back only after something has run there that is scheduled after this.
+#[inline]
+pub(crate) unsafe fn post_uncounted<F: FnOnce() + Send + 'static>(lane: &LaneRef, f: F) {
+    push(lane.ptr(), Node::new(Kind::Uncounted, 0), f);
+}
+
+/// Unless the node is [`Kind::Uncounted`], the caller gives it a reference.
+#[inline]
+fn push<F: FnOnce() + Send + 'static>(lane: LanePtr, node: Node, f: F) {
+    let layout = Layout::new::<Callback<F>>();
+    let (place, free): (_, unsafe fn(NonNull<Node>)) = match memory::allocate_short_lived(layout) {
+        Some(place) => (place, free_short_lived),
+        None => (memory::allocate(layout), free_block::<F>),
+    };
+    let place = place.cast::<Callback<F>>();
+    let callback = Callback {
+        header: Header { node, run: run_closure::<F>, free },
+        closure: UnsafeCell::new(Some(f)),
+    };
+    // SAFETY: the place is new, and of the callback's layout.
+    unsafe { place.write(callback) };
+    let node = place.cast::<Node>();
+    // SAFETY: the node is in no chain, the lane frees it after its turn, and it owns the caller's reference or needs
+    // none.
+    unsafe { lane.push(node) };
+}
+
+unsafe fn run_closure<F: FnOnce()>(node: NonNull<Node>, cancel: bool) {
+    // SAFETY: `push` put this function into the header of a `Callback<F>`, which `node` begins and the lane still
+    // keeps.
+    let callback = unsafe { node.cast::<Callback<F>>().as_ref() };
+    let closure = callback.closure.with_mut(|closure| {
+        // SAFETY: only the holder of the lane uses the closure, and the caller is the holder.
+        unsafe { (*closure).take() }
+    });
+    if let Some(closure) = closure {
+        // The panic hook has reported a panic; no caller waits for the result.
+        contain(|| if cancel { drop(closure) } else { closure() });
+    }
+}
+
+unsafe fn free_block<F>(node: NonNull<Node>) {
+    // The closure has been taken out; the rest needs no destructor.
+    // SAFETY: `push` took the block from `allocate` with this layout, and the caller's node is out of its chain.
+    unsafe { memory::release(node.cast(), Layout::new::<Callback<F>>()) };
+}
+
+unsafe fn free_short_lived(node: NonNull<Node>) {
+    // SAFETY: `push` took the block from `allocate_short_lived`, and the caller's node is out of its chain.
+    unsafe { memory::release_short_lived(node.cast()) };
+}
+
+/// Runs the closure, or drops it if `cancel`.
+///
+/// # Safety
+///
+/// `node` begins a callback, and the caller holds its lane.
+pub(crate) unsafe fn run(node: NonNull<Node>, cancel: bool) {
+    // SAFETY: the caller promises that `node` begins a callback, in a lane that this thread holds.
+    let run = unsafe { node.cast::<Header>().as_ref() }.run;
+    // SAFETY: the function is the node's own, and the caller promises that it holds the lane.
+    unsafe { run(node, cancel) };
+}
+
+/// # Safety
+///
+/// `node` begins a callback, has had its turn, and is in no chain.
+pub(crate) unsafe fn free(node: NonNull<Node>) {
+    // SAFETY: the caller promises that `node` begins a callback, and that it is in no chain.
+    let free = unsafe { node.cast::<Header>().as_ref() }.free;
+    // SAFETY: the node's own function; the node has had its turn, and is not used again.
+    unsafe { free(node) };
+}
+
+/// Runs `f` under the lane's color, now and on this thread, if the lane is idle; gives it back if it is not. Nodes that
+/// are scheduled on the lane meanwhile run afterwards.
+///
+/// Costs two compare-exchanges, like an uncontended lock.
+///
+/// # Panics
+///
+/// If `f` does; the lane goes on.
+pub(crate) fn run_inline<F: FnOnce() -> R, R>(lane: &LaneRef, f: F) -> Result<R, F> {
+    let act = Act::take(lane);
+    if hooks::keeps_order(lane) || !try_take(lane) {
+        return Err(f);
+    }
+    act.note();
+    // SAFETY: `try_take` has just taken the lane, by its own node.
+    let result = unsafe { run_taken(lane, f) };
+    act.leave();
+    Ok(result)
+}
+
+/// As [`run_inline`], also if the lane becomes idle [within a moment](try_take_soon). `run` gets `given`, which comes
+/// back if the lane does not become idle.
+///
+/// # Panics
+///
+/// If `run` does; the lane goes on.
+#[inline]
+pub(crate) fn run_inline_soon<G, F, R>(lane: &LaneRef, given: G, run: F) -> Result<R, G>
+where
+    F: FnOnce(G) -> R,
+{
+    let act = Act::take(lane);
+    if hooks::keeps_order(lane) || !try_take(lane) && !try_take_soon(lane) {
+        return Err(given);
+    }
+    act.note();
+    // SAFETY: `try_take` or `try_take_soon` has just taken the lane, by its own node.
+    let result = unsafe { run_taken(lane, || run(given)) };
+    act.leave();
+    Ok(result)
+}
+
+/// # Safety
+///
+/// This thread has taken the lane, by its own node.
+#[inline]
+unsafe fn run_taken<F: FnOnce() -> R, R>(lane: &LaneRef, f: F) -> R {
+    let lanes = || iter::once(lane.ptr());
+    // SAFETY: the caller promises that this thread has taken the lane, which `lane` keeps alive.
+    let call = unsafe { InlineCall::begin(lanes()) };
+    // SAFETY: the caller promises that this thread has taken the lane, which `lane` keeps alive.
+    let hold = unsafe { Hold::begin(lane.ptr()) };
+    let result = catch_unwind(AssertUnwindSafe(f));
+    // SAFETY: as above.
+    unsafe { call.end(lanes()) };
+    // SAFETY: the lane's own node is at its head, no task of it has been polled, and `lane` outlives this.
+    unsafe { hold.end_inline() };
+    result.unwrap_or_else(|payload| resume_unwind(payload))
+}
+
+impl LaneRef {
+    /// Whether the calling thread holds this lane, and an access is part of the present turn: nothing is scheduled
+    /// behind it. In a section an access always is part of the turn, for all that is scheduled waits until the section
+    /// ends.
+    ///
+    /// Otherwise the access is queued, as it is for a caller of any other color (G2).
+    #[inline]
+    pub(crate) fn is_free_here(&self) -> bool {
+        let is_last = || !hooks::keeps_order(self) && self.chain.has_head_only();
+        self.is_current() && (is_last() || current::is_in_a_section())
+    }
+}

@@ -1,0 +1,274 @@
+//! The lane that this thread holds, and the task that it polls.
+
+mod nesting;
+
+pub use self::nesting::{Closure, Nesting};
+
+use crate::kernel::color::Color;
+use crate::kernel::contain::contain;
+use crate::kernel::lane::base::{Lane, LanePtr};
+use crate::kernel::task::{Abort, Id, TaskRef};
+use crate::sync::thread_slot;
+use std::cell::Cell;
+use std::task::Waker;
+
+pub(crate) struct Current {
+    lane: Cell<Option<LanePtr>>,
+    task: Cell<Option<TaskRef<LanePtr>>>,
+    /// References to `lane` taken (positive) or given back (negative) but not counted yet.
+    owed: Cell<isize>,
+    /// The lane that the task wants to hop to, with a reference.
+    hop: Cell<Option<LanePtr>>,
+    /// The task wants to run again.
+    yielded: Cell<bool>,
+    /// Lanes that become runnable here run behind the others ([`wake_behind`]).
+    behind: Cell<bool>,
+    /// Tasks that have completed on this thread and are not counted yet.
+    completed: Cell<u32>,
+    /// The task whose poll is over, and which wakes others or itself, while that is recorded.
+    completing: Cell<Option<Id>>,
+    /// How many closures that must return in this turn the thread is inside of ([`Closure`]).
+    closures: Cell<u32>,
+}
+
+thread_slot!(static CURRENT: Current = Current {
+    lane: Cell::new(None),
+    task: Cell::new(None),
+    owed: Cell::new(0),
+    hop: Cell::new(None),
+    yielded: Cell::new(false),
+    behind: Cell::new(false),
+    completed: Cell::new(0),
+    completing: Cell::new(None),
+    closures: Cell::new(0),
+});
+
+/// The time in which this thread holds a lane.
+pub(crate) struct Hold {
+    lane: LanePtr,
+    outer: Option<LanePtr>,
+    outer_task: Option<TaskRef<LanePtr>>,
+    outer_owed: isize,
+    outer_hop: Option<LanePtr>,
+    outer_yielded: bool,
+}
+
+impl Hold {
+    /// # Safety
+    ///
+    /// This thread holds the lane, which is alive, up to [`end`](Self::end), or until this value is dropped.
+    pub(crate) unsafe fn begin(lane: LanePtr) -> Self {
+        CURRENT.with(|current| Self {
+            lane,
+            outer: current.lane.replace(Some(lane)),
+            outer_task: current.task.replace(None),
+            outer_owed: current.owed.replace(0),
+            outer_hop: current.hop.replace(None),
+            outer_yielded: current.yielded.replace(false),
+        })
+    }
+
+    #[inline]
+    pub(crate) fn ptr(&self) -> LanePtr {
+        self.lane
+    }
+
+    /// References taken and not counted yet; the caller counts them.
+    pub(crate) fn take_owed(&self) -> isize {
+        CURRENT.with(|current| current.owed.take())
+    }
+
+    pub(crate) fn owe(&self, refs: isize) {
+        CURRENT.with(|current| current.owed.set(current.owed.get() + refs));
+    }
+
+    /// Ends the hold. The caller still settles the owed references.
+    pub(crate) fn end(&self) {
+        CURRENT.with(|current| current.lane.set(None));
+    }
+
+    pub(crate) fn owed(&self) -> isize {
+        owed()
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        CURRENT.with(|current| {
+            current.lane.set(self.outer);
+            current.task.set(self.outer_task);
+            current.owed.set(self.outer_owed);
+            current.hop.set(self.outer_hop);
+            current.yielded.set(self.outer_yielded);
+        });
+    }
+}
+
+/// The requests of a task during its poll.
+pub(crate) struct Asked {
+    /// The lane to go on under, with a reference.
+    pub(crate) hop: Option<LanePtr>,
+    pub(crate) yielded: bool,
+}
+
+/// Runs the poll of `task` as the current task.
+#[inline]
+pub(crate) fn polling<R>(task: TaskRef<LanePtr>, poll: impl FnOnce() -> R) -> (R, Asked) {
+    CURRENT.with(|current| current.task.set(Some(task)));
+    let result = poll();
+    let asked = CURRENT.with(|current| {
+        current.task.set(None);
+        Asked { hop: current.hop.take(), yielded: current.yielded.take() }
+    });
+    (result, asked)
+}
+
+/// Sets the task whose poll is over and which this thread ends, and returns the one before.
+#[cold]
+pub(crate) fn replace_completing(task: Option<Id>) -> Option<Id> {
+    CURRENT.with(|current| current.completing.replace(task))
+}
+
+/// The task whose poll, or whose end, is what this thread does.
+#[cold]
+pub(crate) fn waker() -> Option<Id> {
+    let completing = || CURRENT.with(|current| current.completing.get());
+    task().map(TaskRef::id).or_else(completing)
+}
+
+/// Counts a task that has completed in a slice of this thread.
+#[inline]
+pub(crate) fn count_completed() {
+    CURRENT.with(|current| current.completed.set(current.completed.get() + 1));
+}
+
+/// Wakes a task that has waited in a line: on a worker, the tasks that are runnable here come before it.
+pub(crate) fn wake_behind(waker: Waker) {
+    let before = CURRENT.with(|current| current.behind.replace(true));
+    contain(|| waker.wake());
+    CURRENT.with(|current| current.behind.set(before));
+}
+
+/// Whether this thread is inside [`wake_behind`].
+#[inline]
+pub(crate) fn is_waking_behind() -> bool {
+    CURRENT.with(|current| current.behind.get())
+}
+
+/// How many tasks have completed in slices of this thread since the last call.
+#[inline]
+pub(crate) fn take_completed() -> u32 {
+    CURRENT.with(|current| current.completed.take())
+}
+
+/// Whether this thread holds `lane`.
+#[inline]
+pub(crate) fn is(lane: LanePtr) -> bool {
+    CURRENT.with(|current| current.lane.get() == Some(lane))
+}
+
+/// The lane that this thread holds. It stays alive for as long as the caller runs under it.
+#[inline]
+pub(crate) fn lane() -> Option<LanePtr> {
+    CURRENT.with(|current| current.lane.get())
+}
+
+/// Calls `f` with the lane that this thread holds.
+#[inline]
+pub(crate) fn with_lane<R>(f: impl FnOnce(Option<&Lane>) -> R) -> R {
+    // SAFETY: this thread holds the lane up to the end of a turn that is further up the stack than `f`, and a held lane is
+    // alive.
+    f(lane().map(|lane| unsafe { lane.get() }))
+}
+
+/// References to the lane that this thread holds which are taken, or given back if negative, and not counted yet.
+pub(crate) fn owed() -> isize {
+    CURRENT.with(|current| current.owed.get())
+}
+
+/// The task that this thread polls.
+#[inline]
+pub(crate) fn task() -> Option<TaskRef<LanePtr>> {
+    CURRENT.with(|current| current.task.get())
+}
+
+/// A reference to the task that this thread polls.
+pub(crate) fn abort_handle() -> Option<Abort<LanePtr>> {
+    task().map(|task| task.abort_handle())
+}
+
+/// Whether the task that this thread polls has an open section.
+#[cold]
+pub(crate) fn is_in_a_section() -> bool {
+    task().is_some_and(TaskRef::has_sections)
+}
+
+/// A reference to the lane that this thread holds, counted when the slice ends.
+#[inline]
+pub(crate) fn retain(lane: LanePtr) -> bool {
+    adjust(lane, 1)
+}
+
+/// Gives a reference back if it is to the lane that this thread holds; false if it is not.
+#[inline]
+pub(crate) fn give_back(lane: LanePtr) -> bool {
+    adjust(lane, -1)
+}
+
+fn adjust(lane: LanePtr, refs: isize) -> bool {
+    CURRENT.with(|current| {
+        let held = current.lane.get() == Some(lane);
+        if held {
+            current.owed.set(current.owed.get() + refs);
+        }
+        held
+    })
+}
+
+/// Has the current task go on under another lane when its poll ends. The caller gives a reference to the lane, and gets
+/// that of an earlier request in this poll. Fails outside a task.
+pub(crate) fn set_hop(lane: LanePtr) -> Result<Option<LanePtr>, NoTask> {
+    CURRENT.with(|current| match current.task.get() {
+        Some(_) => Ok(current.hop.replace(Some(lane))),
+        None => Err(NoTask),
+    })
+}
+
+/// This thread polls no task.
+#[derive(Debug)]
+pub(crate) struct NoTask;
+
+/// The lane to which the current task has asked to hop in this poll.
+pub(crate) fn hop() -> Option<LanePtr> {
+    CURRENT.with(|current| current.hop.get())
+}
+
+/// The color that the current task has asked to hop to in this poll.
+pub(crate) fn hops_to() -> Option<Color> {
+    let lane = hop()?;
+    // SAFETY: `set_hop` was given a reference, which only this thread takes back.
+    Some(unsafe { lane.get() }.color())
+}
+
+/// Asks that the current task run again, without the cost of a wake. False if `waker` is not the
+/// task's own.
+pub(crate) fn yield_task(waker: &Waker) -> bool {
+    yield_if(|task| task.owns(waker))
+}
+
+/// As [`yield_task`], for `task`. False if it is not the current one.
+#[inline]
+pub(crate) fn mark_yielded(task: TaskRef<LanePtr>) -> bool {
+    yield_if(|current| current == task)
+}
+
+#[inline]
+fn yield_if(is_meant: impl FnOnce(TaskRef<LanePtr>) -> bool) -> bool {
+    CURRENT.with(|current| {
+        let meant = current.task.get().is_some_and(is_meant);
+        if meant {
+            current.yielded.set(true);
+        }
+        meant
+    })
+}

@@ -1,0 +1,103 @@
+//! A task that waits and keeps its lane.
+//!
+//! The node stays at the head, and no worker and no queue has the lane. In the exchange that ends the poll, the right
+//! to run the lane goes with the right to move the node, to the thread that wakes the task (table in `task/state.rs`).
+//! That thread dispatches the lane, whose first turn is the task's again. A node that is pushed meanwhile finds the
+//! chain held, and waits behind.
+//!
+//! A shutdown cannot reach such a lane from behind, for the node that it pushes has no turn. So the task is registered
+//! with the scheduler before it waits with its lane for the first time in a section. If the scheduler is shutting down
+//! already, the task is aborted here.
+//!
+//! # Taken again
+//!
+//! The task stays at the head from its first section on, for as long as its polls end with an open one. So it is still
+//! there when it has given the color up, in a poll that goes on, and could take the color again before all others, again
+//! and again. [`Holds`](parked::Holds) says that it has had a section since it came to the head; such a task begins another one only if
+//! nothing is scheduled behind it, and goes behind that work first otherwise ([`take`]). It leaves the head for that, and
+//! so the next section begins in any case. A section beside, or inside, an open one takes nothing.
+
+pub(crate) mod inside;
+pub(crate) mod parked;
+
+use crate::kernel::lane::base::{Held, Inner, LanePtr};
+use crate::kernel::lane::current::Hold;
+use crate::kernel::lane::section::parked::{Closing, Holds};
+use crate::kernel::task::{Kept, TaskRef};
+
+/// A section of the task that this thread polls is about to begin. False if it may not begin in this turn, because the
+/// task has given the color up since it came to the head, and other work is scheduled: the task has to go behind that.
+///
+/// `put_off` belongs to the section, and says when it was put off. So no section is put off in two turns, whatever the
+/// other branches of its task do, and a branch that is polled twice in one turn gains nothing.
+pub(crate) fn take(task: TaskRef<LanePtr>, put_off: &mut Option<Holds>) -> bool {
+    if task.has_sections() {
+        return true;
+    }
+    Held::with_current(|lane| {
+        let Some(lane) = lane else { return true };
+        let holds = lane.inner(|inner| inner.holds);
+        let is_again = holds.is_on() && put_off.is_none_or(|before| before == holds);
+        if is_again && !lane.chain.has_head_only() {
+            *put_off = Some(holds);
+            return false;
+        }
+        lane.inner(|inner| inner.holds.begin());
+        true
+    })
+}
+
+impl Hold {
+    /// Ends the poll of the head, which has an open section and is not ready. After [`Kept::Waiting`] this thread does
+    /// not hold the lane any more.
+    ///
+    /// # Safety
+    ///
+    /// A task is at the head, and has been polled.
+    #[cold]
+    pub(in crate::kernel::lane) unsafe fn keep(&self) -> Kept {
+        let lane = self.lane();
+        let task = lane.head().task().expect("only a task keeps a lane");
+        self.count_taken();
+        if !task.is_notified() {
+            lane.announce(task);
+        }
+        // SAFETY: this thread holds the lane, and the caller promises that the task at its head has been polled.
+        let kept = unsafe { task.end_keeping() };
+        match kept {
+            Kept::Again => {}
+            // This thread still holds the lane, and the task, which has no section left, is about to leave it.
+            Kept::Over => lane.forget_section(),
+            Kept::Waiting => {
+                self.end();
+                self.settle();
+            }
+        }
+        kept
+    }
+}
+
+impl Held<'_> {
+    /// Has the scheduler remember `task`, which is at the head of this lane and has been polled.
+    fn announce(self, task: TaskRef<LanePtr>) {
+        if self.inner(|inner| inner.section.is_some()) {
+            return;
+        }
+        match self.port.common().sections.enter(self.home().unwrap_or(0), task) {
+            Ok(section) => self.inner(|inner| inner.section = Some(section)),
+            Err(Closing) => task.abort(),
+        }
+    }
+
+    /// The task at the head leaves it, and has had a section there.
+    #[cold]
+    pub(in crate::kernel::lane) fn forget_section(self) {
+        let end = |inner: &mut Inner| {
+            inner.holds.end();
+            inner.section.take()
+        };
+        if let Some(section) = self.inner(end) {
+            self.port.common().sections.remove(section);
+        }
+    }
+}

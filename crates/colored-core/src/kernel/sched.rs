@@ -1,0 +1,62 @@
+//! The scheduler: workers that own deques of lanes, and steal whole lanes from each other.
+//!
+//! All threads share [`Scheduler`]; [`Worker`] is one worker's own half, advanced by [`Worker::step`]. The scheduler
+//! starts no thread and reads no clock: the caller of `step` chooses the thread, and [`Park`] tells the time. So the
+//! same code runs on real threads, under loom, and as sixty-four workers in one thread in virtual time.
+//!
+//! Where a lane goes when it becomes runnable:
+//!
+//! | made runnable by | goes to |
+//! |---|---|
+//! | a worker | its `next` slot; the lane that was there goes to the young end of its deque |
+//! | any other thread | the injector |
+//! | its next task is pinned | the inbox of that worker or guest |
+//! | its slice is over | the young end of the deque of the worker that ran it |
+//! | a worker, in a batch of many events | the home queue of the worker that ran it last (`home_queue.rs`) |
+//! | the end of a behavior that it waited for | the worker's own home queue |
+//! | any of these, with a [`Policy`] | where the policy says: as above, the home queue of a worker, or the injector |
+
+mod by_class;
+mod classes;
+mod color_address;
+pub(crate) mod counters;
+mod dispatch;
+mod enter;
+mod finish;
+mod guest;
+pub(crate) mod guest_runner;
+mod guests;
+mod handle;
+mod home_queue;
+mod idle;
+mod in_place;
+mod inbox;
+pub(crate) mod local;
+mod local_tasks;
+mod make;
+mod options;
+pub(crate) mod pace;
+mod pinned;
+mod policy;
+pub(crate) mod remote;
+mod retire;
+pub(crate) mod running;
+pub(crate) mod scheduler;
+mod shutdown;
+mod spare_lanes;
+mod task_counts;
+pub(crate) mod worker;
+
+pub use self::counters::WorkerMetrics;
+pub use self::in_place::{block_in_place, in_own_call};
+pub use self::options::{Options, Unsuitable};
+pub use self::running::{InPlace, RunningSlice};
+pub use self::worker::{Step, Worker};
+
+pub use self::enter::{Entered, spawn_here};
+pub use self::finish::report_overload;
+pub use self::guest::{Nested, spawn_local};
+pub use self::handle::SchedulerHandle;
+pub use self::scheduler::{Destination, Finish, Park, Part, Policy, Rest, Runnable, Scheduler};
+
+pub(crate) use self::enter::with_handle_of_task;

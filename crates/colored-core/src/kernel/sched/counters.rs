@@ -1,0 +1,62 @@
+//! The counters of a worker.
+
+use crate::kernel::counter::Counter;
+use crate::sync::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// The counters of a worker since the runtime began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WorkerMetrics {
+    /// Polls of tasks and runs of callbacks.
+    pub polls: u64,
+    /// Turns of lanes.
+    pub slices: u64,
+    /// Times it took lanes from another worker.
+    pub steals: u64,
+    /// Times it went to sleep.
+    pub parks: u64,
+    /// Time in polls and callbacks, and between them.
+    pub run: Duration,
+    /// Time in which it looked for a color to run.
+    pub search: Duration,
+    /// Time in which it asked the system for events without sleep, and woke tasks for them.
+    pub io: Duration,
+    /// Time in which it woke tasks whose timers were due.
+    pub timers: Duration,
+    /// Time asleep.
+    pub parked: Duration,
+}
+
+/// A worker's own counters: only the worker writes them, and any thread reads them.
+#[derive(Default)]
+pub(crate) struct Counters {
+    pub(crate) polls: Counter,
+    pub(crate) steals: Counter,
+    pub(crate) parks: Counter,
+}
+
+/// How many futures cannot leave a worker (`local_tasks.rs`). Only the worker's own thread changes it.
+pub(crate) struct LocalTaskCount(AtomicUsize);
+
+impl LocalTaskCount {
+    pub(crate) fn new() -> Self {
+        Self(AtomicUsize::new(0))
+    }
+
+    pub(crate) fn add(&self) {
+        // Ordering: there is one writer. The thread that stops the workers reads the count while all are
+        // parked, under the lock under which workers park and wake.
+        self.0.store(self.0.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn remove(&self) {
+        // Ordering: as in `add`.
+        self.0.store(self.0.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        // Ordering: as in `add`.
+        self.0.load(Ordering::Relaxed) == 0
+    }
+}

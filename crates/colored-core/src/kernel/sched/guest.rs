@@ -1,0 +1,225 @@
+//! Guests: threads that wait in `block_on`, and run only tasks that are pinned to them.
+//!
+//! The future of `block_on` is a task like any other, under the default color, except that it is pinned: when its turn
+//! in the lane comes, the lane is sent to the guest, which runs a slice of its pinned tasks and sends the lane on.
+//! Lanes run in the order in which they are sent. So an uncolored task and the main future never overlap, although the
+//! main future needs neither `Send` nor `'static`.
+
+use super::guest_runner::GuestRunner;
+use super::guests::Guest;
+use super::handle::SchedulerHandle;
+use super::local;
+use super::local_tasks::{LocalTask, Settled};
+use super::pace::Pace;
+use crate::hooks::workers as hooks;
+use crate::kernel::color::Color;
+use crate::kernel::join::{AbortHandle, JoinHandle};
+use crate::kernel::lane::{LaneRef, Slice, current};
+use crate::kernel::task::JoinError;
+use crate::sync::{Arc, thread_slot};
+use std::cell::{Cell, RefCell};
+use std::panic::Location;
+use std::ptr;
+
+/// This thread's stay in `block_on`.
+struct Stay {
+    handle: SchedulerHandle,
+    guest: Arc<Guest>,
+    /// The tasks that `spawn_local` has pinned here. They cannot outlive the stay.
+    locals: RefCell<Vec<AbortHandle>>,
+}
+
+thread_slot!(static STAY: Cell<*const Stay> = Cell::new(ptr::null()));
+
+impl Stay {
+    fn new(handle: SchedulerHandle) -> Self {
+        let guest = handle.scheduler().guests.enter();
+        Self { handle, guest, locals: RefCell::new(Vec::new()) }
+    }
+
+    #[inline]
+    fn current<R>(f: impl FnOnce(Option<&Stay>) -> R) -> R {
+        let stay = STAY.with(Cell::get);
+        // SAFETY: set by `Present::begin`, which borrows the stay until its drop clears it, on this
+        // thread. So the stay is neither moved nor borrowed mutably meanwhile.
+        f(unsafe { stay.as_ref() })
+    }
+
+    /// Runs the lanes that are sent here until `done`.
+    fn run_until(&self, done: impl Fn() -> bool) {
+        let scheduler = self.handle.scheduler();
+        while !done() {
+            // The lane that ran here may have begun a wait, and no worker is awake.
+            scheduler.stir();
+            let lane = self.guest.take().unwrap_or_else(|| {
+                scheduler.park.guest_waits();
+                self.guest.wait()
+            });
+            let (pin, pace) = (self.guest.pin, Pace::default());
+            let mut turn = GuestRunner { scheduler, pin, weight: 0, start: 0, pace };
+            let slice = match hooks::guest_slice_begins(scheduler) {
+                None => lane.run(&mut turn),
+                Some(listening) => hooks::run_on_guest(lane, turn, listening),
+            };
+            scheduler.tasks_outside.add_completed_outside(current::take_completed());
+            match slice {
+                Slice::Over => {}
+                Slice::More(lane) | Slice::Elsewhere(lane, 0) => scheduler.inject(lane),
+                Slice::Elsewhere(lane, pin) => {
+                    scheduler.send(pin, lane);
+                    // The worker may have stopped while the lane was here.
+                    scheduler.drain_if_stopped();
+                }
+            }
+        }
+    }
+}
+
+/// The time in which this thread finds the stay. Its end is not the stay's own drop, which would borrow the stay
+/// mutably: the destructors that the end runs find the stay, too.
+struct Present<'a>(&'a Stay);
+
+impl<'a> Present<'a> {
+    fn begin(stay: &'a Stay) -> Self {
+        STAY.with(|current| current.set(stay));
+        Self(stay)
+    }
+}
+
+impl Drop for Present<'_> {
+    fn drop(&mut self) {
+        let stay = self.0;
+        // A destructor may spawn another.
+        while let locals = stay.locals.take()
+            && !locals.is_empty()
+        {
+            locals.iter().for_each(AbortHandle::abort);
+            stay.run_until(|| locals.iter().all(AbortHandle::is_finished));
+        }
+        STAY.with(|current| current.set(ptr::null()));
+        stay.handle.scheduler().guests.leave(&stay.guest);
+    }
+}
+
+/// The handle of the scheduler that this thread is a guest of.
+#[inline]
+pub(super) fn with_handle<R>(f: impl FnOnce(Option<&SchedulerHandle>) -> R) -> R {
+    Stay::current(|stay| f(stay.map(|stay| &stay.handle)))
+}
+
+/// Why a future cannot be blocked on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Nested {
+    /// This thread runs a task.
+    InTask,
+    /// This thread is inside another `block_on`.
+    InBlockOn,
+}
+
+/// Ends the process if it is dropped: an unwind would free values that a task still borrows.
+struct AbortOnUnwind;
+
+impl Drop for AbortOnUnwind {
+    fn drop(&mut self) {
+        std::process::abort();
+    }
+}
+
+impl SchedulerHandle {
+    /// Runs a future under [`Color::DEFAULT`] on this thread, which meanwhile runs only tasks that
+    /// are pinned to it.
+    ///
+    /// # Errors
+    ///
+    /// The outer error if this thread is running something already; the inner error if the future
+    /// panicked, or the scheduler shut down.
+    #[track_caller]
+    pub fn block_on<F: Future>(&self, future: F) -> Result<Result<F::Output, JoinError>, Nested> {
+        if current::lane().is_some() || local::with(|local| local.is_some()) {
+            return Err(Nested::InTask);
+        }
+        if Stay::current(|stay| stay.is_some()) {
+            return Err(Nested::InBlockOn);
+        }
+        let stay = Stay::new(self.clone());
+        let present = Present::begin(&stay);
+        let bomb = AbortOnUnwind;
+        let (site, default) = (Location::caller(), self.lane(Color::DEFAULT));
+        // SAFETY: pinned to this guest, so the future is polled and dropped on this thread only; and
+        // this frame does not end before the task is complete, for an unwind would hit the bomb.
+        let mut root = unsafe {
+            self.scheduler().spawn_on(default, future, stay.guest.pin, false, site.into())
+        };
+        stay.run_until(|| root.is_finished());
+        std::mem::forget(bomb);
+        let output = root.try_take().expect("the task is complete");
+        drop(present);
+        Ok(output)
+    }
+}
+
+/// Spawns a task that stays on this thread, under the color that runs here or the default one.
+///
+/// # Errors
+///
+/// The future, if this thread is neither a worker nor inside `block_on`.
+#[track_caller]
+pub fn spawn_local<F: Future + 'static>(future: F) -> Result<JoinHandle<F::Output>, F> {
+    // A guest may step a worker: then the worker is the inner one of the two.
+    let as_worker = local::with(|local| {
+        let local = local?;
+        Some((local.handle().clone(), local.pin(), Some(LocalTask::begin(local))))
+    });
+    let as_guest =
+        || Stay::current(|stay| stay.map(|stay| (stay.handle.clone(), stay.guest.pin, None)));
+    let Some((handle, pin, local_task)) = as_worker.or_else(as_guest) else { return Err(future) };
+    let is_guest = local_task.is_none();
+    let future = Settled::new(future, local_task);
+    let lane = here_or_default(&handle);
+    // SAFETY: the task is pinned to this thread, and borrows nothing.
+    let join =
+        unsafe { handle.scheduler().spawn_on(lane, future, pin, false, Location::caller().into()) };
+    Stay::current(|stay| {
+        let Some(stay) = stay.filter(|_| is_guest) else { return };
+        let mut locals = stay.locals.borrow_mut();
+        if locals.len() == locals.capacity() {
+            locals.retain(|task| !task.is_finished());
+        }
+        locals.push(join.abort_handle());
+    });
+    Ok(join)
+}
+
+/// The current lane, if it is of the same scheduler, and otherwise the default one. The pin means nothing to another
+/// scheduler, whose lane this thread may hold because it calls one of its cells.
+fn here_or_default(handle: &SchedulerHandle) -> LaneRef {
+    here(handle).unwrap_or_else(|| handle.lane(Color::DEFAULT))
+}
+
+/// A counted reference to the lane on which [`spawn_local`] would spawn here.
+pub(super) fn local_lane() -> Option<LaneRef> {
+    let as_worker = local::with(|local| local.map(|local| local.handle().clone()));
+    let handle = as_worker.or_else(|| with_handle(|handle| handle.cloned()))?;
+    Some(match here(&handle) {
+        // Counted at once: the holder's own reference is counted when its slice ends.
+        Some(lane) => LaneRef::clone(&lane),
+        None => handle.lane(Color::DEFAULT),
+    })
+}
+
+/// The lane of this scheduler that this thread holds, if it holds one, for use by the holder.
+fn here(handle: &SchedulerHandle) -> Option<LaneRef> {
+    LaneRef::of_holder().filter(|lane| lane.is_of(handle.scheduler()))
+}
+
+impl SchedulerHandle {
+    /// Whether this thread runs under a color of this scheduler right now, or is its worker or guest. A worker or guest
+    /// may run under a color of the scheduler further up the stack, and under another scheduler's color right now.
+    #[must_use]
+    pub fn runs_here(&self) -> bool {
+        here(self).is_some()
+            || local::index_in(self.scheduler()).is_some()
+            || with_handle(|own| own.is_some_and(|own| own.same(self)))
+    }
+}

@@ -1,0 +1,252 @@
+//! [`SchedulerHandle`]: a scheduler, as code that spawns on it sees it.
+
+use super::Scheduler;
+use super::remote::pin_of;
+use crate::hooks::{self, Origin, TaskSpan};
+use crate::kernel::color::Color;
+use crate::kernel::join::JoinHandle;
+use crate::kernel::lane::{Dispatch, Lane, LanePtr, LaneRef, Tenure, callback};
+use crate::kernel::task::{self, Id, TaskRef};
+use crate::sync::{Arc, arc_dyn};
+use std::any::Any;
+use std::panic::Location;
+
+/// Spawns tasks on a scheduler. Cheap to clone.
+#[derive(Clone)]
+pub struct SchedulerHandle {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    scheduler: Arc<Scheduler>,
+    /// A reference that keeps the default lane in the table.
+    default: LaneRef,
+}
+
+impl SchedulerHandle {
+    pub(super) fn new(scheduler: Arc<Scheduler>) -> Self {
+        let default = lane_of(&scheduler, Color::DEFAULT);
+        Self { inner: Arc::new(Inner { scheduler, default }) }
+    }
+
+    /// The scheduler of lanes with this port; `None` for a port that is no scheduler.
+    #[cold]
+    pub(super) fn of(port: &Arc<dyn Dispatch>) -> Option<Self> {
+        let any: &dyn Any = &**port;
+        if !any.is::<Scheduler>() {
+            return None;
+        }
+        let scheduler = Arc::into_raw(Arc::clone(port)).cast::<Scheduler>();
+        // SAFETY: the pointer is from `into_raw`, of an allocation that was made for a value of
+        // this type.
+        Some(Self::new(unsafe { Arc::from_raw(scheduler) }))
+    }
+
+    /// The scheduler.
+    #[must_use]
+    pub fn scheduler(&self) -> &Scheduler {
+        &self.inner.scheduler
+    }
+
+    /// Whether both handles are of one scheduler.
+    #[must_use]
+    pub fn same(&self, other: &SchedulerHandle) -> bool {
+        Arc::ptr_eq(&self.inner.scheduler, &other.inner.scheduler)
+    }
+
+    pub(crate) fn lane(&self, color: Color) -> LaneRef {
+        if color.is_default() {
+            return self.inner.default.clone();
+        }
+        lane_of(&self.inner.scheduler, color)
+    }
+
+    /// The lane of a color, for a task that the caller pushes on it next.
+    fn lane_for_task(&self, color: Color) -> LaneRef {
+        if color.is_default() {
+            return self.inner.default.for_node();
+        }
+        lane_of(&self.inner.scheduler, color)
+    }
+
+    /// A fresh lane that only its task refers to.
+    pub(super) fn unique_lane(&self) -> LaneRef {
+        let color = Color::unique();
+        let scheduler = self.scheduler();
+        let lane = scheduler.spare(color).unwrap_or_else(|| {
+            let port = arc_dyn!(Arc::clone(&self.inner.scheduler) => dyn Dispatch);
+            Box::new(Lane::new(color, port, Tenure::Unpublished))
+        });
+        // SAFETY: a fresh lane has one reference.
+        unsafe { LaneRef::from_counted(LanePtr::from_box(lane)) }
+    }
+
+    /// Spawns a task under a color.
+    #[track_caller]
+    pub fn spawn_colored<F>(&self, color: Color, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        self.spawn_colored_from(Location::caller(), color, future)
+    }
+
+    /// As [`SchedulerHandle::spawn_colored`], for a caller at `origin`.
+    pub fn spawn_colored_from<'a, F>(
+        &self,
+        origin: impl Into<Origin<'a>>,
+        color: Color,
+        future: F,
+    ) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        self.scheduler().spawn(self.lane_for_task(color), future, origin.into(), false)
+    }
+
+    /// As [`SchedulerHandle::spawn_colored`], for a caller at `origin`; while the task is scheduled there, the
+    /// color has the highest priority.
+    pub fn spawn_high_from<'a, F>(
+        &self,
+        origin: impl Into<Origin<'a>>,
+        color: Color,
+        future: F,
+    ) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        self.scheduler().use_classes();
+        self.scheduler().spawn(self.lane_for_task(color), future, origin.into(), true)
+    }
+
+    /// Spawns a task under a color of its own that equals no other.
+    #[track_caller]
+    pub fn spawn_unique<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        self.spawn_unique_from(Location::caller(), future)
+    }
+
+    /// As [`SchedulerHandle::spawn_unique`], for a caller at `site`.
+    pub fn spawn_unique_from<F>(
+        &self,
+        site: &'static Location<'static>,
+        future: F,
+    ) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        self.scheduler().spawn(self.unique_lane(), future, site.into(), false)
+    }
+
+    /// Runs `f` once under a color, on the thread of a worker, behind all work that is already
+    /// scheduled under the color. If the scheduler shuts down first, `f` is dropped under the
+    /// color, on any thread.
+    ///
+    /// # Errors
+    ///
+    /// `f`, if there is no such worker.
+    pub fn post_to_worker<F>(&self, worker: usize, color: Color, f: F) -> Result<(), F>
+    where
+        F: FnOnce() + Send + 'static,
+    {
+        if worker >= self.scheduler().workers() {
+            return Err(f);
+        }
+        callback::post_pinned(&self.lane(color), pin_of(worker), f);
+        Ok(())
+    }
+}
+
+fn lane_of(scheduler: &Arc<Scheduler>, color: Color) -> LaneRef {
+    scheduler.table.get_or_insert(color, || {
+        let port = arc_dyn!(Arc::clone(scheduler) => dyn Dispatch);
+        Box::new(Lane::new(color, port, Tenure::Published))
+    })
+}
+
+impl Scheduler {
+    /// The scheduler of a lane; `None` for a port that is no scheduler.
+    #[inline]
+    pub(super) fn of(lane: &LaneRef) -> Option<&Self> {
+        let port: &dyn Any = &**lane.port();
+        port.downcast_ref()
+    }
+
+    /// Spawns a task on a lane of this scheduler, where any worker may run it.
+    #[inline]
+    pub(super) fn spawn<F>(
+        &self,
+        lane: LaneRef,
+        future: F,
+        origin: Origin<'_>,
+        urgent: bool,
+    ) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        // SAFETY: the future and its output are `Send` and borrow nothing, so they may be used anywhere.
+        unsafe { self.spawn_on(lane, future, 0, urgent, origin) }
+    }
+
+    /// Spawns a task on a lane of this scheduler, on the thread of `pin`.
+    ///
+    /// # Safety
+    ///
+    /// As for [`task::Cell::allocate`].
+    #[inline]
+    pub(super) unsafe fn spawn_on<F: Future>(
+        &self,
+        lane: LaneRef,
+        future: F,
+        pin: u32,
+        urgent: bool,
+        origin: Origin<'_>,
+    ) -> JoinHandle<F::Output> {
+        match TaskSpan::of_task(lane.color(), origin) {
+            // SAFETY: the caller promises it.
+            None => unsafe { self.push_task(lane, future, pin, urgent, origin.site, |_| ()) },
+            Some(span) => {
+                let future = span.around(future);
+                let tell = |id| span.set_id(id);
+                // SAFETY: the caller promises it of the future, and the span may be used anywhere.
+                unsafe { self.push_task(lane, future, pin, urgent, origin.site, tell) }
+            }
+        }
+    }
+
+    /// `tell` hears the id before the task can run.
+    ///
+    /// # Safety
+    ///
+    /// As for [`task::Cell::allocate`].
+    #[inline]
+    unsafe fn push_task<F: Future>(
+        &self,
+        lane: LaneRef,
+        future: F,
+        pin: u32,
+        urgent: bool,
+        site: &'static Location<'static>,
+        tell: impl FnOnce(Id),
+    ) -> JoinHandle<F::Output> {
+        let lane = lane.into_counted();
+        // SAFETY: the caller promises to use the task and its output only where `F` may be used.
+        let (task, join) = unsafe { task::Cell::allocate(future, lane, pin, urgent, site) };
+        self.count_spawn();
+        tell(join.id());
+        // SAFETY: the task is fresh, so it is alive, and no other thread knows it.
+        let fresh = unsafe { TaskRef::new(task) };
+        // SAFETY: the task owns a reference to the lane.
+        hooks::task_spawned(unsafe { lane.get() }, fresh);
+        // SAFETY: the task is fresh, and owns the reference to the lane, which is of this scheduler.
+        unsafe { lane.push_in(task.cast(), self) };
+        JoinHandle::new(join)
+    }
+}

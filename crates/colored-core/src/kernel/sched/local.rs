@@ -1,0 +1,327 @@
+//! The part of a worker that code finds through its thread: its deque, its `next` slot, its spare lanes.
+
+use super::handle::SchedulerHandle;
+use super::remote::{CANCELLED_ANYWHERE, Remote, pin_of};
+use super::scheduler::{Scheduler, Since};
+use crate::kernel::lane::{Lane, ReadyLane, current};
+use crate::kernel::memory::{Cache, FreeList};
+use crate::kernel::queue::Deque;
+use crate::sync::{Arc, ThreadId, this_thread, thread_slot};
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::ptr;
+
+/// The destination of a lane that becomes runnable here.
+#[derive(Clone, Copy, Debug)]
+enum Toward {
+    /// Into the `next` slot.
+    Next,
+    /// To the worker that ran it last: the batch has many events.
+    Home,
+}
+
+/// Events in a batch that goes home. `benches/ratio.rs`, HTTP, CPU a request over that without home queues,
+/// where most batches are of 16 to 31 events: with 512 connections 0.91 to 0.97 (4: 0.92, 8: 0.99,
+/// 32: 0.95, 64: 1.00), with 64 connections 0.92 (4: 0.97, 8: 0.95, 32: 0.98).
+const MANY: usize = 16;
+
+/// The lanes that a worker has collected for each other worker during a batch.
+struct Outgoing(RefCell<Box<[VecDeque<ReadyLane>]>>);
+
+impl Outgoing {
+    fn new(workers: usize) -> Self {
+        Self(RefCell::new((0..workers).map(|_| VecDeque::new()).collect()))
+    }
+}
+
+/// The part of a worker's own half that code inside a poll uses.
+pub(crate) struct Local {
+    handle: SchedulerHandle,
+    /// When the slice began.
+    noted: Cell<u64>,
+    index: usize,
+    pub(crate) deque: Deque<ReadyLane>,
+    pub(crate) spare_lanes: FreeList<Box<Lane>>,
+    cache: Cache,
+    /// Whether the worker keeps memory and lanes for reuse.
+    pub(crate) reuses: bool,
+    /// The worker's thread, once something is pinned to it.
+    thread: Cell<Option<ThreadId>>,
+    /// Whether the worker runs a slice.
+    pub(crate) runs: Cell<bool>,
+    /// Whether the worker is handing out events: it wakes no other worker before all are handed out.
+    batching: Cell<bool>,
+    toward: Cell<Toward>,
+    outgoing: Outgoing,
+    /// How often a `when` over several lanes, or over a shared one, had to wait that was polled here.
+    pub(crate) waits: Cell<u64>,
+}
+
+thread_slot!(static LOCAL: Cell<*const Local> = Cell::new(ptr::null()));
+
+/// Calls `f` with the worker that this thread is, if any.
+#[inline]
+pub(crate) fn with<R>(f: impl FnOnce(Option<&Local>) -> R) -> R {
+    let local = LOCAL.with(Cell::get);
+    // SAFETY: `Local::enter` borrows the pointee until it takes the pointer out again, on this thread,
+    // and `f` cannot keep the reference.
+    f(unsafe { local.as_ref() })
+}
+
+/// The worker that this thread is, if any, as a number that no other worker has meanwhile.
+pub(crate) fn address() -> Option<usize> {
+    let local = LOCAL.with(Cell::get);
+    (!local.is_null()).then(|| local.addr())
+}
+
+/// The worker of that scheduler that this thread is, if it is one.
+pub(crate) fn index_in(scheduler: &Scheduler) -> Option<usize> {
+    with(|local| {
+        let own = local.filter(|local| ptr::eq(local.scheduler(), scheduler));
+        own.map(|local| local.index)
+    })
+}
+
+impl Local {
+    pub(crate) fn new(
+        handle: SchedulerHandle,
+        index: usize,
+        deque: Deque<ReadyLane>,
+        reuses: bool,
+    ) -> Self {
+        Self {
+            cache: Cache::new(Arc::clone(&handle.scheduler().shared_blocks), reuses),
+            outgoing: Outgoing::new(handle.scheduler().remotes.len()),
+            toward: Cell::new(Toward::Next),
+            noted: Cell::new(0),
+            handle,
+            waits: Cell::new(0),
+            index,
+            deque,
+            spare_lanes: FreeList::new(),
+            reuses,
+            thread: Cell::new(None),
+            runs: Cell::new(false),
+            batching: Cell::new(false),
+        }
+    }
+
+    /// Runs `f` with this thread as the worker.
+    #[inline]
+    pub(crate) fn enter<R>(&self, f: impl FnOnce() -> R) -> R {
+        struct Restore(*const Local);
+        impl Drop for Restore {
+            fn drop(&mut self) {
+                LOCAL.with(|local| local.set(self.0));
+            }
+        }
+        let _restore = Restore(LOCAL.with(|local| local.replace(self)));
+        self.cache.enter(f)
+    }
+
+    /// A slice begins.
+    #[inline]
+    pub(crate) fn note(&self, now: u64) {
+        self.noted.set(now);
+    }
+
+    /// When the slice began.
+    #[inline]
+    pub(crate) fn noted(&self) -> u64 {
+        self.noted.get()
+    }
+
+    pub(crate) fn handle(&self) -> &SchedulerHandle {
+        &self.handle
+    }
+
+    #[inline]
+    pub(crate) fn scheduler(&self) -> &Scheduler {
+        self.handle.scheduler()
+    }
+
+    #[inline]
+    pub(crate) fn remote(&self) -> &Remote {
+        &self.scheduler().remotes[self.index]
+    }
+
+    pub(crate) fn index(&self) -> usize {
+        self.index
+    }
+
+    /// From now on only this thread may be the worker, because a future that cannot leave it is pinned
+    /// here.
+    pub(crate) fn settle_down(&self) {
+        self.assert_on_its_thread();
+        self.thread.set(Some(this_thread()));
+    }
+
+    /// The thread that alone may be the worker, if there is one.
+    #[cfg(feature = "sim")]
+    pub(crate) fn thread(&self) -> Option<ThreadId> {
+        self.thread.get()
+    }
+
+    #[inline]
+    pub(crate) fn assert_on_its_thread(&self) {
+        if let Some(thread) = self.thread.get() {
+            let here = this_thread();
+            assert!(
+                thread == here,
+                "worker {} has futures of `spawn_local` and must stay on the thread {thread:?}, but is \
+                 stepped on {here:?}",
+                self.index
+            );
+        }
+    }
+
+    /// The pin of tasks that only this worker may run.
+    pub(crate) fn pin(&self) -> u32 {
+        pin_of(self.index)
+    }
+
+    /// Takes a lane that this worker has made runnable.
+    #[inline]
+    pub(crate) fn enqueue(&self, lane: ReadyLane, pin: u32) {
+        if pin != 0 {
+            // After a slice the worker looks at its inbox before it sleeps.
+            let is_own = pin & !CANCELLED_ANYWHERE == self.pin() && self.runs.get();
+            return if is_own { self.remote().put(lane) } else { self.scheduler().send(pin, lane) };
+        }
+        let Some(lane) = self.route(lane, Since::Scheduled) else { return };
+        if current::is_waking_behind() {
+            return self.put_behind(lane);
+        }
+        match self.toward.get() {
+            Toward::Next => {
+                if let Some(displaced) = self.remote().swap_next(Some(lane)) {
+                    self.deque.push(displaced);
+                }
+            }
+            Toward::Home => return self.collect(lane),
+        }
+        self.offer();
+    }
+
+    /// Puts a lane behind all others.
+    #[inline]
+    pub(crate) fn requeue(&self, lane: ReadyLane) {
+        let Some(lane) = self.route(lane, Since::Ran) else { return };
+        self.deque.push(lane);
+        self.offer();
+    }
+
+    /// Takes a lane that has filled its slice: it is next if a theft has freed a turn, and otherwise the
+    /// last.
+    #[inline]
+    pub(crate) fn put_back(&self, lane: ReadyLane) {
+        let remote = self.remote();
+        let alone = remote.has_next() || remote.is_unusual() || self.deque.len() == 0;
+        if alone || !remote.take_free_turn() {
+            self.requeue(lane);
+        } else if let Some(displaced) = remote.swap_next(Some(lane)) {
+            self.deque.push(displaced);
+        }
+    }
+
+    /// Returns the lane if it goes to this worker's own deque.
+    #[inline]
+    fn route(&self, lane: ReadyLane, since: Since) -> Option<ReadyLane> {
+        if self.remote().is_unusual() { self.route_unusual(lane, since) } else { Some(lane) }
+    }
+
+    #[cold]
+    fn route_unusual(&self, lane: ReadyLane, since: Since) -> Option<ReadyLane> {
+        let scheduler = self.scheduler();
+        if scheduler.common.has_classes() {
+            let behind = current::is_waking_behind();
+            scheduler.queue_by_class(Some(self.index), lane, since, behind);
+            return None;
+        }
+        scheduler.route(Some(self.index), lane, since)
+    }
+
+    /// Wakes a worker if this one has more lanes than the one that it runs next.
+    #[inline]
+    fn offer(&self) {
+        self.offer_beside(0);
+    }
+
+    /// As `offer`, with this number of lanes in the home queue.
+    #[inline]
+    fn offer_beside(&self, left: usize) {
+        if self.batching.get() {
+            return;
+        }
+        let runnable = self.deque.len() + usize::from(self.remote().has_next()) + left;
+        if runnable > 1 && self.scheduler().steals {
+            self.scheduler().notify();
+        }
+    }
+
+    /// Runs `f`, which hands out this number of events, and wakes other workers afterwards.
+    pub(crate) fn batch<R>(&self, events: usize, f: impl FnOnce() -> R) -> R {
+        struct Batch<'a> {
+            of: &'a Local,
+            homing: bool,
+        }
+        impl Drop for Batch<'_> {
+            fn drop(&mut self) {
+                self.of.batching.set(false);
+                self.of.toward.set(Toward::Next);
+                if self.homing { self.of.post() } else { self.of.offer() }
+            }
+        }
+        let homing = self.goes_home(events);
+        self.batching.set(true);
+        self.toward.set(if homing { Toward::Home } else { Toward::Next });
+        // Also runs when `f` panics: the lanes that `f` made runnable are there.
+        let _batch = Batch { of: self, homing };
+        self.enter(f)
+    }
+
+    /// Counts a wait of a `when` that is polled on this thread and does not wait as a call does.
+    pub(crate) fn count_wait(&self) {
+        self.waits.set(self.waits.get() + 1);
+    }
+}
+
+/// A batch of many events: the lanes that it makes runnable go to the workers that ran them last ([`home_queue`](super::home_queue)).
+impl Local {
+    /// Whether the lanes of a batch with this number of events go home. A policy may have named another worker than the home.
+    fn goes_home(&self, events: usize) -> bool {
+        let scheduler = self.scheduler();
+        events >= MANY && scheduler.remotes.len() > 1 && scheduler.policy.is_none()
+    }
+
+    /// Takes a lane that was made runnable during a batch that goes home.
+    fn collect(&self, lane: ReadyLane) {
+        match lane.lane().home() {
+            Some(home) if home != self.index() => {
+                self.outgoing.0.borrow_mut()[home].push_back(lane);
+            }
+            _ => self.deque.push(lane),
+        }
+    }
+
+    /// Takes a lane that is to run behind all lanes that are runnable here.
+    fn put_behind(&self, lane: ReadyLane) {
+        let left = self.remote().home_queue.put_one(lane);
+        self.offer_beside(left);
+    }
+
+    /// Ends a batch: leaves for every worker the lanes that were collected for it.
+    fn post(&self) {
+        let scheduler = self.scheduler();
+        let mut waits = self.deque.len() > 1;
+        for (worker, lanes) in self.outgoing.0.borrow_mut().iter_mut().enumerate() {
+            if !lanes.is_empty() {
+                scheduler.remotes[worker].home_queue.put(lanes);
+                waits |= !scheduler.call(worker);
+            }
+        }
+        if waits {
+            scheduler.notify();
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! The part of a worker that other threads may access.
+
+use super::counters::{Counters, LocalTaskCount};
+use super::home_queue::HomeQueue;
+use super::inbox::Inbox;
+use super::running::Running;
+use super::task_counts::TaskCounts;
+use crate::hooks::slots::WorkerSlot;
+use crate::kernel::color::Color;
+use crate::kernel::lane::{Lane, ReadyLane};
+use crate::kernel::queue::Stealer;
+use crate::sync::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use std::ptr::{self, NonNull};
+
+/// The pin of tasks that only this worker may run.
+pub(crate) fn pin_of(worker: usize) -> u32 {
+    u32::try_from(worker + 1).expect("fewer than 2¹⁶ workers")
+}
+
+/// In a pin: once the worker has gone, any thread that cancels tasks may cancel this one.
+pub(crate) const CANCELLED_ANYWHERE: u32 = 1 << 31;
+
+/// The index of the pin's worker, counted from 0; for a guest, a number that no worker has.
+pub(crate) fn index_of(pin: u32) -> usize {
+    (pin & !CANCELLED_ANYWHERE) as usize - 1
+}
+
+/// The most turns that are kept for a lane that fills its slices: some 13 ms of a worker from which
+/// others steal again and again.
+const MOST_FREE_TURNS: usize = 64;
+
+/// A worker as other threads see it.
+pub(crate) struct Remote {
+    pub(crate) stealer: Stealer<ReadyLane>,
+    /// The lane that the worker runs next: the one that it made runnable last. One word, so that a thief
+    /// can take it when the worker stays in one poll for long.
+    next: AtomicPtr<Lane>,
+    /// Whether the worker has to look at more than its deque: set once.
+    unusual: AtomicBool,
+    /// Lanes whose next task is pinned to the worker.
+    inbox: Inbox,
+    /// Lanes that the worker ran last, and that others have made runnable.
+    pub(crate) home_queue: HomeQueue,
+    /// Odd while the worker runs a slice; grows by one when a slice begins and when it ends.
+    beat: AtomicU64,
+    /// About when the worker's last slice began.
+    slice_start: AtomicU64,
+    pub(crate) running: Running,
+    /// See [`Remote::add_free_turns`].
+    free_turns: AtomicUsize,
+    pub(crate) local_tasks: LocalTaskCount,
+    pub(crate) counters: Counters,
+    pub(crate) tasks: TaskCounts,
+    /// What listeners keep here ([`hooks`](crate::hooks)).
+    pub(crate) slot: WorkerSlot,
+}
+
+impl Remote {
+    pub(crate) fn new(stealer: Stealer<ReadyLane>, ring_bytes: usize) -> Self {
+        Self {
+            stealer,
+            next: AtomicPtr::new(ptr::null_mut()),
+            unusual: AtomicBool::new(false),
+            inbox: Inbox::new(),
+            home_queue: HomeQueue::new(),
+            beat: AtomicU64::new(0),
+            slice_start: AtomicU64::new(0),
+            running: Running::new(),
+            free_turns: AtomicUsize::new(0),
+            local_tasks: LocalTaskCount::new(),
+            counters: Counters::default(),
+            tasks: TaskCounts::default(),
+            slot: WorkerSlot::new(ring_bytes),
+        }
+    }
+
+    /// Puts a lane into the `next` slot and returns the lane that was there.
+    #[inline]
+    pub(crate) fn swap_next(&self, lane: Option<ReadyLane>) -> Option<ReadyLane> {
+        let lane = lane.map_or(ptr::null_mut(), ReadyLane::into_raw);
+        // Ordering: Release hands the lane to the thread that takes it out with Acquire.
+        let old = NonNull::new(self.next.swap(lane, Ordering::AcqRel))?;
+        // SAFETY: put in by `into_raw`, and the swap took it out once.
+        Some(unsafe { ReadyLane::from_raw(old) })
+    }
+
+    /// Takes the lane in the `next` slot, with a cheap look first.
+    #[inline]
+    pub(crate) fn take_next(&self) -> Option<ReadyLane> {
+        if self.has_next() { self.swap_next(None) } else { None }
+    }
+
+    /// Whether a lane waits here that another worker could take. Looks at the home queue before the
+    /// deque, because lanes go from the former to the latter.
+    pub(crate) fn has_stealable(&self) -> bool {
+        self.has_next() || !self.home_queue.is_empty() || !self.stealer.is_empty()
+    }
+
+    #[inline]
+    pub(crate) fn has_next(&self) -> bool {
+        // Ordering: a hint only; the swap decides.
+        !self.next.load(Ordering::Relaxed).is_null()
+    }
+
+    /// Takes the `next` lane, for a thief, if the worker has been in one slice since `before`.
+    pub(crate) fn steal_next(&self, before: u64) -> Option<ReadyLane> {
+        // Ordering: hints only; the swap decides.
+        let late = self.beat.load(Ordering::Relaxed) % 2 == 1
+            && self.slice_start.load(Ordering::Relaxed) < before;
+        if late { self.take_next() } else { None }
+    }
+
+    /// A theft has taken this number of lanes, half of all, out of this worker's queue. As many turns
+    /// become free, and a lane that fills its slices may use them, a few in a row. So a color with much
+    /// to do is soon alone on its worker, and a round of the queue, with those turns, takes no longer
+    /// than it did before the theft.
+    pub(crate) fn add_free_turns(&self, lanes: usize) {
+        // Ordering: a hint. Two thieves, or a thief and the owner, may undo each other's change.
+        let turns = self.free_turns.load(Ordering::Relaxed) + lanes;
+        self.free_turns.store(turns.min(MOST_FREE_TURNS), Ordering::Relaxed);
+    }
+
+    /// Sets the free turns of the owner, whose queue was empty, to the number of lanes that a theft has brought.
+    /// The earlier free turns end, because the lanes that they came from are gone. Owner only.
+    pub(crate) fn set_free_turns(&self, lanes: usize) {
+        // Ordering: as in `add_free_turns`.
+        self.free_turns.store(lanes.min(MOST_FREE_TURNS), Ordering::Relaxed);
+    }
+
+    /// Uses a free turn, if there is one. Owner only.
+    pub(crate) fn take_free_turn(&self) -> bool {
+        // Ordering: as in `add_free_turns`.
+        let turns = self.free_turns.load(Ordering::Relaxed);
+        self.free_turns.store(turns.saturating_sub(1), Ordering::Relaxed);
+        turns > 0
+    }
+
+    #[inline]
+    pub(crate) fn is_unusual(&self) -> bool {
+        // Ordering: a hint: a worker that has yet to see it works as before (`classes.rs`).
+        self.unusual.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_unusual(&self) {
+        // Ordering: as in `is_unusual`.
+        self.unusual.store(true, Ordering::Relaxed);
+    }
+
+    /// Leaves a lane that only this worker may run.
+    pub(crate) fn put(&self, lane: ReadyLane) {
+        self.inbox.put(lane);
+    }
+
+    #[inline]
+    pub(crate) fn take_inbox(&self) -> Option<ReadyLane> {
+        self.inbox.take()
+    }
+
+    pub(crate) fn has_inbox(&self) -> bool {
+        self.inbox.has_some()
+    }
+
+    #[inline]
+    pub(crate) fn begin_slice(&self, now: u64, color: Color) {
+        self.running.begin(color);
+        // Ordering: hints for the backstop and for thieves; written by the worker only. Release hands over what the
+        // slice is (`slice`).
+        self.slice_start.store(now, Ordering::Relaxed);
+        self.beat.store(self.beat.load(Ordering::Relaxed) + 1, Ordering::Release);
+    }
+
+    /// The serial number of the slice that the worker is inside of, and its start. If the worker's beat has changed
+    /// afterwards, the start may be that of a later slice.
+    pub(crate) fn slice(&self) -> Option<(u64, u64)> {
+        // Ordering: see `begin_slice`.
+        let beat = self.beat.load(Ordering::Acquire);
+        (beat % 2 == 1).then(|| (beat, self.slice_start.load(Ordering::Relaxed)))
+    }
+
+    #[inline]
+    pub(crate) fn end_slice(&self) {
+        // Ordering: as in `begin_slice`.
+        self.beat.store(self.beat.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn beat(&self) -> u64 {
+        // Ordering: hint only.
+        self.beat.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,141 @@
+//! Shutdown: every task is cancelled by its lane's holder, on its color, and dropped once (G8).
+//!
+//! 1. `closing` is set: from now on a task whose turn comes is cancelled instead of polled, and a
+//!    lane that becomes idle with waiting tasks aborts them.
+//! 2. Every lane of the table gets a node that aborts its waiting tasks; a lane with waiting tasks is in the table.
+//!    Aborting puts each task on its lane, where its turn comes. A task that keeps its lane would never let that
+//!    node have its turn, so each such task is aborted directly (`lane/section/parked.rs`).
+//! 3. `told` is set: when all workers are parked there is nothing left, and they stop. The exception is a
+//!    task that only one worker may drop, and that waits for a thread that is no worker: `local_tasks.rs`.
+//! 4. From then on another thread itself runs the lanes that it makes runnable, by a late spawn or a dropped
+//!    cell: [`Scheduler::cancel`]. So a thread that goes on spawning cannot keep the workers from stopping.
+//!    It may have injected a lane, or sent one to a worker, just before the workers stop. The thread that
+//!    sees both the lane and the stop runs it: [`Scheduler::drain`].
+
+use super::Scheduler;
+use super::remote::{CANCELLED_ANYWHERE, Remote, index_of};
+use crate::kernel::lane::{ReadyLane, Runner, Slice};
+use crate::sync::{Ordering, fence};
+use crossbeam_utils::CachePadded;
+
+impl Scheduler {
+    /// Cancels all tasks and lets the workers stop. They may need any time for it: a poll is not
+    /// interrupted. A second call does nothing.
+    pub fn shut_down(&self) {
+        if !self.common.close() {
+            return;
+        }
+        self.common.slot.close();
+        // A lane that is not in the table has no waiting task: it is queued, and its tasks will be cancelled,
+        // or it is running, and will see the flag when it enters itself.
+        let mut lanes = self.table.all();
+        // The table's own order depends on serial numbers that other runtimes take part in: a
+        // simulation could not be run again.
+        lanes.sort_by_key(|lane| lane.color());
+        for lane in lanes {
+            lane.close();
+        }
+        // A task that is in no list is in a poll, and will find the list closed, or its lane is queued.
+        for task in self.common.sections.close() {
+            task.abort();
+        }
+        // Ordering: pairs with the Acquire in `may_stop`.
+        self.told.store(true, Ordering::Release);
+        for worker in 0..self.remotes.len() {
+            self.park.unpark(worker);
+        }
+    }
+
+    /// Whether the workers have stopped, or are about to.
+    #[must_use]
+    pub fn has_stopped(&self) -> bool {
+        // Ordering: see `may_stop`.
+        self.stopped.load(Ordering::SeqCst)
+    }
+
+    /// Whether every lane has a request to cancel its tasks.
+    pub(super) fn is_told(&self) -> bool {
+        // Ordering: pairs with the Release in `shut_down`: each request to cancel is in a queue, or done.
+        self.told.load(Ordering::Acquire)
+    }
+
+    /// Runs a lane that was just injected, if no worker is left to take it.
+    pub(super) fn drain_if_stopped(&self) {
+        // Ordering: pairs with the swap in `may_stop`: either the worker that stops last sees the lane when
+        // it drains, or this thread sees that the workers have stopped.
+        fence(Ordering::SeqCst);
+        if self.has_stopped() {
+            self.drain();
+        }
+    }
+
+    /// Runs all runnable lanes, cancelling their tasks, until none is left.
+    pub(super) fn drain(&self) {
+        // Ordering: as in `drain_if_stopped`.
+        fence(Ordering::SeqCst);
+        while let Some(lane) = self.any_ready() {
+            self.cancel(lane);
+        }
+        self.classes.forget();
+    }
+
+    /// Runs a lane on this thread until it is idle, cancelling all its tasks.
+    pub(super) fn cancel(&self, mut lane: ReadyLane) {
+        loop {
+            match lane.run(&mut Cancel { all_gone: self.has_stopped() }) {
+                Slice::Over => return,
+                Slice::More(rest) => lane = rest,
+                // The workers have stopped just now.
+                Slice::Elsewhere(rest, pin)
+                    if self.has_gone(pin) && pin & CANCELLED_ANYWHERE != 0 =>
+                {
+                    lane = rest;
+                }
+                // A task that is pinned to a worker which the program dropped before it stopped can be
+                // dropped on no other thread: it leaks. A worker that stops, and a guest, stay until all
+                // their pinned tasks are done.
+                Slice::Elsewhere(lane, pin) if self.has_gone(pin) => {
+                    let _leaked = lane.into_raw();
+                    return;
+                }
+                Slice::Elsewhere(lane, pin) => {
+                    self.send(pin, lane);
+                    self.drain_if_stopped();
+                    return;
+                }
+            }
+        }
+    }
+
+    fn has_gone(&self, pin: u32) -> bool {
+        self.has_stopped() && index_of(pin) < self.remotes.len()
+    }
+
+    fn any_ready(&self) -> Option<ReadyLane> {
+        let of_worker = |remote: &CachePadded<Remote>| {
+            let queued = remote.take_next().or_else(|| remote.stealer.steal());
+            queued.or_else(|| remote.take_inbox()).or_else(|| remote.home_queue.take())
+        };
+        let plain = self.injector.pop().or_else(|| self.remotes.iter().find_map(of_worker));
+        plain.or_else(|| self.classes.any_ready())
+    }
+}
+
+/// Runs a lane without a worker, to cancel its tasks.
+struct Cancel {
+    all_gone: bool,
+}
+
+impl Runner for Cancel {
+    fn may_run(&self, pin: u32) -> bool {
+        pin == 0 || self.all_gone && pin & CANCELLED_ANYWHERE != 0
+    }
+
+    fn is_closing(&self) -> bool {
+        true
+    }
+
+    fn count_turn(&mut self, _: i64) -> bool {
+        true
+    }
+}

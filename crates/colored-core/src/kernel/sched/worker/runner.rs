@@ -1,0 +1,48 @@
+//! One slice on a worker.
+
+use crate::hooks::looks;
+use crate::kernel::lane::Runner;
+use crate::kernel::sched::pace::Pace;
+use crate::kernel::sched::remote::{CANCELLED_ANYWHERE, Remote};
+use crate::kernel::sched::scheduler::Scheduler;
+use crate::kernel::task::Named;
+
+/// One slice on a worker.
+pub(crate) struct SliceRunner<'a> {
+    pub(crate) scheduler: &'a Scheduler,
+    pub(crate) remote: &'a Remote,
+    pub(crate) pin: u32,
+    pub(crate) max_nanos: u64,
+    pub(crate) polls: u32,
+    /// What the other turns may weigh.
+    pub(crate) left: i64,
+    pub(crate) start: u64,
+    pub(crate) pace: &'a mut Pace,
+}
+
+impl Runner for SliceRunner<'_> {
+    #[inline]
+    fn may_run(&self, pin: u32) -> bool {
+        pin == 0 || pin & !CANCELLED_ANYWHERE == self.pin
+    }
+
+    #[inline]
+    fn is_closing(&self) -> bool {
+        self.scheduler.is_closing()
+    }
+
+    #[inline]
+    fn begin_turn(&self, task: Option<Named>) {
+        self.remote.running.begin_turn(task);
+    }
+
+    #[inline]
+    fn count_turn(&mut self, weight: i64) -> bool {
+        self.polls += 1;
+        self.left -= weight;
+        if self.pace.tick(self.scheduler) {
+            looks::looked(self.remote, self.pace, true);
+        }
+        self.left > 0 && self.pace.now - self.start < self.max_nanos
+    }
+}

@@ -1,0 +1,102 @@
+//! A task: one future, its state and its output, in one allocation.
+//!
+//! # Access to the parts
+//!
+//! | part | touched by |
+//! |---|---|
+//! | `node` | the chain it is in; the owner that may move it ([`state`]) |
+//! | `state` | every thread, atomically |
+//! | `lane` | the owner that may move the node; a thread that keeps the task alive may ask which it is |
+//! | `live` | the holder of the task's lane |
+//! | `records`, `leaf` | the owner that may move the node ([`record`], [`leaf`]) |
+//! | future | the holder of the task's lane |
+//! | output | the holder until `COMPLETE`, then the handle; with no handle the holder drops it |
+//! | joiner's waker | the handle while `JOINER` is clear, the holder at the end while it is set |
+//!
+//! # References
+//!
+//! One belongs to the runtime until the task is complete and unlinked, one to the handle, one to every waker and open
+//! section. The runtime's reference is why a shutdown finds a task that waits for a wake-up that never comes, and why a
+//! wake that won the right to schedule may use the task without one of its own.
+//!
+//! The layer does not know lanes: it calls the layer above through [`Schedule`].
+
+mod cell;
+mod deadlock;
+mod error;
+mod header;
+mod id;
+mod join;
+mod leaf;
+mod live;
+mod name;
+mod panic;
+mod record;
+mod section;
+#[cfg(feature = "leaves")]
+mod shown;
+mod state;
+mod waker;
+
+pub use self::deadlock::Deadlock;
+pub use self::error::JoinError;
+pub use self::id::Id;
+pub use self::leaf::Leaf;
+pub use self::name::{NameFor, TaskName, task_name};
+pub use self::panic::TaskPanic;
+pub use self::record::How;
+
+pub(crate) use self::cell::Cell;
+pub(crate) use self::deadlock::{Link, Named};
+pub(crate) use self::header::TaskRef;
+pub(crate) use self::join::{Abort, Join};
+pub(crate) use self::live::LiveList;
+#[cfg(all(test, colored_loom))]
+pub(crate) use self::record::Records;
+pub(crate) use self::record::{Cause, Record};
+pub(crate) use self::section::Section;
+pub(crate) use self::state::{Ended, Kept, Wants};
+pub(crate) use self::waker::table as waker_table;
+
+use crate::kernel::queue::Node;
+use std::any::Any;
+use std::ptr::NonNull;
+use std::task::RawWakerVTable;
+
+/// The lane to which a task goes when it becomes ready. The lane above implements this, and a recorder stands in for it
+/// in the models.
+pub(crate) trait Schedule: Copy + PartialEq + Send + Sync + 'static {
+    /// The type that it points to, for a word that several threads read.
+    type Target;
+
+    fn into_raw(self) -> NonNull<Self::Target>;
+
+    /// Takes a pointer that [`Schedule::into_raw`] returned.
+    fn from_raw(raw: NonNull<Self::Target>) -> Self;
+
+    /// The table of its tasks' wakers. A static, and not a constant, which may have another address in each crate:
+    /// tasks recognize their own wakers by it.
+    fn waker_table() -> &'static RawWakerVTable;
+
+    /// Has the task scheduled again when its poll ends, if this thread polls it; false if it does not.
+    fn mark_yielded(task: TaskRef<Self>) -> bool;
+
+    /// The task has panicked, on this thread: its poll, or the destructor of its future.
+    fn panicked(_task: TaskRef<Self>, _payload: &(dyn Any + Send)) {}
+
+    /// Takes the node of a task that has just become ready. Called at most once per readiness.
+    ///
+    /// # Safety
+    ///
+    /// `self` is the task's lane, read by the owner that may move the node, and the caller is that owner. After the
+    /// call it is not the owner, and may use the task only if it has a reference.
+    unsafe fn schedule(self, node: NonNull<Node>);
+
+    /// Takes a task that has kept its lane and has just become ready: the lane goes on, with this
+    /// node at its head.
+    ///
+    /// # Safety
+    ///
+    /// As for `schedule`, and the task has kept the lane: the caller has the right to run it.
+    unsafe fn resume(self, node: NonNull<Node>);
+}

@@ -1,0 +1,368 @@
+//! A list of records in each task: the waits of the task.
+//!
+//! A future that returns `Pending` inside a task has a [`Record`] in the list of that task, from its first such poll
+//! until it is ready or dropped. An open section has one too. The search for deadlocks, and a dump of the waiting
+//! tasks, read the lists.
+//!
+//! # Access
+//!
+//! The list belongs to the owner that may move the task's node (`state.rs`): in a poll, that is the thread that polls.
+//! So a wait that begins and ends in polls of its task costs no atomic operation. A reader takes that right for itself
+//! while the task waits ([`TaskRef::claim`](super::TaskRef::claim)), or knows that no thread can poll the task because
+//! the task's lane is blocked.
+//!
+//! A future may also end elsewhere: it was moved to another task, or taken out and dropped by some thread; and its task
+//! may be complete by then. The word of the record decides which side frees it:
+//!
+//! | word | the record is | changed by |
+//! |---|---|---|
+//! | `LISTED` | in the list; the future has it | |
+//! | `PINNED` | the same, and a reader looks at the target of the wait | a reader, for some instructions |
+//! | `LEFT` | in the list; the future has gone | the future, outside a poll of the task |
+//! | `LONE` | in no list; the future has it | the end of the task |
+//!
+//! `LEFT` and `LONE` are reached from `LISTED` only, by an exchange: so the future or the list, whichever is second,
+//! frees the record. While a record is `PINNED`, its future cannot go on: the target that it points to is alive.
+
+use super::Deadlock;
+use crate::kernel::memory::Boxed;
+use crate::sync::{AtomicU32, Ordering, UnsafeCell, spin_loop};
+use std::any::Any;
+use std::iter;
+use std::ops::Deref;
+use std::panic::Location;
+use std::ptr::NonNull;
+
+const LISTED: u32 = 0;
+const PINNED: u32 = 1;
+const LEFT: u32 = 2;
+const LONE: u32 = 3;
+
+/// How a task uses the color that it waits for.
+#[derive(Debug)]
+pub struct How {
+    /// For the text of a [`Deadlock`]: the words between the task and the color.
+    pub(crate) text: &'static str,
+    /// The task enters together with other readers.
+    pub(crate) is_shared: bool,
+}
+
+impl How {
+    /// A wait that a [`Deadlock`] describes by `text`: the words between the task and the color.
+    #[must_use]
+    pub const fn new(text: &'static str) -> Self {
+        Self { text, is_shared: false }
+    }
+}
+
+/// The target of a wait, as the layer above knows it.
+#[derive(Clone, Copy)]
+pub(crate) struct Cause {
+    pub(crate) how: &'static How,
+    pub(crate) site: &'static Location<'static>,
+    /// How to ask about the waits that follow.
+    pub(crate) kind: &'static (dyn Any + Send + Sync),
+    pub(crate) what: *const (),
+    pub(crate) beside: *const (),
+}
+
+/// A wait of a task, or an open section.
+pub(crate) struct Record {
+    word: AtomicU32,
+    is_section: bool,
+    /// The task, by its address.
+    owner: *const (),
+    place: UnsafeCell<Place>,
+    cause: Cause,
+    /// When the wait began, as far as the thread knew: nanoseconds of the scheduler.
+    since: u64,
+    told: UnsafeCell<Option<Deadlock>>,
+}
+
+struct Place {
+    previous: Option<Listed>,
+    next: Option<Listed>,
+    /// The innermost section that is polled when this is.
+    section: Option<NonNull<Record>>,
+}
+
+impl Record {
+    /// A record that is in no list.
+    #[inline]
+    pub(crate) fn allocate(
+        owner: *const (),
+        cause: Cause,
+        section: Option<NonNull<Self>>,
+        since: u64,
+        is_section: bool,
+    ) -> NonNull<Self> {
+        let record = Self {
+            word: AtomicU32::new(LISTED),
+            is_section,
+            owner,
+            place: UnsafeCell::new(Place { previous: None, next: None, section }),
+            cause,
+            since,
+            told: UnsafeCell::new(None),
+        };
+        Boxed::new(record).into_raw()
+    }
+
+    pub(crate) fn is_section(&self) -> bool {
+        self.is_section
+    }
+
+    pub(crate) fn cause(&self) -> &Cause {
+        &self.cause
+    }
+
+    pub(crate) fn since(&self) -> u64 {
+        self.since
+    }
+
+    /// Whether it is in the list of the task at this address, which is alive, and the future has it.
+    #[inline]
+    pub(crate) fn is_of(&self, task: *const ()) -> bool {
+        // Ordering: the future asks, so this is `LISTED` or `PINNED`, or `LONE`. The end of the task comes before all
+        // that another task at the same address does.
+        self.owner == task && self.word.load(Ordering::Relaxed) != LONE
+    }
+
+    /// Whether the future still waits. Called by a reader.
+    pub(crate) fn is_listed(&self) -> bool {
+        // Ordering: Acquire pairs with the Release of `leave`: all that the future did before is visible.
+        self.word.load(Ordering::Acquire) != LEFT
+    }
+
+    /// The section that the wait is in.
+    ///
+    /// # Safety
+    ///
+    /// No thread polls the task meanwhile.
+    pub(crate) unsafe fn section(&self) -> Option<NonNull<Self>> {
+        // SAFETY: only polls of the task change the section, and the caller promises that none runs meanwhile.
+        self.place.with(|place| unsafe { (*place).section })
+    }
+
+    /// # Safety
+    ///
+    /// The caller polls the task.
+    #[inline]
+    pub(crate) unsafe fn set_section(&self, section: Option<NonNull<Self>>) {
+        // SAFETY: the caller promises that it polls the task, so no other thread reads or writes it.
+        self.place.with_mut(|place| unsafe { (*place).section = section });
+    }
+
+    /// Stores the deadlock that the wait is to end with.
+    ///
+    /// # Safety
+    ///
+    /// The caller has claimed the task.
+    pub(crate) unsafe fn tell(&self, deadlock: Deadlock) {
+        // SAFETY: only a claim writes the error and only a poll reads it. The caller has claimed the task, so no poll
+        // runs yet.
+        self.told.with_mut(|told| unsafe { *told = Some(deadlock) });
+    }
+
+    /// The deadlock that the wait is to end with, if there is one.
+    ///
+    /// # Safety
+    ///
+    /// The caller polls the task.
+    #[inline]
+    pub(crate) unsafe fn take_told(&self) -> Option<Deadlock> {
+        // SAFETY: only a claim writes the error. The caller polls the task, so every claim is over.
+        let is_told = self.told.with(|told| unsafe { (*told).is_some() });
+        // SAFETY: the caller still polls the task, so no claim has begun since, and only this thread uses the error.
+        if is_told { self.told.with_mut(|told| unsafe { (*told).take() }) } else { None }
+    }
+
+    /// Calls `f` while the future cannot go; `None` if it has gone. `f` runs no foreign code, and does not wait.
+    pub(crate) fn pinned<R>(&self, f: impl FnOnce(&Cause) -> R) -> Option<R> {
+        loop {
+            // Ordering: Acquire pairs with the Release of a reader before, and of the poll that has listed the record
+            // (by the claim).
+            match self.word.compare_exchange(LISTED, PINNED, Ordering::Acquire, Ordering::Relaxed) {
+                Ok(_) => break,
+                Err(PINNED) => spin_loop(),
+                Err(_) => return None,
+            }
+        }
+        let result = f(&self.cause);
+        // Ordering: Release orders the reads before the end of the future, which acquires.
+        self.word.store(LISTED, Ordering::Release);
+        Some(result)
+    }
+
+    /// The future goes, outside a poll of the task.
+    ///
+    /// # Safety
+    ///
+    /// The caller is the future, and does not use the record again.
+    #[cold]
+    pub(crate) unsafe fn leave(record: NonNull<Self>) {
+        loop {
+            // SAFETY: the caller is the future, which has the record until it gives it up below.
+            let word = unsafe { &record.as_ref().word };
+            // Ordering: Release orders the future's use before the list frees the record; Acquire takes what a reader,
+            // or the end of the task, has done.
+            match word.compare_exchange(LISTED, LEFT, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => return,
+                Err(PINNED) => spin_loop(),
+                // SAFETY: the word is `LONE`: the list has released the record, so only the future has it.
+                Err(_) => return unsafe { free(record) },
+            }
+        }
+    }
+}
+
+/// # Safety
+///
+/// Neither the future nor the list has the record any more.
+#[inline]
+unsafe fn free(record: NonNull<Record>) {
+    // SAFETY: `Record::allocate` made it, and the caller promises that neither the future nor the list has it.
+    drop(unsafe { Boxed::from_raw(record) });
+}
+
+/// A record in a list, or one that is added. Who has one may use its place: the record is alive, and the list is this
+/// thread's alone. A list frees no record before the record is out of the list, so a listed one leads to others.
+#[derive(Clone, Copy)]
+struct Listed(NonNull<Record>);
+
+impl Listed {
+    /// # Safety
+    ///
+    /// The record is in a list that is this thread's alone for as long as the value is used, or is about to be added.
+    #[inline]
+    unsafe fn new(record: NonNull<Record>) -> Self {
+        Self(record)
+    }
+
+    #[inline]
+    fn with_place<R>(self, f: impl FnOnce(&mut Place) -> R) -> R {
+        self.place.with_mut(|place| {
+            // SAFETY: `new` was promised that the list is this thread's alone, and `f` cannot reach the place again.
+            f(unsafe { &mut *place })
+        })
+    }
+}
+
+impl Deref for Listed {
+    type Target = Record;
+
+    #[inline]
+    fn deref(&self) -> &Record {
+        // SAFETY: `new` was promised that the record is in a list, and so alive.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+/// The list of one task, the youngest record first.
+pub(crate) struct Records {
+    first: Option<Listed>,
+}
+
+impl Records {
+    pub(crate) const fn new() -> Self {
+        Self { first: None }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.first.is_none()
+    }
+
+    /// Adds a fresh record. First frees the records at this end of the list whose futures have gone: so never more of
+    /// these are left than futures that waited at once.
+    ///
+    /// # Safety
+    ///
+    /// The caller polls the task.
+    #[inline]
+    pub(crate) unsafe fn insert(&mut self, record: NonNull<Record>) {
+        while let Some(left) = self.first.filter(|first| !first.is_listed()) {
+            // SAFETY: the word is `LEFT`, so the future has gone; the record is in this list, and the caller polls the
+            // task.
+            unsafe { self.remove(left.0) };
+        }
+        // SAFETY: the record is fresh, and the list belongs to the caller, which polls the task.
+        let record = unsafe { Listed::new(record) };
+        let next = self.first.replace(record);
+        record.with_place(|place| place.next = next);
+        if let Some(next) = next {
+            next.with_place(|place| place.previous = Some(record));
+        }
+    }
+
+    /// Takes a record out, and frees it.
+    ///
+    /// # Safety
+    ///
+    /// It is in this list, the caller polls the task, and the future has gone or is the caller.
+    #[inline]
+    pub(crate) unsafe fn remove(&mut self, record: NonNull<Record>) {
+        // SAFETY: the caller promises that the record is in the list, which belongs to the caller while it polls the
+        // task.
+        let listed = unsafe { Listed::new(record) };
+        let (previous, next) = listed.with_place(|place| (place.previous, place.next));
+        match previous {
+            Some(previous) => previous.with_place(|place| place.next = next),
+            None => self.first = next,
+        }
+        if let Some(next) = next {
+            next.with_place(|place| place.previous = previous);
+        }
+        if listed.is_section {
+            self.leave_section(record);
+        }
+        // SAFETY: the record is in no list now, and the caller promises that the future has gone, or is the caller.
+        unsafe { free(record) };
+    }
+
+    /// The remaining waits are no longer inside that section.
+    #[cold]
+    fn leave_section(&self, section: NonNull<Record>) {
+        for record in self.listed() {
+            record.with_place(|place| {
+                place.section.take_if(|own| *own == section);
+            });
+        }
+    }
+
+    /// Empties the list: the task is complete. Frees the records whose futures have gone.
+    ///
+    /// # Safety
+    ///
+    /// Only the caller has a right to the task.
+    #[cold]
+    pub(crate) unsafe fn dissolve(&mut self) {
+        while let Some(record) = self.first {
+            self.first = record.with_place(|place| place.next);
+            // Ordering: Release orders this thread's use before the future frees the record; Acquire takes
+            // what the future has done. The future cannot free the record before this exchange gives it away.
+            let lone =
+                record.word.compare_exchange(LISTED, LONE, Ordering::AcqRel, Ordering::Acquire);
+            if lone.is_err() {
+                // SAFETY: the word is `LEFT`, so the future has gone. It is not `PINNED`: only the caller has a right
+                // to the task.
+                unsafe { free(record.0) };
+            }
+        }
+    }
+
+    /// All records, the youngest first.
+    ///
+    /// # Safety
+    ///
+    /// No other code changes the list while the iterator is used.
+    pub(crate) unsafe fn iter(&self) -> impl Iterator<Item = NonNull<Record>> {
+        self.listed().map(|record| record.0)
+    }
+
+    fn listed(&self) -> impl Iterator<Item = Listed> + use<> {
+        iter::successors(self.first, |record| {
+            // SAFETY: the list is this thread's alone, or no code changes it (`iter`).
+            record.place.with(|place| unsafe { (*place).next })
+        })
+    }
+}
