@@ -12,6 +12,7 @@ mod lengths;
 mod links;
 mod pages;
 mod questions;
+mod skips;
 mod source;
 mod unsafe_code;
 
