@@ -13,6 +13,7 @@ mod lengths;
 mod links;
 mod pages;
 mod questions;
+mod skips;
 mod source;
 mod unsafe_code;
 

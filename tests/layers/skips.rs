@@ -1,0 +1,81 @@
+//! What jobs of `.ci/run` leave out: each line has a reason, and names a test that there is.
+
+use super::{FILES, assert_none, root};
+use std::collections::BTreeSet;
+use std::fs;
+
+/// The lists, and which word of a line is the part of a test's name.
+const LISTS: [(&str, usize); 2] = [(".ci/miri-skips", 0), (".ci/skips", 1)];
+
+/// What an emulator does wrong: its name, and a case.
+const EMULATORS: &str = "tests/emulators/faults";
+
+/// The words and the reason of each line.
+fn lines(file: &str) -> Vec<(Vec<String>, String)> {
+    let text = fs::read_to_string(root().join(file)).expect("the list is there");
+    let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let parts = lines.map(|line| {
+        let (words, reason) = line.split_once('#').unwrap_or((line, ""));
+        (words.split_whitespace().map(str::to_owned).collect(), reason.trim().to_owned())
+    });
+    parts.collect()
+}
+
+/// The functions and the modules, each beside its modules' names.
+fn names() -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for file in FILES.keys() {
+        names.extend(file.trim_end_matches(".rs").split('/').map(str::to_owned));
+        let text = fs::read_to_string(root().join(file)).expect("the file can be read");
+        let functions = text.split("fn ").skip(1);
+        let ends = |c: char| !c.is_alphanumeric() && c != '_';
+        names.extend(functions.filter_map(|rest| Some(rest.split(ends).next()?.to_owned())));
+    }
+    names
+}
+
+fn exists(names: &BTreeSet<String>, part: &str) -> bool {
+    let mut parts = part.split("::").filter(|part| !part.is_empty());
+    parts.all(|part| names.iter().any(|name| name.contains(part)))
+}
+
+#[test]
+fn what_is_skipped_is_there_and_has_a_reason() {
+    let (names, mut faults) = (names(), Vec::new());
+    for (file, word) in LISTS {
+        let lines = lines(file);
+        assert!(!lines.is_empty(), "{file} has another form now");
+        for (words, reason) in lines {
+            match words.get(word) {
+                Some(part) if reason.is_empty() => faults.push(format!("{file}: {part}: why?")),
+                Some(part) if exists(&names, part) => {}
+                _ => faults.push(format!("{file}: there is no test {words:?}")),
+            }
+        }
+    }
+    assert_none(faults);
+}
+
+/// A reason such as `wine: a_case` is in the list of the control program.
+#[test]
+fn what_is_skipped_for_an_emulator_is_its_fault() {
+    let faults: BTreeSet<_> = lines(EMULATORS).into_iter().map(|(words, _)| words).collect();
+    let emulators: BTreeSet<_> = faults.iter().map(|words| words[0].clone()).collect();
+    let mut unproved = Vec::new();
+    for (words, reason) in lines(".ci/skips") {
+        let Some((emulator, cases)) = reason.split_once(": ") else { continue };
+        let is_listed = |case: &str| faults.contains(&[emulator.to_owned(), case.to_owned()][..]);
+        if emulators.contains(emulator) && !cases.split(", ").all(is_listed) {
+            unproved.push(format!("{words:?}: {EMULATORS} has no {reason}"));
+        }
+    }
+    assert_none(unproved);
+}
+
+#[test]
+fn a_test_that_is_gone_is_found() {
+    let names = names();
+    assert!(exists(&names, "skips::what_is_skipped"));
+    assert!(exists(&names, "layers::"));
+    assert!(!exists(&names, "what_is_skipped_is_nowhere"));
+}
