@@ -63,7 +63,7 @@ const ROWS: [(&str, Run); 8] = [
         let (one, other) = (cell(&on, 2), cell(&on, 3));
         on_color_1(&on, async move {
             for _ in 0..times {
-                when((&one, &other), |(one, other)| *one += *other).await;
+                when((&one, &other), |one, other| *one += *other).await;
             }
         });
     }),

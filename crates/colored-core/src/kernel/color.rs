@@ -129,7 +129,7 @@ impl Color {
     pub fn of<T: Hash>(value: T) -> Self {
         let color = Self::hashed(&value);
         if keys::is_on() {
-            keys::remember(color, &value);
+            keys::remember(color.key, &value);
         }
         color
     }
@@ -169,14 +169,14 @@ impl Color {
     #[must_use]
     pub fn named(name: &'static str) -> Self {
         let color = Self::hashed(name);
-        names::remember(color, name);
+        names::remember(color.key, name);
         color
     }
 
     /// The name, if the process has given it to [`Color::named`].
     #[must_use]
     pub fn name(self) -> Option<&'static str> {
-        names::find(self)
+        if self.is_default() || self.is_unique() { None } else { names::find(self.key) }
     }
 
     /// A color that equals no other color, of this or any other runtime in the process.
@@ -299,7 +299,7 @@ impl fmt::Display for Color {
             Some(name) => write!(f, "color {name:?}"),
             None if self.is_default() => f.write_str("color default"),
             None if self.is_unique() => write!(f, "color unique-{}", shown(self.key)),
-            None => match keys::find(*self) {
+            None => match keys::find(self.key) {
                 Some(key) if key.starts_with('"') => write!(f, "color {key}"),
                 Some(key) => write!(f, "color of {key}"),
                 None => write!(f, "color {:#x}", self.key),

@@ -3,7 +3,6 @@
 //! Only the key's `Hash` is known, so the text is made of what that writes: numbers, strings and bytes, in their order. The
 //! table is off in release builds, unless the program switches it on.
 
-use super::Color;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::hash::{Hash, Hasher};
@@ -18,9 +17,9 @@ const PLACES: usize = 4096;
 const LONGEST: usize = 64;
 
 static REMEMBERS: AtomicBool = AtomicBool::new(cfg!(debug_assertions));
-static KEYS: Mutex<BTreeMap<Color, Box<str>>> = Mutex::new(BTreeMap::new());
+static KEYS: Mutex<BTreeMap<u64, Box<str>>> = Mutex::new(BTreeMap::new());
 
-fn keys() -> MutexGuard<'static, BTreeMap<Color, Box<str>>> {
+fn keys() -> MutexGuard<'static, BTreeMap<u64, Box<str>>> {
     KEYS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -37,9 +36,9 @@ pub(super) fn is_on() -> bool {
     REMEMBERS.load(Ordering::Relaxed)
 }
 
-/// Remembers the key of a color, if there is a place left.
+/// Remembers the key of a color with this number, if there is a place left.
 #[cold]
-pub(super) fn remember<T: Hash + ?Sized>(color: Color, key: &T) {
+pub(super) fn remember<T: Hash + ?Sized>(color: u64, key: &T) {
     let known = keys();
     if known.len() >= PLACES || known.contains_key(&color) {
         return;
@@ -51,7 +50,7 @@ pub(super) fn remember<T: Hash + ?Sized>(color: Color, key: &T) {
 }
 
 /// The text of the color's key, if it is remembered.
-pub(super) fn find(color: Color) -> Option<Box<str>> {
+pub(super) fn find(color: u64) -> Option<Box<str>> {
     keys().get(&color).cloned()
 }
 

@@ -3,22 +3,21 @@
 //! A place is written once and never again, so a look needs no lock: it goes from the color's own
 //! place to the first empty one.
 
-use super::Color;
 use std::sync::OnceLock;
 
 /// Names that are remembered: more than there are lines of source that name one. Out of thin air.
 pub(super) const PLACES: usize = 256;
 
-static NAMES: [OnceLock<(Color, &str)>; PLACES] = [const { OnceLock::new() }; PLACES];
+static NAMES: [OnceLock<(u64, &str)>; PLACES] = [const { OnceLock::new() }; PLACES];
 
-/// The places of a color, its own first.
-fn places(color: Color) -> impl Iterator<Item = &'static OnceLock<(Color, &'static str)>> {
-    let first = color.number() as usize % PLACES;
+/// The places of a color with this number, its own first.
+fn places(color: u64) -> impl Iterator<Item = &'static OnceLock<(u64, &'static str)>> {
+    let first = color as usize % PLACES;
     NAMES[first..].iter().chain(&NAMES[..first])
 }
 
 /// Remembers the name, if there is a place left.
-pub(super) fn remember(color: Color, name: &'static str) {
+pub(super) fn remember(color: u64, name: &'static str) {
     for place in places(color) {
         if place.get_or_init(|| (color, name)).0 == color {
             return;
@@ -27,7 +26,7 @@ pub(super) fn remember(color: Color, name: &'static str) {
 }
 
 /// The name of the color, if it was remembered.
-pub(super) fn find(color: Color) -> Option<&'static str> {
+pub(super) fn find(color: u64) -> Option<&'static str> {
     let named = places(color).map_while(OnceLock::get).find(|(named, _)| *named == color);
     named.map(|(_, name)| *name)
 }
