@@ -6,9 +6,7 @@ use colored::fs::File;
 use colored::runtime::Tuning;
 use colored_tests::scratch::Scratch;
 use std::future::poll_fn;
-use std::io::{Read, Seek, SeekFrom, Write};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::os::unix::fs::FileExt;
+use std::io::{Read, Write};
 use std::pin::pin;
 use std::task::Poll;
 
@@ -32,7 +30,11 @@ fn a_file_with_an_operation_that_is_not_over_comes_back() {
         Runtime::builder().workers(1).tuning(Tuning::new().lazy_files(false)).build().unwrap();
     runtime.run(async {
         let (reader, mut writer) = std::io::pipe().unwrap();
-        let mut file = File::try_from(OwnedFd::from(reader)).unwrap();
+        #[cfg(unix)]
+        let reader = std::os::fd::OwnedFd::from(reader);
+        #[cfg(windows)]
+        let reader = std::os::windows::io::OwnedHandle::from(reader);
+        let mut file = File::from_std(reader.into()).unwrap();
         {
             let mut byte = [0];
             let mut dropped = pin!(file.read(&mut byte));
@@ -55,8 +57,12 @@ fn a_file_with_an_operation_that_is_not_over_comes_back() {
     });
 }
 
+#[cfg(unix)]
 #[test]
 fn a_descriptor_has_the_bytes_and_a_position_of_its_own() {
+    use std::io::{Seek, SeekFrom};
+    use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+    use std::os::unix::fs::FileExt;
     in_all_modes(|| async {
         let scratch = Scratch::new();
         let std = std::fs::File::open(scratch.file("file", "0123456789")).unwrap();

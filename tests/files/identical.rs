@@ -7,8 +7,6 @@ use colored_tests::scratch::Scratch;
 use colored_tests::soak::repeat;
 use fastrand::Rng;
 use std::io::{IoSlice, Read, Seek, SeekFrom, Write};
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::FileExt;
 
 /// The positions of the operations. A part of them is not in the page cache, and behind the end.
 const SPAN: u64 = 1 << 20;
@@ -60,7 +58,7 @@ async fn operate(random: &mut Rng, std: &mut std::fs::File, ours: &mut File, at:
         }
         1 => {
             let bytes = bytes(random);
-            std.write_all_at(&bytes, offset).unwrap();
+            elsewhere(std, offset, |std| std.write_all(&bytes));
             ours.write_all_at(&bytes, offset).await.unwrap();
         }
         2 => {
@@ -76,7 +74,7 @@ async fn operate(random: &mut Rng, std: &mut std::fs::File, ours: &mut File, at:
             let n = ours.read_at(&mut same, offset).await.unwrap();
             let length = std.metadata().unwrap().len();
             assert_eq!(n as u64, (buf.len() as u64).min(length.saturating_sub(offset)), "{at:?}");
-            std.read_exact_at(&mut buf[..n], offset).unwrap();
+            elsewhere(std, offset, |std| std.read_exact(&mut buf[..n]));
             assert!(buf == same, "{at:?}");
         }
         4 => {
@@ -104,6 +102,18 @@ async fn operate(random: &mut Rng, std: &mut std::fs::File, ours: &mut File, at:
         }
         _ => assert_eq!(ours.metadata().await.unwrap().len(), std.metadata().unwrap().len()),
     }
+}
+
+/// Does something at a place of the file, whose position stays.
+fn elsewhere(
+    file: &mut std::fs::File,
+    place: u64,
+    operation: impl FnOnce(&mut std::fs::File) -> std::io::Result<()>,
+) {
+    let position = file.stream_position().unwrap();
+    file.seek(SeekFrom::Start(place)).unwrap();
+    operation(file).unwrap();
+    file.seek(SeekFrom::Start(position)).unwrap();
 }
 
 fn read_fully(file: &mut std::fs::File, buf: &mut [u8]) -> usize {
@@ -183,13 +193,15 @@ fn a_file_of_the_standard_library_keeps_its_position_there_and_back() {
 }
 
 /// The runtime opens files with another flag than the standard library; nobody else sees it.
+#[cfg(target_os = "linux")]
 #[test]
 fn a_file_that_is_given_back_blocks_as_any_other() {
     in_all_modes(|| async {
         let scratch = Scratch::new();
         let path = scratch.file("file", "bytes");
         let flags = |file: &std::fs::File| {
-            let info = format!("/proc/self/fdinfo/{}", file.as_raw_fd());
+            let number = std::os::fd::AsRawFd::as_raw_fd(file);
+            let info = format!("/proc/self/fdinfo/{number}");
             let text = std::fs::read_to_string(info).unwrap();
             text.lines().find(|line| line.starts_with("flags:")).unwrap().to_owned()
         };

@@ -11,6 +11,7 @@ mod lazy;
 #[cfg(target_os = "linux")]
 mod path_targets;
 mod paths;
+#[cfg(unix)]
 mod pipes;
 #[cfg(target_os = "linux")]
 mod seen;

@@ -3,7 +3,7 @@
 use super::in_all_modes;
 use colored::fs::File;
 use colored::io::AsyncReadExt;
-use colored::net::{TcpListener, TcpStream, UnixStream};
+use colored::net::{TcpListener, TcpStream};
 use colored::time::{Duration, sleep, timeout};
 use colored_tests::scratch::Scratch;
 use colored_tests::{run, shared};
@@ -56,9 +56,10 @@ fn parts_of_a_file_arrive_over_tcp() {
     parts_arrive!(tcp_pair().await);
 }
 
+#[cfg(unix)]
 #[test]
 fn parts_of_a_file_arrive_over_a_unix_socket() {
-    parts_arrive!(UnixStream::pair().unwrap());
+    parts_arrive!(colored::net::UnixStream::pair().unwrap());
 }
 
 #[test]

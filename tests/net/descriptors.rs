@@ -61,7 +61,6 @@ fn a_unix_listener_backs_off_and_recovers() {
 }
 
 #[test]
-#[cfg(target_os = "linux")]
 fn each_listener_of_a_worker_backs_off_and_recovers() {
     starved("each_listener_of_a_worker_backs_off_and_recovers", || {
         runtime(2).block_on(async {

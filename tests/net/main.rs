@@ -1,5 +1,6 @@
 //! Sockets under load, many at a time, and with the helpers of `io`.
 
+#[cfg(target_os = "linux")]
 mod descriptors;
 mod flood;
 #[cfg(target_os = "linux")]

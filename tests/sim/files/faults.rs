@@ -6,6 +6,7 @@ use colored::fs::{self, File};
 use colored::io::named;
 use colored::sim::{self, Builder, Fault, Faults, Report};
 use colored::time::{Duration, sleep};
+use colored_tests::soak::repeat;
 use std::io::ErrorKind;
 
 /// Writes until a sync has succeeded. The wrong program syncs again what the system has given up.
@@ -93,7 +94,7 @@ fn a_host_finds_after_a_crash_what_it_has_synced() {
 #[test]
 fn a_count_that_is_saved_with_care_never_goes_back() {
     let report = Builder::new()
-        .seeds(silent(300))
+        .seeds(0..repeat(100, 300) as u64)
         .faults(Faults::none().with(Fault::Crash).with(Fault::Disk))
         .host("store", || async {
             loop {

@@ -5,8 +5,10 @@
 use colored::runtime::Tuning;
 use colored::sync::oneshot;
 use colored::task::JoinHandle;
+use colored::time::{Duration, sleep};
 use colored::{Color, Runtime, spawn_colored};
 use colored_stackful as stackful;
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::{Command, Output};
 use std::sync::Arc;
@@ -135,6 +137,25 @@ async fn begin(
     Err(*payload.downcast::<String>().unwrap())
 }
 
+/// Waits until no thread is about to start: it has its parent's name at first, and takes one of its own when it has made its
+/// mappings. At the limit std aborts the process for one that finds no room for them.
+async fn settle() {
+    let name = |task: io::Result<fs::DirEntry>| fs::read(task.unwrap().path().join("comm"));
+    let names = || fs::read_dir("/proc/self/task").unwrap().map(name).collect::<Vec<_>>();
+    let is_settled = || {
+        let names = names();
+        let names: Vec<_> = names.iter().flatten().collect();
+        names.iter().collect::<BTreeSet<_>>().len() == names.len()
+    };
+    for _ in 0..1_000 {
+        if is_settled() {
+            return;
+        }
+        sleep(Duration::from_millis(1)).await;
+    }
+    panic!("two threads have one name");
+}
+
 /// Spawns until there is no stack for some, and checks that these panic with a text that names the `limit`, and that nothing
 /// else is lost.
 fn spawn_to_the_limit(size: usize, limit: fn(), names: &[&str]) {
@@ -147,6 +168,7 @@ fn spawn_to_the_limit(size: usize, limit: fn(), names: &[&str]) {
         let builder = stackful::Builder::new().color(1).stack_size(size);
         // A stack that was taken before.
         let (end, first) = begin(builder, &dropped).await.unwrap();
+        settle().await;
         limit();
         let (mut waiting, mut refused) = (vec![(end, first)], 0);
         while refused < REFUSED {

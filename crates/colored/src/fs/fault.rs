@@ -68,7 +68,10 @@ mod some {
         /// The attempt takes a millisecond longer.
         Slow,
         /// The attempt takes a millisecond, and finds that the operation would wait.
+        #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "of Linux only"))]
         SlowRefusal,
+        /// A signal has interrupted the call.
+        Interrupted,
         /// An error of the system.
         Error(i32),
         /// Neither an attempt nor a call that may wait takes a position: the error is that of a pipe.
@@ -97,6 +100,7 @@ mod some {
                 std::thread::sleep(std::time::Duration::from_millis(1));
                 Some(Ok(Attempt::WouldBlock))
             }
+            Fault::Interrupted => Some(Err(io::ErrorKind::Interrupted.into())),
             Fault::Error(code) => Some(Err(io::Error::from_raw_os_error(code))),
             Fault::Refused => Some(Err(io::ErrorKind::NotSeekable.into())),
             Fault::Short(_) => Some(Ok(Attempt::WouldBlock)),

@@ -13,9 +13,6 @@ mod answers;
 #[cfg(target_os = "linux")]
 mod linux;
 
-/// The number of the error for a call that a signal has interrupted: `EINTR`, or `WSAEINTR`.
-const EINTR: i32 = if cfg!(windows) { 10004 } else { 4 };
-
 const FAULTS: [Option<Fault>; 10] = [
     None,
     Some(Fault::WouldBlock),
@@ -23,7 +20,7 @@ const FAULTS: [Option<Fault>; 10] = [
     Some(Fault::Partial(1)),
     Some(Fault::Partial(1000)),
     Some(Fault::Partial(4096)),
-    Some(Fault::Error(EINTR)),
+    Some(Fault::Interrupted),
     Some(Fault::Short(1)),
     Some(Fault::Short(1000)),
     Some(Fault::Short(4096)),

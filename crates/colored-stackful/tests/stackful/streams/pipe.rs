@@ -30,6 +30,8 @@ fn the_last_clone_ends_the_pipe() {
         assert_eq!(reader.read_timeout().unwrap(), Some(Duration::from_millis(10)));
         drop(writer);
         assert_eq!((&reader).read(&mut [0]).unwrap_err().kind(), ErrorKind::WouldBlock);
+        // On a busy machine the system's word that the pipe has ended may come later than that.
+        reader.set_read_timeout(None).unwrap();
         drop(clone);
         assert_eq!((&reader).read(&mut [0]).unwrap(), 0);
 

@@ -1,8 +1,10 @@
 //! Two builds that break a promise on purpose: the checks find it.
 
-use crate::support::{Effects, Scratch, engine, millis, send, until};
+use crate::support::{Effects, Scratch, engine, millis, number, send, until};
 use colored::time::sleep;
 use colored_consumer::{Broken, Consumer};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A consumer that commits what it has received loses records when it stops before they are done.
 #[colored::test]
@@ -43,16 +45,22 @@ async fn a_commit_on_receipt_is_found() {
 async fn a_hand_over_without_a_drain_is_found() {
     let scratch = Scratch::new();
     let engine = engine(&scratch, 2).await;
-    // Long enough that a busy machine hands over in the middle.
-    send(&engine, 10, 0, 100).await;
+    send(&engine, 10, 0, 20).await;
     let effects = Effects::default();
-    let start = async || {
-        let seen = effects.clone();
+    let is_handed_over = Arc::new(AtomicBool::new(false));
+    let start = async |is_first: bool| {
+        let (seen, is_handed_over) = (effects.clone(), Arc::clone(&is_handed_over));
         let member = engine.member("g", ["t"]).join().await.unwrap();
         let builder = Consumer::builder(member).broken(Broken::NoDrain);
         let consumer = builder.start(move |record, context| {
-            let seen = seen.clone();
+            let (seen, is_handed_over) = (seen.clone(), Arc::clone(&is_handed_over));
             async move {
+                // The first one is in the middle of a record of each key until the second one has one. Ordering: nothing is
+                // read behind the flag.
+                while is_first && number(&record) > 0 && !is_handed_over.load(Ordering::Relaxed) {
+                    sleep(millis(2)).await;
+                }
+                is_handed_over.fetch_or(!is_first, Ordering::Relaxed);
                 sleep(millis(20)).await;
                 seen.add(&record, context.generation());
                 Ok(())
@@ -60,9 +68,9 @@ async fn a_hand_over_without_a_drain_is_found() {
         });
         consumer.unwrap()
     };
-    let first = start().await;
+    let first = start(true).await;
     effects.wait_for(10).await;
-    let second = start().await;
+    let second = start(false).await;
     let metrics = async || first.metrics().await.violations;
     let mut violations = 0;
     for _ in 0..2_000 {
@@ -73,8 +81,8 @@ async fn a_hand_over_without_a_drain_is_found() {
         sleep(millis(2)).await;
     }
     assert!(violations > 0, "an effect after the partition had gone");
-    until("repeats", || effects.by_key().values().all(|of| of.contains(&99))).await;
-    let checked = std::panic::catch_unwind(|| effects.assert_once_and_in_order(10, 100));
+    until("repeats", || effects.by_key().values().all(|of| of.contains(&19))).await;
+    let checked = std::panic::catch_unwind(|| effects.assert_once_and_in_order(10, 20));
     assert!(checked.is_err(), "effects come twice");
     first.stop().await.unwrap();
     second.stop().await.unwrap();

@@ -40,8 +40,13 @@ fn values(what: &str, count: usize) -> Vec<String> {
     (0..count).map(|number| format!("{what} {number}.")).collect()
 }
 
+/// As the engine writes it in errors, on each system.
+fn partition_folder(directory: &Path) -> PathBuf {
+    ["topics", "t", "0"].iter().fold(directory.to_owned(), |path, part| path.join(part))
+}
+
 fn segment(directory: &Path) -> PathBuf {
-    directory.join("topics/t/0/00000000000000000000.log")
+    partition_folder(directory).join("00000000000000000000.log")
 }
 
 /// The place of some bytes in a file.
@@ -89,7 +94,7 @@ async fn a_bad_bit_in_the_commits_is_an_error() {
     }
     let before = generation(&engine, "a").await;
     drop(engine);
-    let path = scratch.path().join("groups/00000000000000000000.log");
+    let path = scratch.path().join("groups").join("00000000000000000000.log");
     let at = find(&path, b"metadata");
     copies::flip(&path, 8 * at).await.unwrap();
     let error = Engine::open(scratch.path()).await.unwrap_err().to_string();
@@ -244,7 +249,7 @@ async fn a_bad_segment_is_an_error_of_its_partition() {
         }
         drop(engine);
         drop(options().open(scratch.path()).await.unwrap());
-        let all = copies::list(&scratch.path().join("topics/t/0")).await.unwrap();
+        let all = copies::list(&partition_folder(scratch.path())).await.unwrap();
         let middle = all.keys().nth(all.len() / 2).unwrap();
         if is_gone {
             std::fs::remove_file(middle).unwrap();

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 
 use crate::io::{AsyncReadExt, named};
 use crate::net::testing::{listen, run};
-use crate::net::{ListenOptions, TcpListener, TcpStream};
+use crate::net::{TcpListener, TcpStream};
 
 fn poll_once<F: Future>(future: std::pin::Pin<&mut F>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(Waker::noop()))
@@ -91,7 +91,7 @@ fn no_address_is_an_error() {
 #[cfg(target_os = "linux")]
 fn two_listeners_share_a_port_if_both_ask() {
     run(async {
-        let options = ListenOptions::new().reuse_port(true).backlog(16).ttl(33);
+        let options = crate::net::ListenOptions::new().reuse_port(true).backlog(16).ttl(33);
         let first = options.listen("127.0.0.1:0").await.unwrap();
         let addr = first.local_addr().unwrap();
         let second = options.listen(addr).await.unwrap();

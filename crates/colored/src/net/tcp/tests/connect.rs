@@ -1,11 +1,8 @@
 //! Connecting.
 
-use std::future::Future;
 use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpListener as StdListener, TcpStream as StdStream};
-use std::pin::pin;
-use std::task::{Context, Waker};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use socket2::SockRef;
 
@@ -54,7 +51,7 @@ fn the_first_address_that_answers_is_taken() {
 #[test]
 fn an_unknown_host_is_named() {
     run(async {
-        let error = TcpStream::connect("no-such-host.invalid:80").await.unwrap_err();
+        let error = named(TcpStream::connect("no-such-host.invalid:80")).await.unwrap_err();
         let text = error.to_string();
         assert!(text.starts_with("cannot resolve host \"no-such-host.invalid\": "), "{text}");
         assert!(text.contains("expected an IP address or a name"), "{text}");
@@ -151,13 +148,14 @@ fn a_buffer_out_of_its_range_is_refused() {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_connect_ends_with_its_time_limit_and_can_be_dropped() {
+    use std::task::{Context, Waker};
     run(async {
         let listener = StdListener::bind("127.0.0.1:0").unwrap();
         SockRef::from(&listener).listen(0).unwrap();
         let addr = listener.local_addr().unwrap();
         let _queued = std::net::TcpStream::connect(addr).unwrap();
         let limit = Duration::from_millis(30);
-        let start = Instant::now();
+        let start = std::time::Instant::now();
         let options = ConnectOptions::new().time_limit(limit);
         let error = options.connect([closed().await, addr, addr]).await.unwrap_err();
         assert!(start.elapsed() >= limit);
@@ -167,7 +165,7 @@ fn a_connect_ends_with_its_time_limit_and_can_be_dropped() {
         assert!(text.ends_with(&expected), "{text}");
         assert_eq!(text.matches("no answer").count(), 1, "the third is not tried: {text}");
         let options = ConnectOptions::new().receive_buffer(9000);
-        let mut waiting = pin!(options.connect(addr));
+        let mut waiting = std::pin::pin!(options.connect(addr));
         let poll = waiting.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         assert!(poll.is_pending());
     });
@@ -177,7 +175,7 @@ fn a_connect_ends_with_its_time_limit_and_can_be_dropped() {
 #[test]
 fn the_future_of_a_connect_is_small() {
     let size = size_of_val(&TcpStream::connect("127.0.0.1:1"));
-    // A socket that may be a simulated one is larger.
-    let most = if cfg!(feature = "sim") { 1100 } else { 1000 };
+    // A socket that may be a simulated one is larger, and so are Windows' addresses.
+    let most = if cfg!(feature = "sim") { 1150 } else { 1050 };
     assert!(size < most, "{size} bytes");
 }
