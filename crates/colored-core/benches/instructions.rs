@@ -2,7 +2,8 @@
 //!
 //! One worker is stepped on one thread, and its clock stands still: so two runs of a build have the same counts, whatever
 //! else the machine does. Each row runs in a process of its own, with two numbers of operations; the difference is the row's,
-//! without start and end. `-- <text>` counts the rows whose names contain it.
+//! without start and end. How the compiler divides the crate moves a row by up to 12 %, so compare two trees with
+//! `CARGO_PROFILE_BENCH_CODEGEN_UNITS=1 CARGO_PROFILE_BENCH_LTO=off`. `-- <text>` counts the rows whose names contain it.
 
 use colored_core::{Color, ColorCell, Park, Scheduler, SchedulerHandle, Step, when, yield_now};
 use std::env;
