@@ -167,7 +167,7 @@ fn way_back(
                 return Some(way);
             }
             if seen.insert(next.clone()) {
-                ways.push_back([&way[..], &[next.clone()]].concat());
+                ways.push_back([&way[..], std::slice::from_ref(next)].concat());
             }
         }
     }
