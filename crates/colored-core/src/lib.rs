@@ -109,7 +109,7 @@
 //! | modules | purpose | port to what is above |
 //! |---|---|---|
 //! | `sync` | atomics, cells and locks: `std`'s or loom's | |
-//! | [`budget`], `color`, [`contain`](mod@contain), `entries`, [`memory`](kernel::memory), [`queue`](kernel::queue), `rng`, in [`kernel`] | the leaves: keys, chains, deques, free lists | |
+//! | [`budget`], `color`, [`contain`](mod@kernel::contain), `entries`, [`memory`](kernel::memory), [`queue`](kernel::queue), `rng`, in [`kernel`] | the leaves: keys, chains, deques, free lists | |
 //! | [`task`](kernel::task) | state word, cell, waker, handle | `Schedule`: a task is ready |
 //! | [`lane`](kernel::lane) | exclusion and order; slices; callbacks; behaviors and readers. [`base`](kernel::lane::base) is below the rest | `Dispatch`: a lane is runnable |
 //! | [`table`](kernel::table) | the exact map from colors to lanes | |

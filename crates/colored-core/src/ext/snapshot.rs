@@ -1,6 +1,6 @@
 //! The requests of a dump to the holders of lanes, and what they have written down.
 //!
-//! A request is an entry in the list of [`Requests`], and a flag in the lane. The thread that has the right to run the lane and
+//! A request is an entry in the list of [`Requests`](sheet::Requests), and a flag in the lane. The thread that has the right to run the lane and
 //! sees the flag takes the place out of the entry, writes a page without the lock, and hands the page in: the holder when
 //! its slice begins, or the thread that dumps, when it finds the lane idle. Only the thread with the right to run the lane
 //! takes the place out, so a page is written once; and the place is back, or the entry gone, before that right goes on.

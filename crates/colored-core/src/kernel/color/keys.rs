@@ -1,4 +1,4 @@
-//! The keys of [`Color::of`], for texts: what their `Hash` has written, in one table of the process.
+//! The keys of [`Color::of`](super::Color::of), for texts: what their `Hash` has written, in one table of the process.
 //!
 //! Only the key's `Hash` is known, so the text is made of what that writes: numbers, strings and bytes, in their order. The
 //! table is off in release builds, unless the program switches it on.

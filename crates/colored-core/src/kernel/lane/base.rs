@@ -31,13 +31,13 @@ pub(crate) struct Lane {
     pub(crate) kind: ColorKind,
     /// The worker on which it last ran, from 1; 0 if it has not run. Holder only.
     pub(crate) home: AtomicU16,
-    /// Whether a thread spins until no reader is inside ([`try_take`]). A hint.
+    /// Whether a thread spins until no reader is inside ([`try_take`](super::try_take)). A hint.
     pub(crate) wished: AtomicBool,
-    /// Whether a dump asks the holder to show the lane ([`snapshot`]). A hint.
+    /// Whether a dump asks the holder to show the lane ([`snapshot`](crate::ext::snapshot)). A hint.
     pub(crate) asked: AtomicBool,
-    /// The queue by class in which it is, or was last ([`priority`]).
+    /// The queue by class in which it is, or was last ([`priority`](super::priority)).
     pub(crate) class_place: AtomicU16,
-    /// How many readers the node at the head waits for ([`readers`]).
+    /// How many readers the node at the head waits for ([`readers`](super::readers)).
     pub(crate) readers: ReaderCount,
     pub(crate) priority: PriorityWord,
     pub(crate) number: u64,
@@ -363,7 +363,7 @@ pub(crate) enum Owner {
 }
 
 /// The state that all lanes of one scheduler share. The scheduler owns it, and lanes reach it through
-/// [`Dispatch::common`](crate::kernel::lane::Dispatch::common).
+/// [`Dispatch::common`].
 pub(crate) struct Common {
     /// The locks under which the claims of one behavior are pushed.
     pub(crate) claim_locks: ClaimLocks,

@@ -13,7 +13,7 @@
 //!
 //! The task stays at the head from its first section on, for as long as its polls end with an open one. So it is still
 //! there when it has given the color up, in a poll that goes on, and could take the color again before all others, again
-//! and again. [`Holds`](parked::Holds) says that it has had a section since it came to the head; such a task begins another one only if
+//! and again. [`Holds`] says that it has had a section since it came to the head; such a task begins another one only if
 //! nothing is scheduled behind it, and goes behind that work first otherwise ([`take`]). It leaves the head for that, and
 //! so the next section begins in any case. A section beside, or inside, an open one takes nothing.
 

@@ -133,7 +133,7 @@ impl Scheduler {
     }
 
     /// Whether all workers but the calling one wait for something to do, and all spare ones that have joined. The caller is
-    /// a worker that has [woken up](Worker::wake_up).
+    /// a worker that has [woken up](super::worker::Worker::wake_up).
     #[must_use]
     pub fn others_parked(&self) -> bool {
         self.idle.others_parked()
