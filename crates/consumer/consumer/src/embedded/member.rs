@@ -6,7 +6,8 @@ use super::step::{self, Done, Prepared, Readable, Step};
 use super::topics;
 use crate::log::{Cursor, Partition};
 use crate::source::{
-    Commit, CommitError, Control, Error, Event, Extent, Owned, Room, Source, TopicPartition,
+    Assignment, Commit, CommitError, Control, Error, Event, Extent, Owned, Room, Source,
+    TopicPartition,
 };
 use colored::sync::Notify;
 use colored::time::Duration;
@@ -85,6 +86,7 @@ impl MemberOptions {
             readers: Vec::new(),
             last: 0,
             changes: VecDeque::new(),
+            assigned: Vec::new(),
             events: VecDeque::new(),
             step: None,
             waits_for_room: false,
@@ -104,6 +106,8 @@ pub struct Member {
     last: usize,
     /// Not prepared yet.
     changes: VecDeque<Change>,
+    /// Prepared, and told with those that are assigned next, all at once.
+    assigned: Vec<Assignment>,
     events: VecDeque<Event>,
     step: Option<Step>,
     /// Whether the step only waits for room.
@@ -189,6 +193,7 @@ impl Member {
             Done::Prepared(prepared) => {
                 self.changes.pop_front();
                 self.apply_change(prepared);
+                self.tell_assigned();
             }
             Done::Read { owned, from, cursor, records, end } => {
                 self.next = Next::Hear;
@@ -231,7 +236,7 @@ impl Member {
                 log.subscribe(&self.wake);
                 let owned = assignment.owned.clone();
                 self.readers.push(Reader { owned, log, cursor: None, is_paused: false });
-                self.events.push_back(Event::Assigned(vec![assignment]));
+                self.assigned.push(assignment);
             }
             Prepared::Revoked(owned) => {
                 self.readers.retain(|reader| reader.owned != owned);
@@ -241,6 +246,13 @@ impl Member {
                 self.readers.retain(|reader| reader.owned != owned);
                 self.events.push_back(Event::Lost(vec![owned]));
             }
+        }
+    }
+
+    fn tell_assigned(&mut self) {
+        let is_last = !matches!(self.changes.front(), Some(Change::Assigned(..)));
+        if is_last && !self.assigned.is_empty() {
+            self.events.push_back(Event::Assigned(std::mem::take(&mut self.assigned)));
         }
     }
 

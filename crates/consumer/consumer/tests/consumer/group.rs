@@ -269,3 +269,23 @@ async fn a_topic_that_is_made_again_is_read_from_its_begin() {
         engine.delete_topic("t").await.unwrap();
     }
 }
+
+/// Otherwise a consumer that has nothing to do in its first partition has caught up before it knows of the others.
+#[colored::test]
+async fn a_member_is_told_at_once_of_all_that_it_gets() {
+    let scratch = Scratch::new();
+    let engine = engine(&scratch, 8).await;
+    send(&engine, 1, 0, 20).await;
+    for group in ["a", "b", "c"] {
+        let effects = Effects::default();
+        let (member, seen) = (engine.member(group, ["t"]).join().await.unwrap(), effects.clone());
+        let consumer = Consumer::builder(member).start(move |record, context| {
+            seen.add(&record, context.generation());
+            std::future::ready(Ok(()))
+        });
+        let consumer = consumer.unwrap();
+        assert!(consumer.caught_up().await);
+        assert_eq!(effects.count(), 20);
+        consumer.stop().await.unwrap();
+    }
+}
