@@ -14,7 +14,7 @@ pub(crate) trait Runner {
     fn begin_turn(&self, _task: Option<Named>) {}
     /// One turn of that weight is over; returns whether the slice goes on.
     fn count_turn(&mut self, weight: i64) -> bool;
-    /// Who listens to the slice: the same for the whole slice. Without one the compiler leaves out all that is for it.
+    /// The listener of the slice, the same for the whole slice. Without one the compiler leaves out all that is for it.
     #[inline(always)]
     fn listener(&mut self) -> Option<&mut dyn SliceListener> {
         None

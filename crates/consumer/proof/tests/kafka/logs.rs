@@ -100,7 +100,7 @@ async fn another_topic_of_the_name_is_noticed() {
 }
 
 /// A topic is deleted and made again before its member hears of that, so the client wants the partitions back and gives them
-/// again at once. The member keeps those of another topic meanwhile.
+/// again at once. The member keeps the partitions of another topic meanwhile.
 #[colored::test]
 async fn a_topic_that_is_made_again_before_it_is_let_go_comes_back() {
     let (Some(topic), Some(kept)) =
