@@ -49,7 +49,7 @@ impl Scene {
         let blue = ColorCell::on_lane(lane_of(&later, 2), ());
         blue.post(|()| ());
         red.post(|()| ());
-        Self { port, later, red, blue, witness: Arc::new(Witness::new()) }
+        Self { port, later, red, blue, witness: Witness::new() }
     }
 
     fn behavior(&self) -> Option<Pending> {

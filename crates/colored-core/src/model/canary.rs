@@ -1,6 +1,6 @@
 //! Models that must fail, and one that counts: they prove that the others check something.
 
-use super::doubles::{Port, Witness, gate, lane};
+use super::doubles::{Port, Witness, gate, lane, run_beside};
 use super::{check, count};
 use crate::ext::snapshot::view::view_kept;
 use crate::kernel::lane::callback;
@@ -71,7 +71,7 @@ fn a_use_after_free_is_found() {
 #[should_panic(expected = "Causality violation")]
 fn two_holders_are_found() {
     check(|| {
-        let witness = Arc::new(Witness::new());
+        let witness = Witness::new();
         let other = Arc::clone(&witness);
         let thread = thread::spawn(move || other.touch());
         witness.touch();
@@ -148,8 +148,7 @@ fn a_view_without_the_right_to_run_is_found() {
         let lane = lane(&port);
         let (gate, wait) = gate();
         let join = super::doubles::spawn(&lane, wait);
-        let runner = Arc::clone(&port);
-        let thread = thread::spawn(move || runner.run_all());
+        let thread = run_beside(&port);
         // SAFETY: not sound: the task is not claimed. That is the bug.
         let first = unsafe { view_kept(join.task(), |view| view.task_behind(None).is_some()) };
         thread.join().unwrap();

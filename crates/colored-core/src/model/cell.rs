@@ -1,6 +1,6 @@
 //! The end of a cell: posts reach the value without a reference.
 
-use super::doubles::{Port, lane};
+use super::doubles::{Port, lane, run_beside};
 use super::{check, check_within};
 use crate::kernel::cell::ColorCell;
 use crate::sync::Arc;
@@ -75,8 +75,7 @@ fn the_end_inside_a_post() {
     check(|| {
         let port = Port::new();
         let (cell, trace) = cell(&port);
-        let runner = Arc::clone(&port);
-        let thread = thread::spawn(move || runner.run_all());
+        let thread = run_beside(&port);
         let last = cell.clone();
         cell.post(move |value| {
             drop(last);

@@ -2,21 +2,16 @@
 //! class.
 
 use super::check_within;
-use super::doubles::Witness;
+use super::doubles::{Witness, post};
 use super::pool::{Flag, both_come, pool, pool_with, start, step_until_idle};
 use crate::kernel::color::Color;
-use crate::kernel::lane::{LaneRef, Priority, callback};
+use crate::kernel::lane::Priority;
 use crate::kernel::sched::{Options, SchedulerHandle, Step};
 use crate::kernel::spawn::yield_now;
 use crate::sync::Arc;
 use loom::thread;
 use std::future::pending;
 use std::panic::Location;
-
-fn post(lane: &LaneRef, witness: &Arc<Witness>, mark: u32) {
-    let witness = Arc::clone(witness);
-    callback::post(lane, move || witness.note(mark));
-}
 
 /// Makes the scheduler queue by class.
 fn use_classes(handle: &SchedulerHandle) {
@@ -30,7 +25,7 @@ fn raise_against_put() {
     check_within(2, || {
         let (handle, mut workers, _beds) = pool(1);
         use_classes(&handle);
-        let witness = Arc::new(Witness::new());
+        let witness = Witness::new();
         let [first, raised] = [1, 2].map(|color| handle.lane(Color::new(color)));
         post(&first, &witness, 1);
         let (lane, second) = (raised.clone(), Arc::clone(&witness));
@@ -49,7 +44,7 @@ fn urgent_task_against_put() {
     check_within(2, || {
         let (handle, mut workers, _beds) = pool(1);
         use_classes(&handle);
-        let witness = Arc::new(Witness::new());
+        let witness = Witness::new();
         let [first, raised] = [1, 2].map(|color| handle.lane(Color::new(color)));
         post(&first, &witness, 1);
         let second = Arc::clone(&witness);
@@ -71,7 +66,7 @@ fn raise_against_put_back() {
         let options = Options { slice_polls: 1, ..Options::default() };
         let (handle, mut workers, _beds) = pool_with(1, options);
         use_classes(&handle);
-        let witness = Arc::new(Witness::new());
+        let witness = Witness::new();
         let ours = Arc::clone(&witness);
         drop(handle.spawn_colored(Color::new(1), async move {
             ours.note(1);
@@ -102,7 +97,7 @@ fn raise_against_the_worker() {
     check_within(2, || {
         let (handle, mut workers, beds) = pool(1);
         handle.set_priority(Color::new(1), Priority::Low);
-        let witness = Arc::new(Witness::new());
+        let witness = Witness::new();
         let lane = handle.lane(Color::new(1));
         post(&lane, &witness, 1);
         drop(lane);
@@ -128,7 +123,7 @@ fn raise_against_steal() {
     check_within(1, || {
         let (handle, mut workers, _beds) = pool(2);
         handle.set_priority(Color::new(1), Priority::Low);
-        let witness = Arc::new(Witness::new());
+        let witness = Witness::new();
         let lane = handle.lane(Color::new(1));
         post(&lane, &witness, 1);
         post(&lane, &witness, 2);
@@ -155,7 +150,7 @@ fn urgent_task_before_a_push() {
     check_within(2, || {
         let (handle, mut workers, _beds) = pool(1);
         let color = Color::new(1);
-        let witness = Arc::new(Witness::new());
+        let witness = Witness::new();
         let lane = handle.lane(color);
         let urgent = |mark| {
             let witness = Arc::clone(&witness);

@@ -7,10 +7,11 @@ use crate::hooks::slots::{Listen, SchedulerSlot};
 use crate::kernel::color::Color;
 use crate::kernel::lane::{
     Common, Dispatch, GivenBack, Held, Lane, LanePtr, LaneRef, Owner, Priority, ReadyLane, Runner,
-    Slice, Tenure,
+    Slice, Tenure, callback,
 };
 use crate::kernel::task::{Cell, Join, TaskPanic};
 use crate::sync::{Arc, Mutex, UnsafeCell, arc_dyn};
+use loom::thread::{self, JoinHandle};
 use std::collections::VecDeque;
 use std::panic::Location;
 use std::pin::Pin;
@@ -53,7 +54,7 @@ impl Port {
     pub(crate) fn run_all(&self) {
         while self.run_one(&mut Endless) {
             // A producer that is half done has to go on before the lane can.
-            loom::thread::yield_now();
+            thread::yield_now();
         }
     }
 }
@@ -133,6 +134,25 @@ pub(crate) fn lane_of(port: &Arc<Port>, color: u64) -> LaneRef {
     unsafe { LaneRef::from_counted(LanePtr::from_box(lane)) }
 }
 
+/// A scheduler, a lane of it, and what its turns may touch.
+pub(crate) fn scene() -> (Arc<Port>, LaneRef, Arc<Witness>) {
+    let port = Port::new();
+    let lane = lane(&port);
+    (port, lane, Witness::new())
+}
+
+/// Another thread, which runs until nothing is runnable.
+pub(crate) fn run_beside(port: &Arc<Port>) -> JoinHandle<()> {
+    let port = Arc::clone(port);
+    thread::spawn(move || port.run_all())
+}
+
+/// Pushes a turn that leaves a mark.
+pub(crate) fn post(lane: &LaneRef, witness: &Arc<Witness>, mark: u32) {
+    let witness = Arc::clone(witness);
+    callback::post(lane, move || witness.note(mark));
+}
+
 /// Spawns on a lane.
 pub(crate) fn spawn<F>(lane: &LaneRef, future: F) -> Join<F::Output, LanePtr>
 where
@@ -191,8 +211,8 @@ unsafe impl Sync for Witness {}
 unsafe impl Send for Witness {}
 
 impl Witness {
-    pub(crate) fn new() -> Self {
-        Self(UnsafeCell::new(Vec::new()))
+    pub(crate) fn new() -> Arc<Self> {
+        Arc::new(Self(UnsafeCell::new(Vec::new())))
     }
 
     pub(crate) fn touch(&self) {

@@ -1,13 +1,12 @@
 //! A task that keeps its lane, against threads that wake it, end it, or want its lane.
 
-use super::doubles::{OneTurn, Port, Wait, Witness, gate, lane, spawn};
+use super::doubles::{OneTurn, Wait, Witness, gate, post, scene, spawn};
 use super::pool::{pool, start, step_until_idle};
 use super::{check, check_within};
 use crate::ext::deadlock::look_for_deadlocks;
 use crate::ext::exclusive::{Exclusive, exclusive};
 use crate::kernel::cell::{ColorCell, when};
 use crate::kernel::color::Color;
-use crate::kernel::lane::{LaneRef, callback};
 use crate::kernel::sched::{SchedulerHandle, Worker};
 use crate::sync::{Arc, Mutex};
 use loom::thread;
@@ -16,11 +15,6 @@ use std::pin::Pin;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::task::Poll;
-
-fn post(lane: &LaneRef, witness: &Arc<Witness>, mark: u32) {
-    let witness = Arc::clone(witness);
-    callback::post(lane, move || witness.note(mark));
-}
 
 /// Leaves marks 1 and 2 around a wait.
 async fn marked(wait: Wait, witness: Arc<Witness>) {
@@ -34,9 +28,7 @@ async fn marked(wait: Wait, witness: Arc<Witness>) {
 #[test]
 fn wake_against_keep() {
     check(|| {
-        let port = Port::new();
-        let lane = lane(&port);
-        let witness = Arc::new(Witness::new());
+        let (port, lane, witness) = scene();
         let (gate, wait) = gate();
         let join = spawn(&lane, exclusive(marked(wait, Arc::clone(&witness))));
         post(&lane, &witness, 3);
@@ -59,9 +51,7 @@ fn wake_against_keep() {
 #[test]
 fn push_against_keep() {
     check(|| {
-        let port = Port::new();
-        let lane = lane(&port);
-        let witness = Arc::new(Witness::new());
+        let (port, lane, witness) = scene();
         let (gate, wait) = gate();
         let join = spawn(&lane, exclusive(marked(wait, Arc::clone(&witness))));
         let (seen, runner) = (Arc::clone(&witness), Arc::clone(&port));
@@ -85,9 +75,7 @@ fn push_against_keep() {
 #[test]
 fn taken_again_behind_a_push() {
     check(|| {
-        let port = Port::new();
-        let lane = lane(&port);
-        let witness = Arc::new(Witness::new());
+        let (port, lane, witness) = scene();
         let (gate, wait) = gate();
         let seen = Arc::clone(&witness);
         let join = spawn(&lane, async move {
@@ -113,9 +101,7 @@ fn taken_again_behind_a_push() {
 #[test]
 fn spawn_inside_against_wake() {
     check(|| {
-        let port = Port::new();
-        let lane = lane(&port);
-        let witness = Arc::new(Witness::new());
+        let (port, lane, witness) = scene();
         let (gate, wait) = gate();
         let (own, seen) = (lane.clone(), Arc::clone(&witness));
         let join = spawn(
@@ -147,9 +133,7 @@ fn spawn_inside_against_wake() {
 #[test]
 fn release_against_abort() {
     check_within(2, || {
-        let port = Port::new();
-        let lane = lane(&port);
-        let witness = Arc::new(Witness::new());
+        let (port, lane, witness) = scene();
         let (gate, wait) = gate();
         let mut join = spawn(&lane, async move {
             exclusive(wait).await;
@@ -189,9 +173,7 @@ async fn lose_a_section(place: Stray, wait: Wait) {
 #[test]
 fn release_from_afar() {
     check_within(2, || {
-        let port = Port::new();
-        let lane = lane(&port);
-        let witness = Arc::new(Witness::new());
+        let (port, lane, witness) = scene();
         let (gate, wait) = gate();
         let place = Stray::new(Mutex::new(None));
         let join = spawn(&lane, lose_a_section(Arc::clone(&place), wait));
@@ -221,9 +203,7 @@ fn release_from_afar() {
 #[test]
 fn release_from_afar_against_abort() {
     check_within(2, || {
-        let port = Port::new();
-        let lane = lane(&port);
-        let witness = Arc::new(Witness::new());
+        let (port, lane, witness) = scene();
         let (gate, wait) = gate();
         let place = Stray::new(Mutex::new(None));
         let join = spawn(&lane, lose_a_section(Arc::clone(&place), wait));

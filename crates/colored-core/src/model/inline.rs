@@ -1,6 +1,6 @@
 //! A call that runs at once when the lane is idle, against producers.
 
-use super::doubles::{Port, Witness, gate, lane, spawn};
+use super::doubles::{Witness, gate, scene, spawn};
 use super::{check, check_within};
 use crate::kernel::lane::{LaneRef, callback};
 use crate::sync::Arc;
@@ -17,9 +17,7 @@ fn call_or_post(lane: &LaneRef, witness: &Arc<Witness>, mark: u32) {
 #[test]
 fn call_against_push() {
     check(|| {
-        let port = Port::new();
-        let lane = lane(&port);
-        let witness = Arc::new(Witness::new());
+        let (port, lane, witness) = scene();
         let (other, seen, runner) = (lane.clone(), Arc::clone(&witness), Arc::clone(&port));
         let thread = thread::spawn(move || {
             let mark = Arc::clone(&seen);
@@ -38,9 +36,7 @@ fn call_against_push() {
 #[test]
 fn call_against_two_pushes() {
     check_within(2, || {
-        let port = Port::new();
-        let lane = lane(&port);
-        let witness = Arc::new(Witness::new());
+        let (port, lane, witness) = scene();
         let threads = [1, 2].map(|mark| {
             let (other, seen) = (lane.clone(), Arc::clone(&witness));
             thread::spawn(move || callback::post(&other, move || seen.note(mark)))
@@ -60,9 +56,7 @@ fn call_against_two_pushes() {
 #[test]
 fn call_against_call() {
     check(|| {
-        let port = Port::new();
-        let lane = lane(&port);
-        let witness = Arc::new(Witness::new());
+        let (port, lane, witness) = scene();
         let (other, seen, runner) = (lane.clone(), Arc::clone(&witness), Arc::clone(&port));
         let thread = thread::spawn(move || {
             call_or_post(&other, &seen, 1);
@@ -81,9 +75,7 @@ fn call_against_call() {
 #[test]
 fn call_against_wake() {
     check(|| {
-        let port = Port::new();
-        let lane = lane(&port);
-        let witness = Arc::new(Witness::new());
+        let (port, lane, witness) = scene();
         let (gate, wait) = gate();
         let seen = Arc::clone(&witness);
         let join = spawn(&lane, async move {

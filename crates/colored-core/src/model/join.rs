@@ -1,7 +1,7 @@
 //! The handle against the completion of its task.
 
 use super::check;
-use super::doubles::{Port, lane, spawn};
+use super::doubles::{Port, lane, run_beside, spawn};
 use crate::sync::{Arc, Mutex};
 use loom::thread;
 use std::pin::Pin;
@@ -35,8 +35,7 @@ fn register_against_completion() {
         let lane = lane(&port);
         let output = Arc::new(7);
         let mut join = spawn(&lane, async move { output });
-        let runner = Arc::clone(&port);
-        let thread = thread::spawn(move || runner.run_all());
+        let thread = run_beside(&port);
         let (count, waker) = counter();
         let early = poll(&mut join, &waker);
         thread.join().unwrap();
@@ -56,8 +55,7 @@ fn change_of_waker_against_completion() {
         let mut join = spawn(&lane, async {});
         let (_, first) = counter();
         assert!(poll(&mut join, &first).is_pending());
-        let runner = Arc::clone(&port);
-        let thread = thread::spawn(move || runner.run_all());
+        let thread = run_beside(&port);
         let (count, second) = counter();
         let changed = poll(&mut join, &second);
         thread.join().unwrap();
@@ -79,8 +77,7 @@ fn drop_against_completion() {
         let mut join = spawn(&lane, async move { output });
         let (_, waker) = counter();
         assert!(poll(&mut join, &waker).is_pending());
-        let runner = Arc::clone(&port);
-        let thread = thread::spawn(move || runner.run_all());
+        let thread = run_beside(&port);
         drop(join);
         thread.join().unwrap();
     });
@@ -94,8 +91,7 @@ fn detach_against_first_poll() {
         let lane = lane(&port);
         let output = Arc::new(7);
         let join = spawn(&lane, async move { output });
-        let runner = Arc::clone(&port);
-        let thread = thread::spawn(move || runner.run_all());
+        let thread = run_beside(&port);
         drop(join);
         thread.join().unwrap();
     });

@@ -1,28 +1,22 @@
 //! A lane between its producers, the worker that runs it, and a thief.
 
-use super::doubles::{Endless, HopTo, OneTurn, Port, Witness, gate, lane, spawn};
+use super::doubles::{
+    Endless, HopTo, OneTurn, Port, Witness, gate, lane, post, run_beside, scene, spawn,
+};
 use super::{check, check_within};
-use crate::kernel::lane::{LaneRef, callback};
+use crate::kernel::lane::callback;
 use crate::sync::{Arc, Mutex};
 use loom::thread;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-fn post(lane: &LaneRef, witness: &Arc<Witness>, mark: u32) {
-    let witness = Arc::clone(witness);
-    callback::post(lane, move || witness.note(mark));
-}
-
 /// A push that meets a lane about to become idle is run, by one of the two threads.
 #[test]
 fn push_against_idle() {
     check(|| {
-        let port = Port::new();
-        let lane = lane(&port);
-        let witness = Arc::new(Witness::new());
+        let (port, lane, witness) = scene();
         post(&lane, &witness, 1);
-        let runner = Arc::clone(&port);
-        let thread = thread::spawn(move || runner.run_all());
+        let thread = run_beside(&port);
         post(&lane, &witness, 2);
         port.run_all();
         thread.join().unwrap();
@@ -36,9 +30,7 @@ fn push_against_idle() {
 #[test]
 fn push_against_the_last_reference() {
     check(|| {
-        let port = Port::new();
-        let lane = lane(&port);
-        let witness = Arc::new(Witness::new());
+        let (port, lane, witness) = scene();
         let runner = Arc::clone(&port);
         post(&lane, &witness, 1);
         let thread = thread::spawn(move || runner.run_all());
@@ -56,9 +48,7 @@ fn push_against_the_last_reference() {
 #[test]
 fn two_producers_one_runner_one_thief() {
     check_within(2, || {
-        let port = Port::new();
-        let lane = lane(&port);
-        let witness = Arc::new(Witness::new());
+        let (port, lane, witness) = scene();
         post(&lane, &witness, 0);
         let pusher = {
             let (lane, witness, port) = (lane.clone(), Arc::clone(&witness), Arc::clone(&port));
@@ -104,9 +94,7 @@ impl Future for Yield {
 #[test]
 fn rotate_against_push() {
     check(|| {
-        let port = Port::new();
-        let lane = lane(&port);
-        let witness = Arc::new(Witness::new());
+        let (port, lane, witness) = scene();
         let join = spawn(&lane, Yield(false));
         let runner = Arc::clone(&port);
         let thread = thread::spawn(move || {
@@ -127,9 +115,7 @@ fn rotate_against_push() {
 #[test]
 fn wake_against_another_turn() {
     check(|| {
-        let port = Port::new();
-        let lane = lane(&port);
-        let witness = Arc::new(Witness::new());
+        let (port, lane, witness) = scene();
         let (gate, wait) = gate();
         let seen = Arc::clone(&witness);
         let join = spawn(&lane, async move {
@@ -137,8 +123,7 @@ fn wake_against_another_turn() {
             wait.await;
             seen.touch();
         });
-        let runner = Arc::clone(&port);
-        let thread = thread::spawn(move || runner.run_all());
+        let thread = run_beside(&port);
         gate.open();
         post(&lane, &witness, 1);
         port.run_all();
@@ -158,7 +143,7 @@ fn hop_against_wake() {
         let port = Port::new();
         let (from, to) = (lane(&port), lane(&port));
         let (gate, wait) = gate();
-        let witness = Arc::new(Witness::new());
+        let witness = Witness::new();
         let seen = Arc::clone(&witness);
         let target = to.clone();
         let join = spawn(&from, async move {
@@ -225,8 +210,7 @@ fn two_releases_after_idle() {
         drop(spawn(&lane, wait));
         drop(spawn(&lane, async {}));
         drop(lane);
-        let runner = Arc::clone(&port);
-        let thread = thread::spawn(move || runner.run_all());
+        let thread = run_beside(&port);
         gate.open();
         port.run_all();
         thread.join().unwrap();

@@ -54,7 +54,7 @@ fn assert_one_at_a_time(marks: &[u32]) {
 fn retire_against_revive() {
     check_within(2, || {
         let (handle, mut workers, _beds) = pool(2);
-        let witness = Arc::new(Witness::new());
+        let witness = Witness::new();
         let first = Arc::clone(&witness);
         drop(handle.spawn_colored(COLOR, async move { touch(&first) }));
         let mut worker = workers.remove(0);
@@ -80,7 +80,7 @@ fn retire_against_revive() {
 fn a_task_keeps_the_values() {
     check_within(2, || {
         let (handle, mut workers, _beds) = pool(1);
-        let witness = Arc::new(Witness::new());
+        let witness = Witness::new();
         let first = Arc::clone(&witness);
         drop(handle.spawn_colored(COLOR, async move { touch(&first) }));
         let mut worker = workers.remove(0);
@@ -111,7 +111,7 @@ fn a_task_keeps_the_values() {
 fn a_foreign_thread_ends_the_color() {
     check_within(2, || {
         let (handle, mut workers, beds) = pool(1);
-        let witness = Arc::new(Witness::new());
+        let witness = Witness::new();
         let lane = handle.lane(COLOR);
         let own = Arc::clone(&witness);
         drop(handle.spawn_colored(COLOR, async move { touch(&own) }));
@@ -138,7 +138,7 @@ fn close_against_a_value() {
     }
     check_within(2, || {
         let (handle, mut workers, beds) = pool(1);
-        let witness = Arc::new(Witness::new());
+        let witness = Witness::new();
         let lane = handle.lane(COLOR);
         let last = Last(Arc::clone(&witness));
         drop(handle.spawn_colored(COLOR, async move {

@@ -2,10 +2,9 @@
 //! on.
 
 use super::check_within;
-use super::doubles::{OneTurn, Port, Witness, lane};
+use super::doubles::{OneTurn, Port, Witness, lane, run_beside};
 use crate::kernel::cell::ColorCell;
 use crate::sync::Arc;
-use loom::thread;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
@@ -19,7 +18,7 @@ fn three_readers_of_a_batch_on_two_lanes() {
     check_within(2, || {
         let port = Port::new();
         let cell = ColorCell::on_lane(lane(&port), ());
-        let written = Arc::new(Witness::new());
+        let written = Witness::new();
         let write = || {
             let written = Arc::clone(&written);
             cell.post(move |()| written.touch());
@@ -31,8 +30,7 @@ fn three_readers_of_a_batch_on_two_lanes() {
         // The write, and the readers into their lanes.
         port.run_one(&mut OneTurn);
         port.run_one(&mut OneTurn);
-        let runner = Arc::clone(&port);
-        let thread = thread::spawn(move || runner.run_all());
+        let thread = run_beside(&port);
         port.run_all();
         thread.join().unwrap();
         port.run_all();
@@ -48,7 +46,7 @@ struct Reader {
 
 impl Reader {
     fn new(cell: &ColorCell<()>, written: &Arc<Witness>) -> Self {
-        let reads = Arc::new(Witness::new());
+        let reads = Witness::new();
         let (cell, own, written) = (cell.clone(), Arc::clone(&reads), Arc::clone(written));
         let mut waits: Pending = Box::pin(async move {
             cell.read(move |()| {

@@ -11,7 +11,7 @@ use std::ptr::NonNull;
 struct Shared {
     chain: Chain,
     ahead: ReaderCount,
-    witness: Witness,
+    witness: Arc<Witness>,
     /// How many marks each reader saw.
     seen: Mutex<Vec<usize>>,
 }

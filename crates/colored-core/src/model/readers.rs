@@ -1,6 +1,6 @@
 //! Readers beside each other, against writers.
 
-use super::doubles::{OneTurn, Port, Witness, lane};
+use super::doubles::{self, OneTurn, Port, Witness, lane, run_beside};
 use super::{check, check_within};
 use crate::kernel::cell::ColorCell;
 use crate::sync::Arc;
@@ -10,6 +10,11 @@ use std::task::{Context, Poll, Waker};
 
 type Cell = ColorCell<()>;
 type Pending = Pin<Box<dyn Future<Output = usize> + Send>>;
+
+fn scene() -> (Arc<Port>, Cell, Arc<Witness>) {
+    let (port, lane, witness) = doubles::scene();
+    (port, ColorCell::on_lane(lane, ()), witness)
+}
 
 fn poll(future: &mut Pending) -> Option<usize> {
     match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
@@ -53,9 +58,7 @@ fn write(cell: &Cell, witness: &Arc<Witness>) {
 #[test]
 fn two_readers_and_a_writer() {
     check_within(2, || {
-        let port = Port::new();
-        let cell = ColorCell::on_lane(lane(&port), ());
-        let witness = Arc::new(Witness::new());
+        let (port, cell, witness) = scene();
         let readers = [(), ()].map(|()| {
             let (cell, witness) = (cell.clone(), Arc::clone(&witness));
             thread::spawn(move || read(&cell, &witness))
@@ -75,9 +78,7 @@ fn two_readers_and_a_writer() {
 #[test]
 fn two_readers_and_a_caller() {
     check_within(2, || {
-        let port = Port::new();
-        let cell = ColorCell::on_lane(lane(&port), ());
-        let witness = Arc::new(Witness::new());
+        let (port, cell, witness) = scene();
         let readers = [(), ()].map(|()| {
             let (cell, witness) = (cell.clone(), Arc::clone(&witness));
             thread::spawn(move || read(&cell, &witness))
@@ -104,9 +105,7 @@ fn two_readers_and_a_caller() {
 #[test]
 fn leave_against_push() {
     check(|| {
-        let port = Port::new();
-        let cell = ColorCell::on_lane(lane(&port), ());
-        let witness = Arc::new(Witness::new());
+        let (port, cell, witness) = scene();
         let (writer, seen, runner) = (cell.clone(), Arc::clone(&witness), Arc::clone(&port));
         let thread = thread::spawn(move || {
             write(&writer, &seen);
@@ -127,9 +126,7 @@ fn leave_against_push() {
 #[test]
 fn admission_against_push() {
     check_within(2, || {
-        let port = Port::new();
-        let cell = ColorCell::on_lane(lane(&port), ());
-        let witness = Arc::new(Witness::new());
+        let (port, cell, witness) = scene();
         write(&cell, &witness);
         let first = read(&cell, &witness);
         let thread = {
@@ -155,9 +152,7 @@ fn admission_against_push() {
 #[test]
 fn write_and_read_beside_a_reader() {
     check_within(2, || {
-        let port = Port::new();
-        let cell = ColorCell::on_lane(lane(&port), ());
-        let witness = Arc::new(Witness::new());
+        let (port, cell, witness) = scene();
         let (other, seen) = (cell.clone(), Arc::clone(&witness));
         let thread = thread::spawn(move || read(&other, &seen));
         write(&cell, &witness);
@@ -176,9 +171,7 @@ fn write_and_read_beside_a_reader() {
 #[test]
 fn enter_the_next_time() {
     check(|| {
-        let port = Port::new();
-        let cell = ColorCell::on_lane(lane(&port), ());
-        let witness = Arc::new(Witness::new());
+        let (port, cell, witness) = scene();
         let (other, seen) = (cell.clone(), Arc::clone(&witness));
         let thread = thread::spawn(move || read(&other, &seen));
         let before = read(&cell, &witness);
@@ -198,9 +191,7 @@ fn enter_the_next_time() {
 #[test]
 fn two_admitted_readers_leave_together() {
     check_within(2, || {
-        let port = Port::new();
-        let cell = ColorCell::on_lane(lane(&port), ());
-        let witness = Arc::new(Witness::new());
+        let (port, cell, witness) = scene();
         write(&cell, &witness);
         let readers = [read(&cell, &witness), read(&cell, &witness)];
         write(&cell, &witness);
@@ -208,8 +199,7 @@ fn two_admitted_readers_leave_together() {
         // The writer, and the readers into their lanes.
         port.run_one(&mut OneTurn);
         port.run_one(&mut OneTurn);
-        let runner = Arc::clone(&port);
-        let thread = thread::spawn(move || runner.run_all());
+        let thread = run_beside(&port);
         port.run_all();
         thread.join().unwrap();
         port.run_all();
@@ -232,8 +222,7 @@ fn drop_against_admission() {
         let mut future = Box::pin(async move { cell.read(move |()| drop(payload)).await });
         let polled = future.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         assert!(polled.is_pending());
-        let runner = Arc::clone(&port);
-        let thread = thread::spawn(move || runner.run_all());
+        let thread = run_beside(&port);
         drop(future);
         thread.join().unwrap();
         port.run_all();

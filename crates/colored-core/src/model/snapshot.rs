@@ -2,7 +2,7 @@
 //! records and leaves: a visitor without the right to run the lane fails a model.
 
 use super::check_within;
-use super::doubles::{Port, Witness, gate, lane, spawn};
+use super::doubles::{gate, scene, spawn};
 use super::pool::{pool, start, step_until_idle};
 use crate::ext::dump::{Dumped, Dumping, StateSeen};
 use crate::ext::exclusive::exclusive;
@@ -37,9 +37,7 @@ fn states(dumped: &Dumped, id: Id) -> Vec<StateSeen> {
 #[test]
 fn visit_against_push() {
     check_within(3, || {
-        let port = Port::new();
-        let lane = lane(&port);
-        let witness = Arc::new(Witness::new());
+        let (port, lane, witness) = scene();
         let (gate, wait) = gate();
         let join = spawn(&lane, wait);
         port.run_all();

@@ -138,7 +138,7 @@ fn wake_against_poll() {
     check(|| {
         let line = Line::new();
         let (gate, wait) = gate();
-        let witness = Arc::new(Witness::new());
+        let witness = Witness::new();
         let join = line.spawn(Marked { wait, witness: Arc::clone(&witness) });
         let thread = thread::spawn(move || {
             gate.open();
@@ -199,7 +199,7 @@ fn abort_against_poll() {
     check(|| {
         let line = Line::new();
         let (gate, wait) = gate();
-        let witness = Arc::new(Witness::new());
+        let witness = Witness::new();
         let mut join = line.spawn(Marked { wait, witness: Arc::clone(&witness) });
         let abort: Abort<Line> = join.abort_handle();
         let thread = thread::spawn(move || {

@@ -16,7 +16,7 @@ use std::task::{Context, Poll, Waker};
 struct Signals {
     given: [AtomicBool; 2],
     wakers: Mutex<Vec<Waker>>,
-    witness: Witness,
+    witness: Arc<Witness>,
 }
 
 impl Signals {

@@ -1,6 +1,6 @@
 //! Several lanes at once: claims that are enqueued, granted, dropped and shut down.
 
-use super::doubles::{Endless, HopTo, OneTurn, Port, Witness, gate, lane_of, spawn};
+use super::doubles::{Endless, HopTo, OneTurn, Port, Witness, gate, lane_of, run_beside, spawn};
 use super::pool::{pool, start};
 use super::{check, check_within};
 use crate::kernel::cell::{ColorCell, when};
@@ -18,6 +18,12 @@ type Pending<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 fn cells(port: &Arc<Port>) -> (Cell, Cell) {
     let cell = |color| ColorCell::on_lane(lane_of(port, color), ());
     (cell(1), cell(2))
+}
+
+fn scene() -> (Arc<Port>, Cell, Cell, Arc<Witness>) {
+    let port = Port::new();
+    let (a, b) = cells(&port);
+    (port, a, b, Witness::new())
 }
 
 fn poll(future: &mut Pending<'_>) -> bool {
@@ -46,9 +52,7 @@ fn assert_done(behavior: Option<Pending<'_>>) {
 #[test]
 fn two_enqueue_and_a_push() {
     check_within(2, || {
-        let port = Port::new();
-        let (a, b) = cells(&port);
-        let witness = Arc::new(Witness::new());
+        let (port, a, b, witness) = scene();
         a.post(|()| ());
         b.post(|()| ());
         let thread = {
@@ -72,9 +76,7 @@ fn two_enqueue_and_a_push() {
 #[test]
 fn two_at_once() {
     check_within(2, || {
-        let port = Port::new();
-        let (a, b) = cells(&port);
-        let witness = Arc::new(Witness::new());
+        let (port, a, b, witness) = scene();
         let thread = {
             let (a, b, seen) = (a.clone(), b.clone(), Arc::clone(&witness));
             let runner = Arc::clone(&port);
@@ -100,11 +102,9 @@ fn two_at_once() {
 #[test]
 fn granted_on_two_threads() {
     check_within(2, || {
-        let port = Port::new();
-        let (a, b) = cells(&port);
-        let witness = Arc::new(Witness::new());
+        let (port, a, b, witness) = scene();
         let before = [&a, &b].map(|cell| {
-            let witness = Arc::new(Witness::new());
+            let witness = Witness::new();
             let seen = Arc::clone(&witness);
             cell.post(move |()| seen.touch());
             witness
@@ -135,9 +135,7 @@ fn granted_on_two_threads() {
 #[test]
 fn release_against_two_pushes() {
     check_within(2, || {
-        let port = Port::new();
-        let (a, b) = cells(&port);
-        let witness = Arc::new(Witness::new());
+        let (port, a, b, witness) = scene();
         a.post(|()| ());
         let behavior = start_both(&a, &b, &witness, 1);
         let threads = [&a, &b].map(|cell| {
@@ -166,8 +164,7 @@ fn drop_against_grant() {
         a.post(|()| ());
         let mut both: Pending<'_> = Box::pin(when([a, b], move |_| drop(payload)));
         assert!(!poll(&mut both));
-        let runner = Arc::clone(&port);
-        let thread = thread::spawn(move || runner.run_all());
+        let thread = run_beside(&port);
         drop(both);
         thread.join().unwrap();
         port.run_all();
@@ -182,7 +179,7 @@ fn behavior_against_hop_and_abort() {
         let port = Port::new();
         let (from, to) = (lane_of(&port, 1), lane_of(&port, 2));
         let (a, b) = (ColorCell::on_lane(from.clone(), ()), ColorCell::on_lane(to.clone(), ()));
-        let witness = Arc::new(Witness::new());
+        let witness = Witness::new();
         let (gate, wait) = gate();
         let seen = Arc::clone(&witness);
         let mut join = spawn(&from, async move {
@@ -213,9 +210,7 @@ fn behavior_against_hop_and_abort() {
 #[test]
 fn shared_claim_against_reader_and_writer() {
     check_within(2, || {
-        let port = Port::new();
-        let (a, b) = cells(&port);
-        let witness = Arc::new(Witness::new());
+        let (port, a, b, witness) = scene();
         let (mark, seen) = (Arc::clone(&witness), Arc::clone(&witness));
         a.post(move |()| mark.note(1));
         let mut both: Pending<'_> = Box::pin(when((a.shared(), &b), move |(), ()| {
@@ -267,9 +262,7 @@ fn stop_against_enqueue() {
 #[test]
 fn behavior_against_call() {
     check(|| {
-        let port = Port::new();
-        let (a, b) = cells(&port);
-        let witness = Arc::new(Witness::new());
+        let (port, a, b, witness) = scene();
         let (called, seen, runner) = (a.clone(), Arc::clone(&witness), Arc::clone(&port));
         let thread = thread::spawn(move || {
             if called.call_now(|()| seen.note(2)).is_err() {
