@@ -33,7 +33,7 @@ fn settings_out_of_range_name_themselves_and_the_range() {
         (|builder| builder.blocking_threads(65_537), &["blocking_threads(65537)", "1 to 65536"]),
         (
             |builder| builder.tuning(Tuning::new().timer_resolution(Duration::from_millis(11))),
-            &["timer_resolution(11ms)", "0 ns to 10ms", "200µs"],
+            &["timer_resolution(11ms)", "0 ns to 10ms", "1ms"],
         ),
         (
             |builder| builder.thread_stack_size(65_535),

@@ -16,7 +16,7 @@ use colored_benches::chart::{Axis, Chart, Series, number};
 use colored_benches::latch::Latch;
 use colored_benches::measure::median;
 use colored_benches::random::Random;
-use colored_benches::rivals::{Rival, Runtimes, Serial, workers};
+use colored_benches::rivals::{Rival, Runtimes, Serial, Tokio, workers};
 use std::thread;
 use std::time::{Duration, Instant};
 use tokio::sync::{Mutex, Semaphore, mpsc};
@@ -35,15 +35,16 @@ const TOGETHER: usize = 10;
 const PEER: [(usize, f64); 7] =
     [(1, 26.7), (2, 13.6), (5, 5.9), (10, 3.3), (20, 2.24), (100, 2.18), (10_000, 2.13)];
 
-/// Timers that are due within one step are late together, by half of it in the mean. This is a tenth of the
-/// default; a program pays for it in CPU time.
-const STEP: Duration = Duration::from_micros(20);
+/// Timers that are due within one step are late together, by half of it in the mean. These steps are shorter than the
+/// default of 1 ms; a program pays for them in CPU time.
+const STEPS: [Duration; 2] = [Duration::from_micros(200), Duration::from_micros(20)];
 
 /// The runtimes.
 #[derive(Clone, Copy)]
 struct On {
-    default: Runtimes,
+    ours: Serial,
     fine: Serial,
+    tokio: Tokio,
 }
 
 /// How the order within a key is kept.
@@ -51,7 +52,7 @@ struct On {
 enum Way {
     /// A `colored` task for each item, which holds its key's color while it sleeps.
     Exclusive,
-    /// The same with timers of [`STEP`].
+    /// The same with timers of the shorter step.
     Fine,
     /// A tokio task for each item, behind the key's mutex.
     Mutexes,
@@ -126,9 +127,11 @@ struct Done {
 #[must_use]
 pub fn run(plan: &Plan) -> Report {
     let mut report = Report::new(plan);
-    let builder =
-        colored::Runtime::builder().workers(workers()).tuning(Tuning::new().timer_resolution(STEP));
-    let on = On { default: Runtimes::start(), fine: Serial::start(builder) };
+    let [ours, fine] = STEPS.map(|step| {
+        let builder = colored::Runtime::builder().workers(workers());
+        Serial::start(builder.tuning(Tuning::new().timer_resolution(step)))
+    });
+    let on = On { ours, fine, tokio: Runtimes::start().tokio() };
     let tasks = plan.pick(10_000, 1_000, 200);
     let mut rows = Vec::new();
     let mut curves: Vec<Vec<(f64, f64)>> = vec![Vec::new(); WAYS.len() + 1];
@@ -233,11 +236,11 @@ fn alone(load: &Load) -> f64 {
 fn once(on: On, way: Way, load: &'static Load) -> Run {
     let start = Instant::now();
     let keys = match way {
-        Way::Exclusive => exclusive(on.default.serial(), load),
+        Way::Exclusive => exclusive(on.ours, load),
         Way::Fine => exclusive(on.fine, load),
-        Way::ColoredActors => actors(on.default.unique(), load),
-        Way::Actors => actors(on.default.tokio(), load),
-        Way::Mutexes => mutexes(on.default.tokio(), load),
+        Way::ColoredActors => actors(on.ours.unique(), load),
+        Way::Actors => actors(on.tokio, load),
+        Way::Mutexes => mutexes(on.tokio, load),
     };
     let seconds = start.elapsed().as_secs_f64();
     assert_eq!(keys.iter().map(|key| key.tasks).sum::<usize>(), load.tasks.len());

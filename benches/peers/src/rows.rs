@@ -115,10 +115,10 @@ pub(crate) const ALL: &[Row] = &[
         case: |setup| sleeps::cpu(setup, setup.runtimes().unique()),
     },
     Row {
-        name: "sleeps_cpu_coarse",
-        text: "the same, ours with a timer resolution of 1 ms",
+        name: "sleeps_cpu_fine",
+        text: "the same, ours with a timer resolution of 0.2 ms",
         unit: "us/sleep",
-        case: |setup| sleeps::cpu(setup, sleeps::coarse()),
+        case: |setup| sleeps::cpu(setup, sleeps::fine()),
     },
     Row {
         name: "sleeps_late",
@@ -127,10 +127,10 @@ pub(crate) const ALL: &[Row] = &[
         case: |setup| sleeps::late(setup, setup.runtimes().unique()),
     },
     Row {
-        name: "sleeps_late_coarse",
-        text: "the same, ours with a timer resolution of 1 ms",
+        name: "sleeps_late_fine",
+        text: "the same, ours with a timer resolution of 0.2 ms",
         unit: "us",
-        case: |setup| sleeps::late(setup, sleeps::coarse()),
+        case: |setup| sleeps::late(setup, sleeps::fine()),
     },
     Row {
         name: "http_64",

@@ -3,7 +3,7 @@
 //! **Precision.** No timer is ever early. One is late by the sum of
 //!
 //! * less than 1/64 ms, the tick of the wheels;
-//! * up to [`Tuning::timer_resolution`](crate::runtime::Tuning::timer_resolution), 0.2 ms
+//! * up to [`Tuning::timer_resolution`](crate::runtime::Tuning::timer_resolution), 1 ms
 //!   unless it is set, if its worker sleeps and has woken up for other timers just
 //!   before;
 //! * the time in which the system wakes a thread: some 0.05 to 0.1 ms on Linux, and a

@@ -4,7 +4,7 @@ use colored_core::{Options, Policy};
 use std::time::Duration;
 
 /// The default timer resolution.
-pub(super) const RESOLUTION: Duration = Duration::from_micros(200);
+pub(super) const RESOLUTION: Duration = Duration::from_millis(1);
 
 /// Settings of a runtime that trade latency, CPU time and memory. A program is as correct with any of
 /// them, and the defaults suit most programs: measure before and after a change.
@@ -14,8 +14,8 @@ pub(super) const RESOLUTION: Duration = Duration::from_micros(200);
 /// use std::time::Duration;
 ///
 /// # fn main() -> std::io::Result<()> {
-/// let coarse = Tuning::new().timer_resolution(Duration::from_millis(1));
-/// let runtime = Builder::new().tuning(coarse).build()?;
+/// let fine = Tuning::new().timer_resolution(Duration::from_micros(200));
+/// let runtime = Builder::new().tuning(fine).build()?;
 /// # drop(runtime);
 /// # Ok(())
 /// # }
@@ -60,11 +60,11 @@ impl Tuning {
     /// A sleeping worker wakes up for timers at most once in this time, 0 to 10 ms; timers that become
     /// due in between fire together. So timers that are due this often are late by up to this time,
     /// half of it on average; otherwise the setting has no effect. A busy worker checks its timers all
-    /// the time. Default: 0.2 ms.
+    /// the time. Default: 1 ms.
     ///
     /// Waking a thread costs 5 to 30 µs, firing a timer less than one. So this setting trades CPU time
     /// for lateness where many short timers run on workers with little else to do: the rows
-    /// `sleeps_cpu` and `sleeps_cpu_coarse` of `benches/peers` have 0.2 ms and 1 ms.
+    /// `sleeps_cpu` and `sleeps_cpu_fine` of `benches/peers` have 1 ms and 0.2 ms.
     pub fn timer_resolution(mut self, resolution: Duration) -> Self {
         self.timer_resolution = Some(resolution);
         self

@@ -1,6 +1,7 @@
 //! Logs in directories of their own, and what the system says about this process.
 
 use colored::Runtime;
+use colored::runtime::Tuning;
 use colored::time::Duration;
 use colored_consumer::embedded::{Engine, NewRecord, Options};
 use std::path::{Path, PathBuf};
@@ -58,8 +59,10 @@ pub(crate) async fn open(path: PathBuf) -> Engine {
     Options::new().sync(false).open(path).await.expect("the engine opens")
 }
 
+/// With fine timers: a handler's sleep stands for a wait that ends in time.
 pub(crate) fn runtime(workers: usize) -> Runtime {
-    Runtime::builder().workers(workers).build().expect("a runtime")
+    let fine = Tuning::new().timer_resolution(Duration::from_micros(200));
+    Runtime::builder().workers(workers).tuning(fine).build().expect("a runtime")
 }
 
 /// Keys by Zipf's law.

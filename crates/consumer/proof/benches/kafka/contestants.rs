@@ -2,6 +2,7 @@
 
 use crate::measure::{Moment, Took, Work, compute, now, took};
 use colored::Runtime;
+use colored::runtime::Tuning;
 use colored::time::{Duration, sleep};
 use colored_consumer::Consumer;
 use colored_consumer_kafka::Engine;
@@ -51,8 +52,10 @@ fn group() -> String {
     format!("bench-{}", NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
+/// With fine timers: a handler's sleep stands for a wait that ends in time.
 pub(crate) fn runtime(workers: usize) -> Runtime {
-    Runtime::builder().workers(workers).build().expect("a runtime")
+    let fine = Tuning::new().timer_resolution(Duration::from_micros(200));
+    Runtime::builder().workers(workers).tuning(fine).build().expect("a runtime")
 }
 
 pub(crate) fn subscribe(mut config: ClientConfig, topic: &str) -> Client {
