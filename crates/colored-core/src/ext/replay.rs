@@ -38,6 +38,7 @@ mod awaited;
 mod book;
 mod early;
 mod here;
+mod missing;
 mod order;
 mod turn;
 

@@ -34,9 +34,6 @@ pub(super) const OPEN: u32 = 0;
 pub(super) const CLOSED: u32 = 1;
 pub(super) const STOPPED: u32 = 2;
 
-/// So much is named of what is missing.
-const MOST_NAMED: usize = 8;
-
 pub(crate) struct Book {
     pub(super) colors: Mutex<HashMap<Source, Arc<ColorOrder>>>,
     pub(super) state: AtomicU32,
@@ -107,7 +104,7 @@ impl Book {
         self.state() == OPEN
     }
 
-    fn all(&self) -> Vec<Arc<ColorOrder>> {
+    pub(super) fn all(&self) -> Vec<Arc<ColorOrder>> {
         self.colors.lock().values().cloned().collect()
     }
 
@@ -184,7 +181,7 @@ impl Book {
         reason.clone()
     }
 
-    fn is_quiet(&self) -> bool {
+    pub(super) fn is_quiet(&self) -> bool {
         // Ordering: a hint. A task that is woken once too often does not run before its turn.
         let is_zero = |count: &AtomicUsize| count.load(Ordering::Acquire) == 0;
         self.replay().is_some_and(|replay| is_zero(&replay.live))
@@ -196,51 +193,6 @@ impl Book {
         }
         let woken = self.all().iter().filter(|color| color.go_on(true)).count();
         woken == 0 && self.is_quiet()
-    }
-
-    /// Stops the replay if nothing runs and something is missing; returns what it waits for if blocking calls may bring that.
-    pub(super) fn report_missing(&self, is_alone: bool) -> Option<String> {
-        let replay = self.replay()?;
-        if !self.is_open() || !self.is_quiet() {
-            return None;
-        }
-        let calls: Vec<_> = replay.calls.lock().values().copied().collect();
-        let calls = calls.iter().take(MOST_NAMED);
-        let mut waits: Vec<_> =
-            calls.map(|site| format!("a blocking call made at {site} has not returned")).collect();
-        let has_calls = !waits.is_empty();
-        waits.extend(self.find_missing(is_alone)?);
-        if has_calls {
-            return Some(waits.join("; "));
-        }
-        if waits.is_empty() && is_alone {
-            waits.push("the recorded run has ended here, and this one waits".to_owned());
-        }
-        if !waits.is_empty() {
-            let text = waits.join("; ");
-            self.stop(&format!("this is not the recorded run. Nothing goes on: {text}"));
-        }
-        None
-    }
-
-    /// Names what the record has next and nothing brings; `None` if a thread outside may bring it.
-    fn find_missing(&self, is_alone: bool) -> Option<Vec<String>> {
-        let mut missing = Vec::new();
-        for color in self.all() {
-            let next = color.next();
-            if let Next::Missing { is_outside: true, .. } = next
-                && !is_alone
-            {
-                return None;
-            }
-            if let Next::Missing { text, .. } | Next::Over { text } | Next::Blocked { text } = next
-            {
-                missing.push(text);
-            }
-        }
-        missing.sort();
-        missing.truncate(MOST_NAMED);
-        Some(missing)
     }
 }
 
