@@ -11,6 +11,7 @@ mod ring;
 mod warm;
 
 use super::{Plan, Report};
+use colored::runtime::Tuning;
 use colored_benches::measure::median;
 use rustix::fs::{Advice, fadvise};
 use rustix::time::{ClockId, clock_gettime};
@@ -78,9 +79,10 @@ fn check(bytes: &[u8], page: usize) {
     assert!(number(0) == page as u64 && number(bytes.len() - 8) == last as u64, "page {page}");
 }
 
-/// A runtime with so many workers.
+/// A runtime with so many workers, and timers fine enough to tell how late a sleep ends.
 fn runtime(workers: usize) -> colored::Builder {
-    colored::Runtime::builder().workers(workers)
+    let fine = Tuning::new().timer_resolution(Duration::from_micros(200));
+    colored::Runtime::builder().workers(workers).tuning(fine)
 }
 
 /// The CPU time of all threads of the process.

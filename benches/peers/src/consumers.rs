@@ -59,9 +59,10 @@ type Batches = mpsc::Receiver<Vec<Record>>;
 
 /// Handles all records of the log, as a group of its own.
 pub(crate) fn consume(setup: &Setup, name: &str, log: &Arc<Log>, work: Work) -> Box<dyn FnMut()> {
-    let (on, log) = (setup.runtimes(), Arc::clone(log));
+    // With fine timers: a handler's sleep stands for a wait that ends in time.
+    let (on, fine, log) = (setup.runtimes(), setup.fine(), Arc::clone(log));
     match name {
-        "colored" => Box::new(move || ours::consume(on.unique(), &log, work)),
+        "colored" => Box::new(move || ours::consume(fine, &log, work)),
         "tokio partitions" => Box::new(move || {
             feed::consume(on, on.tokio(), &log, move |batches, progress| {
                 by_partition::consume(on.tokio(), batches, work, progress)
@@ -78,8 +79,8 @@ pub(crate) fn consume(setup: &Setup, name: &str, log: &Arc<Log>, work: Work) -> 
             });
         }),
         "colored queues" => Box::new(move || {
-            feed::consume(on, on.unique(), &log, move |batches, progress| {
-                queues::consume(on.unique(), batches, work, progress)
+            feed::consume(on, fine, &log, move |batches, progress| {
+                queues::consume(fine, batches, work, progress)
             });
         }),
         other => unreachable!("{other} is none of the names"),

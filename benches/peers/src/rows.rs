@@ -118,7 +118,7 @@ pub(crate) const ALL: &[Row] = &[
         name: "sleeps_cpu_fine",
         text: "the same, ours with a timer resolution of 0.2 ms",
         unit: "us/sleep",
-        case: |setup| sleeps::cpu(setup, sleeps::fine()),
+        case: |setup| sleeps::cpu(setup, setup.fine()),
     },
     Row {
         name: "sleeps_late",
@@ -130,7 +130,7 @@ pub(crate) const ALL: &[Row] = &[
         name: "sleeps_late_fine",
         text: "the same, ours with a timer resolution of 0.2 ms",
         unit: "us",
-        case: |setup| sleeps::late(setup, sleeps::fine()),
+        case: |setup| sleeps::late(setup, setup.fine()),
     },
     Row {
         name: "http_64",

@@ -2,24 +2,15 @@
 
 use crate::executors::{Smol, Timed};
 use crate::foreign::{self, Tool};
-use crate::setup::{Setup, workers};
-use colored::runtime::Tuning;
+use crate::setup::Setup;
 use colored_benches::measure::{Case, Entry, Sample, Unit};
 use colored_benches::random::Random;
-use colored_benches::rivals::{Serial, Unique};
 use rustix::time::{ClockId, clock_gettime};
 use std::thread;
 use std::time::{Duration, Instant};
 
 /// Tasks.
 const SLEEPERS: u64 = 100;
-
-/// `colored` with timers that wake a worker five times as often as by default.
-pub(super) fn fine() -> Unique {
-    let builder = colored::Runtime::builder().workers(workers());
-    Serial::start(builder.tuning(Tuning::new().timer_resolution(Duration::from_micros(200))))
-        .unique()
-}
 
 pub(super) fn cpu(setup: &Setup, subject: impl Timed) -> Case {
     case(setup, subject, "sleeps_cpu", Unit::us("us/sleep"), |slept| Sample {
