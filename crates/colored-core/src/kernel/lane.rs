@@ -61,7 +61,6 @@ mod color_address;
 mod count;
 pub(crate) mod current;
 pub(crate) mod held;
-pub(crate) mod last;
 mod node;
 mod poll;
 pub(crate) mod priority;
