@@ -7,7 +7,7 @@
 
 use colored_core::{Color, ColorCell, Park, Scheduler, SchedulerHandle, Step, when, yield_now};
 use std::env;
-use std::future::poll_fn;
+use std::future::{pending, poll_fn};
 use std::process::{Command, exit};
 use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
@@ -25,7 +25,7 @@ impl Park for NoSystem {
 /// Runs that many operations, from a task of color 1.
 type Run = fn(SchedulerHandle, u32);
 
-const ROWS: [(&str, Run); 8] = [
+const ROWS: [(&str, Run); 9] = [
     ("yield", |on, times| {
         on_color_1(&on, async move {
             for _ in 0..times {
@@ -86,6 +86,19 @@ const ROWS: [(&str, Run); 8] = [
         on_color_1(&on.clone(), async move {
             for _ in 0..times {
                 on.spawn_unique(async {}).await.expect("it ends");
+            }
+        });
+    }),
+    ("wait_and_abort_unique", |on, times| {
+        on_color_1(&on.clone(), async move {
+            let tasks: Vec<_> = (0..times).map(|_| on.spawn_unique(pending::<()>())).collect();
+            // A slice has 64 polls, and all tasks come before the next one.
+            for _ in 0..64 {
+                yield_now().await;
+            }
+            tasks.iter().for_each(|task| task.abort());
+            for task in tasks {
+                task.await.expect_err("no task ends");
             }
         });
     }),

@@ -140,9 +140,7 @@ impl<F: Future> Future for Exclusive<F> {
                 // A loop of sections that never wait would be one poll without an end.
                 ready!(budget::poll_proceed(cx));
                 let Some(open) = enter(this.site, this.put_off) else {
-                    if !current::yield_task(cx.waker()) {
-                        cx.waker().wake_by_ref();
-                    }
+                    cx.waker().wake_by_ref();
                     return Poll::Pending;
                 };
                 *this.open = Some(open);

@@ -9,7 +9,7 @@
 //! another lane of its color may run. So a lane with values does not retire:
 //!
 //! 1. Its last reference goes, under the lock of its table shard; no thread holds it or can find
-//!    it. It has values, so it gets the reference back ([`Last::Kept`](crate::kernel::lane::last::Last::Kept)) and stays in the table.
+//!    it. It has values, so it gets the reference back ([`Last::Kept`](crate::kernel::lane::refs::Last::Kept)) and stays in the table.
 //! 2. That reference schedules an [`End`] on it, which drops the values when its turn comes.
 //! 3. The end gives back the last reference again. Now there are no values: it retires.
 //!

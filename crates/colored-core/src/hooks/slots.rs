@@ -20,6 +20,19 @@ pub(crate) struct LaneSlot {
     pub(crate) order: Option<Box<dyn Any + Send + Sync>>,
 }
 
+impl LaneSlot {
+    /// A lane of the scheduler with the slot `all` is made for this color, or made into one of it.
+    #[inline]
+    pub(crate) fn dedicate<'a>(&mut self, color: Color, all: impl FnOnce() -> &'a SchedulerSlot) {
+        #[cfg(feature = "record")]
+        {
+            self.order = all().orders.as_ref().map(|orders| orders.of(color));
+        }
+        #[cfg(not(feature = "record"))]
+        let _ = (self, color, all);
+    }
+}
+
 /// The orders of all colors of a scheduler that records, or replays.
 #[cfg(feature = "record")]
 pub(crate) trait Orders: Send + Sync {
@@ -53,26 +66,7 @@ impl SchedulerSlot {
         }
     }
 
-    /// A lane is made for this color, or made into one of it.
-    #[cfg_attr(
-        not(feature = "record"),
-        expect(clippy::unused_self, reason = "as with the feature")
-    )]
-    #[inline]
-    pub(crate) fn dedicate(&self, slot: &mut LaneSlot, color: Color) {
-        #[cfg(feature = "record")]
-        {
-            slot.order = self.orders.as_ref().map(|orders| orders.of(color));
-        }
-        #[cfg(not(feature = "record"))]
-        let _ = (slot, color);
-    }
-
     /// The scheduler shuts down.
-    #[cfg_attr(
-        not(feature = "record"),
-        expect(clippy::unused_self, reason = "as with the feature")
-    )]
     pub(crate) fn close(&self) {
         #[cfg(feature = "record")]
         if let Some(orders) = &self.orders {

@@ -8,10 +8,10 @@ use crate::ext::observe::{account, guest_slice, slice};
 use crate::ext::snapshot::view::View;
 use crate::kernel::lane::base::{Held, Lane};
 use crate::kernel::lane::{LaneRef, ReadyLane, Slice};
-use crate::kernel::sched::guest_runner::GuestRunner;
 use crate::kernel::sched::local::Local;
 use crate::kernel::sched::pace::Pace;
 use crate::kernel::sched::scheduler::Scheduler;
+use crate::kernel::sched::worker::runner::GuestRunner;
 use crate::kernel::sched::worker::runner::SliceRunner;
 use std::ops::Range;
 

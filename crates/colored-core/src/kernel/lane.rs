@@ -15,10 +15,11 @@
 //!
 //! # Exclusion (G1)
 //!
-//! A `ReadyLane` is made in three places: by the push, or the claim, that found the chain idle; by the wake of a task
-//! that has kept the lane; and by the last reader that leaves a lane in which something waits. It is consumed by [`ReadyLane::run`], which gives it back, or ends with the chain idle, or
-//! leaves it to the task at the head: that task keeps the lane while it waits (`lane/section.rs`), and its state says
-//! which thread gets the right. So there is at most one for a lane at any time, and only its owner polls. A lane in a
+//! A `ReadyLane` is made in four places: by the push that found the chain idle; by the wake of a task that has kept the
+//! lane; by the last reader that leaves a lane in which something waits; and by the end of an inline call, or of a
+//! behavior, behind whose node something waits. It is consumed by [`ReadyLane::run`], which gives it back, or ends with the
+//! chain idle, or leaves it to the task at the head: that task keeps the lane while it waits (`lane/section.rs`), and its
+//! state says which thread gets the right. So there is at most one for a lane at any time, and only its owner polls. A lane in a
 //! deque is a `ReadyLane` in a deque: a thief takes the lane idle and whole.
 //!
 //! # States
@@ -61,7 +62,6 @@ mod color_address;
 mod count;
 pub(crate) mod current;
 pub(crate) mod held;
-pub(crate) mod last;
 mod node;
 mod poll;
 pub(crate) mod priority;

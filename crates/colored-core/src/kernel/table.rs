@@ -10,12 +10,8 @@
 //! adds its reference under the same lock. So a look-up finds either a lane that will not be freed,
 //! or none.
 
-mod page;
-
-pub(crate) use self::page::Cursor;
-
 use crate::kernel::color::Color;
-use crate::kernel::lane::last::Last;
+use crate::kernel::lane::refs::Last;
 use crate::kernel::lane::{Lane, LanePtr, LaneRef};
 use crate::sync::Mutex;
 use crossbeam_utils::CachePadded;
@@ -29,12 +25,36 @@ pub(crate) const SHARDS: usize = 64;
 #[cfg(colored_loom)]
 pub(crate) const SHARDS: usize = 1;
 
+/// Unique colors, made in a row, whose buckets are in a row. Without, a million tasks that wait, each under a color of its
+/// own, take up to twice as long, since each misses the caches in the table. 64 are no better than 16.
+pub(crate) const NEAR: u64 = 16;
+
 /// Buckets, of a pointer each, that a shard keeps however few lanes it has.
 pub(crate) const KEPT: usize = 1024;
 
 /// A shard that has more buckets keeps so many for each lane. It then shrinks to a quarter, so the moves of its lanes are
 /// fewer than the lanes that have gone. The value is a guess.
 const SPARSE: usize = 16;
+
+/// The buckets that are looked at under one lock: some 20 µs, most of it for the references.
+#[cfg(not(colored_loom))]
+const PAGE: usize = 256;
+#[cfg(colored_loom)]
+const PAGE: usize = 2;
+
+/// How often the lanes of one shard may move while it is gone through. After that the rest of it is one page: a shard
+/// grows by doubling, and so moves its lanes a few times at most while others look at a million of them.
+const MOVES: u32 = 4;
+
+/// How far the table has been gone through. A lane that is in the table all the time is returned, perhaps twice.
+#[derive(Debug, Default)]
+pub(crate) struct Cursor {
+    shard: usize,
+    bucket: usize,
+    /// The shard's count of moves when its first page was read.
+    moves: u32,
+    again: u32,
+}
 
 pub(crate) struct Table {
     shards: Box<[CachePadded<Mutex<Shard>>]>,
@@ -46,12 +66,6 @@ struct Shard {
     lanes: HashTable<LanePtr>,
     /// How often lanes have been moved to other buckets.
     moves: Cell<u32>,
-}
-
-impl Shard {
-    fn note_move(moves: &Cell<u32>) {
-        moves.set(moves.get().wrapping_add(1));
-    }
 }
 
 impl Table {
@@ -68,10 +82,19 @@ impl Table {
     }
 
     fn hash(&self, color: Color) -> u64 {
+        // No adversary chooses the number of a unique color.
+        let near = if color.is_unique() { color.number() % NEAR } else { 0 };
         // One folded multiplication mixes every bit of the key into both halves.
-        let key = (color.number() ^ self.seed).rotate_left(color.kind() as u32);
+        let key = (color.number() ^ near ^ self.seed).rotate_left(color.kind() as u32);
         let product = u128::from(key) * u128::from(self.seed ^ 0x9e37_79b9_7f4a_7c15);
-        (product as u64) ^ ((product >> 64) as u64)
+        // The tag tells neighbours apart.
+        (product as u64) ^ ((product >> 64) as u64) ^ near ^ (near << 57)
+    }
+
+    /// The hash of a lane that is moved to another bucket.
+    fn rehash(&self, moves: &Cell<u32>, lane: LanePtr) -> u64 {
+        moves.set(moves.get().wrapping_add(1));
+        self.hash(color_of(lane))
     }
 
     fn shard(&self, hash: u64) -> &Mutex<Shard> {
@@ -84,10 +107,7 @@ impl Table {
         let hash = self.hash(color);
         let mut shard = self.shard(hash).lock();
         let Shard { lanes, moves } = &mut *shard;
-        let rehash = |lane: &LanePtr| {
-            Shard::note_move(moves);
-            self.hash(color_of(*lane))
-        };
+        let rehash = |lane: &LanePtr| self.rehash(moves, *lane);
         let lane = match lanes.entry(hash, |lane| color_of(*lane) == color, rehash) {
             Entry::Occupied(entry) => {
                 let lane = *entry.get();
@@ -107,10 +127,7 @@ impl Table {
         let hash = self.hash(color_of(lane));
         let mut shard = self.shard(hash).lock();
         let Shard { lanes, moves } = &mut *shard;
-        let rehash = |lane: &LanePtr| {
-            Shard::note_move(moves);
-            self.hash(color_of(*lane))
-        };
+        let rehash = |lane: &LanePtr| self.rehash(moves, *lane);
         lanes.insert_unique(hash, lane, rehash);
     }
 
@@ -119,6 +136,7 @@ impl Table {
     /// # Safety
     ///
     /// The caller owns the references and does not use the lane afterwards.
+    #[inline(never)]
     pub(crate) unsafe fn release(&self, lane: LanePtr, refs: usize) -> Option<Last> {
         let hash = self.hash(color_of(lane));
         let mut shard = self.shard(hash).lock();
@@ -135,8 +153,7 @@ impl Table {
             let buckets = lanes.num_buckets();
             if buckets > KEPT && lanes.len() <= buckets / SPARSE {
                 // Many lanes have come and gone: free their memory.
-                Shard::note_move(moves);
-                lanes.shrink_to(2 * lanes.len(), |lane| self.hash(color_of(*lane)));
+                lanes.shrink_to(2 * lanes.len(), |lane| self.rehash(moves, *lane));
             }
         }
         Some(last)
@@ -152,6 +169,29 @@ impl Table {
             }));
         }
         lanes
+    }
+
+    /// The next lanes, up to a page; `None` at the end. A page may be empty.
+    pub(crate) fn page(&self, cursor: &mut Cursor) -> Option<Vec<LaneRef>> {
+        let shard = self.shards.get(cursor.shard)?.lock();
+        let Shard { lanes, moves } = &*shard;
+        let moves = moves.get();
+        if cursor.bucket == 0 {
+            cursor.moves = moves;
+        } else if cursor.moves != moves {
+            // The lanes have other places, and the next ones are unknown.
+            *cursor = Cursor { shard: cursor.shard, bucket: 0, moves, again: cursor.again + 1 };
+        }
+        let all = lanes.num_buckets();
+        let end = if cursor.again >= MOVES { all } else { all.min(cursor.bucket + PAGE) };
+        let found = (cursor.bucket..end).filter_map(|bucket| lanes.get_bucket(bucket));
+        // SAFETY: the shard that has the lane is locked.
+        let page = found.map(|lane| unsafe { owned(*lane) }).collect();
+        cursor.bucket = end;
+        if end == all {
+            *cursor = Cursor { shard: cursor.shard + 1, ..Cursor::default() };
+        }
+        Some(page)
     }
 
     /// Calls `f` with each lane, under the lock of its shard.

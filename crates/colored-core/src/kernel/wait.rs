@@ -186,7 +186,9 @@ impl WaitSlot {
     /// The wait is over.
     #[inline]
     pub(crate) fn end(&mut self) {
-        self.0 = None;
+        if self.0.is_some() {
+            self.0 = None;
+        }
     }
 
     pub(crate) fn record(&self) -> Option<NonNull<Record>> {

@@ -150,6 +150,22 @@ impl<T: Send + 'static> Owner<T> {
         // SAFETY: the cell keeps its lane up to its end, which comes behind this turn.
         unsafe { callback::post_uncounted(&self.lane, turn) };
     }
+
+    /// The last clone goes.
+    #[cold]
+    fn end_cell(&self) {
+        let serial = self.end;
+        // SAFETY: this is the last clone, so the box has not been freed; the posts that are left do not
+        // use the lane.
+        let lane = unsafe { &raw mut (*self.0.as_ptr()).lane };
+        // SAFETY: no code reads the place again, and `ManuallyDrop` keeps the end of the cell from
+        // dropping it.
+        let lane = ManuallyDrop::into_inner(unsafe { lane.read() });
+        let end = End(self.0);
+        if let Err(later) = callback::run_inline(&lane, move || drop(end)) {
+            callback::post_node(&lane, hooks::end_node(&lane, serial), later);
+        }
+    }
 }
 
 impl<T: Send + 'static> Deref for Owner<T> {
@@ -173,21 +189,11 @@ impl<T: Send + 'static> Clone for Owner<T> {
 }
 
 impl<T: Send + 'static> Drop for Owner<T> {
+    #[inline]
     fn drop(&mut self) {
         // Ordering: Release orders this clone's posts before the end, Acquire the others'.
-        if self.clones.fetch_sub(1, Ordering::AcqRel) > 1 {
-            return;
-        }
-        let serial = self.end;
-        // SAFETY: this is the last clone, so the box has not been freed; the posts that are left do not
-        // use the lane.
-        let lane = unsafe { &raw mut (*self.0.as_ptr()).lane };
-        // SAFETY: no code reads the place again, and `ManuallyDrop` keeps the end of the cell from
-        // dropping it.
-        let lane = ManuallyDrop::into_inner(unsafe { lane.read() });
-        let end = End(self.0);
-        if let Err(later) = callback::run_inline(&lane, move || drop(end)) {
-            callback::post_node(&lane, hooks::end_node(&lane, serial), later);
+        if self.clones.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.end_cell();
         }
     }
 }

@@ -76,7 +76,7 @@ impl Lane {
     /// A lane with one reference.
     pub(crate) fn new(color: Color, port: Arc<dyn Dispatch>, tenure: Tenure) -> Self {
         let mut slot = LaneSlot::default();
-        port.common().slot.dedicate(&mut slot, color);
+        slot.dedicate(color, || &port.common().slot);
         Self {
             chain: Chain::new(),
             refs: Count::new(tenure == Tenure::Published),
@@ -104,7 +104,7 @@ impl Lane {
     /// Makes an unreferenced lane that was in no table, or has left it, into a fresh one.
     pub(crate) fn renew(&mut self, color: Color) {
         (self.kind, self.number) = (color.kind(), color.number());
-        self.port.common().slot.dedicate(&mut self.slot, color);
+        self.slot.dedicate(color, || &self.port.common().slot);
         self.refs.renew();
         // Ordering: exclusive access.
         self.home.store(0, Ordering::Relaxed);

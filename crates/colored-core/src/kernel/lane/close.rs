@@ -29,6 +29,7 @@ impl Drop for Close {
 impl Held<'_> {
     /// Marks all waiting tasks for cancellation, the oldest first: their turns come in that order. An abort may add nodes
     /// to the lane, but does not run it.
+    #[cold]
     fn abort_waiting(self) {
         // SAFETY: this thread holds the lane, whose list this is.
         self.inner(|inner| unsafe { inner.live.reverse() });

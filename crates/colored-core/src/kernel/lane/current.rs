@@ -57,6 +57,7 @@ impl Hold {
     /// # Safety
     ///
     /// This thread holds the lane, which is alive, up to [`end`](Self::end), or until this value is dropped.
+    #[inline]
     pub(crate) unsafe fn begin(lane: LanePtr) -> Self {
         CURRENT.with(|current| Self {
             lane,
@@ -86,13 +87,10 @@ impl Hold {
     pub(crate) fn end(&self) {
         CURRENT.with(|current| current.lane.set(None));
     }
-
-    pub(crate) fn owed(&self) -> isize {
-        owed()
-    }
 }
 
 impl Drop for Hold {
+    #[inline]
     fn drop(&mut self) {
         CURRENT.with(|current| {
             current.lane.set(self.outer);
@@ -182,6 +180,7 @@ pub(crate) fn with_lane<R>(f: impl FnOnce(Option<&Lane>) -> R) -> R {
 }
 
 /// References to the lane that this thread holds which are taken, or given back if negative, and not counted yet.
+#[inline]
 pub(crate) fn owed() -> isize {
     CURRENT.with(|current| current.owed.get())
 }
@@ -250,25 +249,14 @@ pub(crate) fn hops_to() -> Option<Color> {
     Some(unsafe { lane.get() }.color())
 }
 
-/// Asks that the current task run again, without the cost of a wake. False if `waker` is not the
-/// task's own.
-pub(crate) fn yield_task(waker: &Waker) -> bool {
-    yield_if(|task| task.owns(waker))
-}
-
-/// As [`yield_task`], for `task`. False if it is not the current one.
+/// Asks that the task run again, without the cost of a wake. False if it is not the current one.
 #[inline]
 pub(crate) fn mark_yielded(task: TaskRef<LanePtr>) -> bool {
-    yield_if(|current| current == task)
-}
-
-#[inline]
-fn yield_if(is_meant: impl FnOnce(TaskRef<LanePtr>) -> bool) -> bool {
     CURRENT.with(|current| {
-        let meant = current.task.get().is_some_and(is_meant);
-        if meant {
+        let is_current = current.task.get() == Some(task);
+        if is_current {
             current.yielded.set(true);
         }
-        meant
+        is_current
     })
 }

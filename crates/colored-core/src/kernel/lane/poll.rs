@@ -3,7 +3,6 @@
 use crate::hooks;
 use crate::kernel::lane::base::{AfterTurn, Held, LanePtr};
 use crate::kernel::lane::current::{self, Hold};
-use crate::kernel::lane::held::Head;
 use crate::kernel::lane::refs::LaneRef;
 use crate::kernel::task::{Ended, Schedule, TaskRef, Wants};
 
@@ -12,7 +11,7 @@ use crate::kernel::task::{Ended, Schedule, TaskRef, Wants};
 /// # Safety
 ///
 /// `task` is at the head, and this thread may run it.
-#[inline]
+#[inline(always)]
 pub(in crate::kernel::lane) unsafe fn run(
     lane: Held<'_>,
     task: TaskRef<LanePtr>,
@@ -76,10 +75,9 @@ pub(in crate::kernel::lane) unsafe fn run(
 ///
 /// # Safety
 ///
-/// `head` is a task, which has had its turn under the lane of `hold`, and is in no chain.
-#[inline]
-pub(in crate::kernel::lane) unsafe fn finish(head: &Head, hold: &Hold) {
-    let task = head.task().expect("a task was at the head");
+/// The task has had its turn under the lane of `hold`, and is in no chain.
+#[inline(always)]
+pub(in crate::kernel::lane) unsafe fn finish(task: TaskRef<LanePtr>, hold: &Hold) {
     if task.is_complete() {
         hold.owe(-1);
         current::count_completed();

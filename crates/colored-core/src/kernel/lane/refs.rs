@@ -1,7 +1,7 @@
-//! Counted references to lanes.
+//! Counted references to lanes, and the end of the last one.
 
 use crate::kernel::color::Color;
-use crate::kernel::lane::base::{Dispatch, Lane, LanePtr, Owner, Tenure};
+use crate::kernel::lane::base::{Dispatch, Held, Lane, LanePtr, Owner, Tenure};
 use crate::kernel::lane::count::GivenBack;
 use crate::kernel::lane::current::{self, NoTask};
 use crate::sync::Arc;
@@ -185,5 +185,29 @@ impl Lane {
         });
         // SAFETY: a fresh lane has one reference.
         unsafe { LaneRef::from_counted(LanePtr::from_box(lane)) }
+    }
+}
+
+/// The end of a lane's last reference.
+pub(crate) enum Last {
+    /// The lane can be freed.
+    Gone(LanePtr),
+    /// The color has values: this is the lane's last reference again, for the end of these ([`locals`](crate::ext::locals)).
+    Kept(LaneRef),
+}
+
+impl Last {
+    /// # Safety
+    ///
+    /// The lane is unreferenced, and no thread finds it before this returns.
+    pub(crate) unsafe fn of(ptr: LanePtr) -> Self {
+        // SAFETY: the caller frees the lane only after this, so it is alive. An unreferenced lane is idle, and the
+        // caller promises that no thread finds it: so this thread has it as a holder has.
+        let lane = unsafe { Held::new(ptr) };
+        if !lane.has_locals() {
+            return Self::Gone(ptr);
+        }
+        lane.refs.revive();
+        Self::Kept(LaneRef(ptr))
     }
 }

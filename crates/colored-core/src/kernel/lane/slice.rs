@@ -3,7 +3,7 @@
 use crate::hooks;
 use crate::kernel::lane::base::{AfterTurn, ReadyLane};
 use crate::kernel::lane::current::Hold;
-use crate::kernel::lane::held::{Head, Turn};
+use crate::kernel::lane::held::Head;
 use crate::kernel::lane::node;
 use crate::kernel::lane::runner::{Runner, Slice};
 use crate::kernel::queue::Unlinked;
@@ -47,7 +47,7 @@ fn turn(hold: &Hold, head: Head, runner: &mut impl Runner) -> AfterTurn {
     runner.begin_turn(head.task().map(TaskRef::named));
     let is_closing = runner.is_closing();
     let closing = hooks::turn_begins(hold.lane(), &head, is_closing, runner.listener());
-    let then = node::run(&Turn { hold, head, closing });
+    let then = node::run(hold, head, closing);
     // The lane may be gone, and is not looked at then.
     hooks::turn_ends(hold, &head, then, runner.listener());
     then

@@ -9,7 +9,7 @@
 
 use crate::hooks::{self, Act};
 use crate::kernel::lane::base::{AfterTurn, LanePtr, ReadyLane};
-use crate::kernel::lane::current::Hold;
+use crate::kernel::lane::current::{self, Hold};
 use crate::kernel::lane::node;
 use crate::kernel::queue::{Rotated, Unlinked};
 use crate::kernel::task::Kept;
@@ -21,7 +21,7 @@ impl Hold {
     /// # Safety
     ///
     /// The turn of the head has answered `then`, in this slice, or in an earlier one that could not end it.
-    #[inline]
+    #[inline(always)]
     pub(crate) unsafe fn end_turn(&self, then: AfterTurn, closing: bool) -> Unlinked {
         if matches!(then, AfterTurn::LaneGone) {
             // The hold is over. No record covers what takes the lane along.
@@ -57,7 +57,7 @@ impl Hold {
                     }
                 }
             }
-            // SAFETY: the caller promises that the head has had its turn; only a task answers `Keep`.
+            // SAFETY: the caller promises that the head has had its turn; only a task answers `Park`.
             AfterTurn::Park => match unsafe { self.keep() } {
                 Kept::Waiting => Unlinked::Idle,
                 Kept::Again => Unlinked::More,
@@ -110,7 +110,7 @@ impl Hold {
     /// Counts the references that were taken, before an exchange that may end the hold.
     #[inline]
     pub(crate) fn count_taken(&self) {
-        if self.owed() > 0 {
+        if current::owed() > 0 {
             self.lane().retain(self.take_owed().unsigned_abs());
         }
     }
@@ -153,7 +153,7 @@ impl Hold {
     #[inline]
     pub(crate) unsafe fn end_inline(self) {
         let lane = self.lane();
-        if self.owed() != 0 || !lane.chain.try_release(NonNull::from(&lane.inline)) {
+        if current::owed() != 0 || !lane.chain.try_release(NonNull::from(&lane.inline)) {
             // SAFETY: the own node is still at the head: the exchange was left out, or has failed.
             unsafe { self.end_crowded() };
         }

@@ -43,7 +43,7 @@ fn free(class: usize, blocks: Vec<Block>) {
 
 /// The free blocks that the workers of a runtime share.
 pub(crate) struct SharedBlocks {
-    classes: Box<[SharedList<Block>]>,
+    classes: [SharedList<Block>; CLASSES],
     chunks: SharedList<Chunk>,
 }
 
@@ -51,10 +51,7 @@ impl SharedBlocks {
     /// No blocks.
     pub(crate) fn new() -> Self {
         let list = |class| SharedList::new(SHARED_BYTES / ((class + 1) * GRAIN));
-        Self {
-            classes: (0..CLASSES).map(list).collect(),
-            chunks: SharedList::new(SHARED_BYTES / chunk::SIZE),
-        }
+        Self { classes: array::from_fn(list), chunks: SharedList::new(SHARED_BYTES / chunk::SIZE) }
     }
 }
 
@@ -139,7 +136,7 @@ impl Drop for Cache {
 }
 
 /// Calls `f` with the cache that serves this thread.
-#[inline]
+#[inline(always)]
 fn with<R>(f: impl FnOnce(&Cache) -> R) -> Option<R> {
     if !KEEPS {
         return None;
@@ -163,7 +160,7 @@ pub(crate) fn allocate(layout: Layout) -> NonNull<u8> {
 /// # Safety
 ///
 /// The block is from [`allocate`] with the same layout, and is not used any more.
-#[inline]
+#[inline(always)]
 pub(crate) unsafe fn release(block: NonNull<u8>, layout: Layout) {
     let Some((class, rounded)) = class(layout) else {
         // SAFETY: a block of no class has its own layout.

@@ -29,12 +29,15 @@ impl Dispatch for Scheduler {
     }
 
     fn retire(&self, lane: LanePtr, refs: usize, owner: Owner) -> bool {
-        let is_kept = owner == Owner::Caller || local::index_in(self).is_some();
-        if is_kept {
-            // SAFETY: the caller of `retire` owns the references and gives them up.
-            unsafe { self.release(lane, refs) };
-        }
-        is_kept
+        local::with(|local| {
+            let own = local.filter(|local| std::ptr::eq(local.scheduler(), self));
+            let is_kept = owner == Owner::Caller || own.is_some();
+            if is_kept {
+                // SAFETY: the caller of `retire` owns the references and gives them up.
+                unsafe { self.release(lane, refs, own) };
+            }
+            is_kept
+        })
     }
 
     fn publish(&self, lane: LanePtr) {

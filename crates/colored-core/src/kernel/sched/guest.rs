@@ -5,12 +5,12 @@
 //! Lanes run in the order in which they are sent. So an uncolored task and the main future never overlap, although the
 //! main future needs neither `Send` nor `'static`.
 
-use super::guest_runner::GuestRunner;
 use super::guests::Guest;
 use super::handle::SchedulerHandle;
 use super::local;
 use super::local_tasks::{LocalTask, Settled};
 use super::pace::Pace;
+use super::worker::runner::GuestRunner;
 use crate::hooks::workers as hooks;
 use crate::kernel::color::Color;
 use crate::kernel::join::{AbortHandle, JoinHandle};

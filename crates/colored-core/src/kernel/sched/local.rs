@@ -7,6 +7,7 @@ use crate::kernel::lane::{Lane, ReadyLane, current};
 use crate::kernel::memory::{Cache, FreeList};
 use crate::kernel::queue::Deque;
 use crate::sync::{Arc, ThreadId, this_thread, thread_slot};
+use crossbeam_utils::CachePadded;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::ptr;
@@ -40,6 +41,8 @@ pub(crate) struct Local {
     /// When the slice began.
     noted: Cell<u64>,
     index: usize,
+    pin: u32,
+    remote: Arc<CachePadded<Remote>>,
     pub(crate) deque: Deque<ReadyLane>,
     pub(crate) spare_lanes: FreeList<Box<Lane>>,
     cache: Cache,
@@ -94,9 +97,11 @@ impl Local {
             outgoing: Outgoing::new(handle.scheduler().remotes.len()),
             toward: Cell::new(Toward::Next),
             noted: Cell::new(0),
+            remote: Arc::clone(&handle.scheduler().remotes[index]),
             handle,
             waits: Cell::new(0),
             index,
+            pin: pin_of(index),
             deque,
             spare_lanes: FreeList::new(),
             reuses,
@@ -142,7 +147,7 @@ impl Local {
 
     #[inline]
     pub(crate) fn remote(&self) -> &Remote {
-        &self.scheduler().remotes[self.index]
+        &self.remote
     }
 
     pub(crate) fn index(&self) -> usize {
@@ -177,7 +182,7 @@ impl Local {
 
     /// The pin of tasks that only this worker may run.
     pub(crate) fn pin(&self) -> u32 {
-        pin_of(self.index)
+        self.pin
     }
 
     /// Takes a lane that this worker has made runnable.

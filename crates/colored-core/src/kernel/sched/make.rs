@@ -1,13 +1,13 @@
 //! How a scheduler is made.
 
 use super::classes::Classes;
+use super::counters::TaskCounts;
 use super::guests::Guests;
 use super::handle::SchedulerHandle;
 use super::idle::Idle;
 use super::options::Options;
 use super::remote::Remote;
 use super::scheduler::{MAX_WORKERS, Park, Scheduler, shared_lanes};
-use super::task_counts::TaskCounts;
 use super::worker::Worker;
 use crate::hooks::Order;
 use crate::hooks::slots::SchedulerSlot;
@@ -61,7 +61,7 @@ impl Scheduler {
         options.check().unwrap_or_else(|unsuitable| panic!("{unsuitable}"));
         let deques: Vec<Deque<ReadyLane>> = (0..all).map(|_| Deque::new()).collect();
         let remote = |deque: &Deque<_>| Remote::new(deque.stealer(), options.trace_bytes);
-        let remotes = deques.iter().map(|deque| CachePadded::new(remote(deque)));
+        let remotes = deques.iter().map(|deque| Arc::new(CachePadded::new(remote(deque))));
         let steals = options.policy.is_none_or(|policy| policy.steals());
         let mut slot = SchedulerSlot::new(options.trace_bytes);
         order.fill(&mut slot);

@@ -1,15 +1,14 @@
 //! The part of a worker that other threads may access.
 
-use super::counters::{Counters, LocalTaskCount};
+use super::counters::{Counters, LocalTaskCount, TaskCounts};
 use super::home_queue::HomeQueue;
-use super::inbox::Inbox;
 use super::running::Running;
-use super::task_counts::TaskCounts;
 use crate::hooks::slots::WorkerSlot;
 use crate::kernel::color::Color;
 use crate::kernel::lane::{Lane, ReadyLane};
 use crate::kernel::queue::Stealer;
-use crate::sync::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use crate::sync::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Mutex, Ordering};
+use std::collections::VecDeque;
 use std::ptr::{self, NonNull};
 
 /// The pin of tasks that only this worker may run.
@@ -186,5 +185,41 @@ impl Remote {
     pub(crate) fn beat(&self) -> u64 {
         // Ordering: hint only.
         self.beat.load(Ordering::Relaxed)
+    }
+}
+
+/// Lanes that others leave for one worker.
+struct Inbox {
+    lanes: Mutex<VecDeque<ReadyLane>>,
+    len: AtomicUsize,
+}
+
+impl Inbox {
+    fn new() -> Self {
+        Self { lanes: Mutex::new(VecDeque::new()), len: AtomicUsize::new(0) }
+    }
+
+    fn put(&self, lane: ReadyLane) {
+        let mut lanes = self.lanes.lock();
+        lanes.push_back(lane);
+        // Ordering: the unpark that follows makes the owner look again.
+        self.len.store(lanes.len(), Ordering::Relaxed);
+    }
+
+    #[inline]
+    fn take(&self) -> Option<ReadyLane> {
+        if !self.has_some() {
+            return None;
+        }
+        let mut lanes = self.lanes.lock();
+        let lane = lanes.pop_front();
+        // Ordering: as in `put`; both are under the lock.
+        self.len.store(lanes.len(), Ordering::Relaxed);
+        lane
+    }
+
+    fn has_some(&self) -> bool {
+        // Ordering: as in `put`.
+        self.len.load(Ordering::Relaxed) > 0
     }
 }

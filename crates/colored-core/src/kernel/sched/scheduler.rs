@@ -1,10 +1,10 @@
 //! [`Scheduler`]: what all threads of a scheduler share; and its ports, [`Park`] and [`Policy`].
 
 use super::classes::Classes;
+use super::counters::TaskCounts;
 use super::guests::Guests;
 use super::idle::Idle;
 use super::remote::{Remote, index_of};
-use super::task_counts::TaskCounts;
 use crate::kernel::color::Color;
 use crate::kernel::lane::{Common, Lane, LanePtr, LaneRef, ReadyLane};
 use crate::kernel::memory::{SHARED_BYTES, SharedBlocks, SharedList};
@@ -71,7 +71,7 @@ pub struct Scheduler {
     pub(crate) injector: Injector<ReadyLane>,
     pub(crate) idle: Idle,
     /// The workers, then the spare ones.
-    pub(crate) remotes: Box<[CachePadded<Remote>]>,
+    pub(crate) remotes: Box<[Arc<CachePadded<Remote>>]>,
     /// How many workers there are without the spare ones.
     pub(crate) workers: usize,
     /// How many spare workers are wanted.

@@ -15,7 +15,7 @@
 use super::Scheduler;
 use super::remote::{CANCELLED_ANYWHERE, Remote, index_of};
 use crate::kernel::lane::{ReadyLane, Runner, Slice};
-use crate::sync::{Ordering, fence};
+use crate::sync::{Arc, Ordering, fence};
 use crossbeam_utils::CachePadded;
 
 impl Scheduler {
@@ -112,7 +112,7 @@ impl Scheduler {
     }
 
     fn any_ready(&self) -> Option<ReadyLane> {
-        let of_worker = |remote: &CachePadded<Remote>| {
+        let of_worker = |remote: &Arc<CachePadded<Remote>>| {
             let queued = remote.take_next().or_else(|| remote.stealer.steal());
             queued.or_else(|| remote.take_inbox()).or_else(|| remote.home_queue.take())
         };

@@ -177,6 +177,7 @@ impl Worker {
 
     /// Leaves the parked workers, so that no thread wakes this worker in place of one that sleeps. A
     /// [`step`](Self::step) and a [`batch`](Self::batch) begin with it.
+    #[inline]
     pub fn wake_up(&mut self) {
         if self.asleep {
             self.asleep = false;

@@ -78,9 +78,7 @@ impl Future for Hop {
                     // The task goes behind the work that is scheduled here, as a task from another
                     // color does.
                     self.has_moved = true;
-                    if !current::yield_task(cx.waker()) {
-                        cx.waker().wake_by_ref();
-                    }
+                    cx.waker().wake_by_ref();
                     return Poll::Pending;
                 }
             }

@@ -198,7 +198,9 @@ unsafe fn drop_output<F: Future, S: Schedule>(task: NonNull<Header<S>>) {
     let drop_it = |stage: *mut Stage<F>| {
         // SAFETY: the caller is the handle, or the holder of a task without a handle, so only this thread uses the
         // stage.
-        let output = std::mem::replace(unsafe { &mut *stage }, Stage::Gone);
+        let Stage::Output(output) = std::mem::replace(unsafe { &mut *stage }, Stage::Gone) else {
+            return;
+        };
         // SAFETY: the caller is the handle or the holder, which keeps the task alive.
         let id = unsafe { task.as_ref() }.id;
         // A destructor that panics must not stop the worker.

@@ -483,11 +483,11 @@ impl<S: Schedule> TaskRef<S> {
         unsafe { act(self.0, woken) };
     }
 
-    /// Gives the runtime's reference back.
+    /// Gives back the reference of the runtime or of the handle: one of the two is the last, as a rule.
     ///
     /// # Safety
     ///
-    /// The task is complete and unlinked, and the runtime does not use it again.
+    /// The owner does not use the task again. If it is the runtime, the task is complete and unlinked.
     #[inline]
     pub(crate) unsafe fn release(self) {
         if self.header().state.release_late() {

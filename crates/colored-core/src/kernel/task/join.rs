@@ -112,7 +112,7 @@ impl<T, S: Schedule> Future for Join<T, S> {
         if budget::poll_proceed(cx).is_pending() {
             return Poll::Pending;
         }
-        if self.header().state.is_complete() || !self.register(cx.waker()) {
+        if !self.register(cx.waker()) {
             let output = self.try_take().expect("a complete task can be joined");
             return Poll::Ready(output);
         }
@@ -134,7 +134,7 @@ impl<T, S: Schedule> Drop for Join<T, S> {
             Joinable::NoWaker | Joinable::HasWaker => self.write_joiner(None),
         }
         // SAFETY: the handle's reference is given back once, and not used again.
-        unsafe { header::release(self.task) };
+        unsafe { TaskRef(self.task).release() };
     }
 }
 

@@ -324,18 +324,21 @@ impl State {
     }
 
     /// Whether the future is gone.
+    #[inline]
     pub(crate) fn is_complete(&self) -> bool {
         // Ordering: pairs with the Release of `complete`.
         self.0.load(Ordering::Acquire) & COMPLETE != 0
     }
 
     /// The handle looks.
+    #[inline]
     pub(crate) fn joinable(&self) -> Joinable {
         // Ordering: pairs with the Release of `complete`.
         Self::joinable_of(self.0.load(Ordering::Acquire))
     }
 
     /// The handle has written the joiner's waker and hands it over, unless the task is complete.
+    #[inline]
     pub(crate) fn set_joiner(&self) -> Joinable {
         self.change_joiner(|before| before | JOINER)
     }
@@ -361,6 +364,7 @@ impl State {
         }
     }
 
+    #[inline]
     fn joinable_of(word: usize) -> Joinable {
         match (word & COMPLETE != 0, word & JOINER != 0) {
             (true, _) => Joinable::Complete,
@@ -385,6 +389,7 @@ impl State {
 
     /// The handle goes. `Complete`: the output is its to drop. Otherwise the joiner's waker is. The handle's reference
     /// stays.
+    #[inline]
     pub(crate) fn drop_interest(&self) -> Joinable {
         self.change_joiner(|before| before & !(JOINER | INTEREST))
     }
@@ -423,6 +428,7 @@ impl State {
         self.0.load(Ordering::Acquire) / REF == 1 || self.release()
     }
 
+    #[inline]
     fn acquire_last(&self) {
         // Ordering: pairs with the Release of all other owners: the free comes after their use. A
         // load, not a fence, because ThreadSanitizer does not see fences.

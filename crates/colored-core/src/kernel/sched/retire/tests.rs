@@ -1,7 +1,7 @@
 use crate::kernel::color::Color;
 use crate::kernel::lane::LaneRef;
 use crate::kernel::sched::{Park, Scheduler, SchedulerHandle};
-use crate::kernel::table::{KEPT, SHARDS};
+use crate::kernel::table::{KEPT, NEAR, SHARDS};
 use std::collections::VecDeque;
 
 struct NoPark;
@@ -59,4 +59,16 @@ fn lanes_that_stay_are_found_in_a_shard_that_has_shrunk() {
         assert!(std::ptr::eq(&raw const *found, &raw const **lane), "color {}", 7 * n);
     }
     assert_eq!(handle.scheduler().table.len(), before);
+}
+
+/// Tasks that wait, each under a color of its own, are entered and leave one after the other: so they share cache lines.
+#[test]
+fn unique_colors_made_in_a_row_have_buckets_in_a_row() {
+    let (handle, _workers) = Scheduler::with_workers(1, 1, Box::new(NoPark));
+    let lanes: Vec<LaneRef> = (0..2_000).map(|_| handle.lane(Color::unique())).collect();
+    let mut rows = Vec::new();
+    handle.scheduler().table.for_each(|lane| rows.push(lane.color().number() / NEAR));
+    assert_eq!(rows.len(), lanes.len() + 1);
+    let together = rows.windows(2).filter(|pair| pair[0] == pair[1]).count();
+    assert!(together > lanes.len() / 2, "{together} neighbours of {} lanes", lanes.len());
 }

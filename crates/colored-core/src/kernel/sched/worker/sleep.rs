@@ -3,7 +3,7 @@
 use super::super::Scheduler;
 use super::super::remote::Remote;
 use super::{Step, Worker};
-use crate::sync::Ordering;
+use crate::sync::{Arc, Ordering};
 use crossbeam_utils::CachePadded;
 
 /// How long a worker parks at most while a `next` slot elsewhere is full.
@@ -55,7 +55,7 @@ impl Scheduler {
 
     /// Whether no lane is in a queue of the workers.
     pub(in crate::kernel::sched) fn has_no_lanes(&self) -> bool {
-        let empty = |remote: &CachePadded<Remote>| {
+        let empty = |remote: &Arc<CachePadded<Remote>>| {
             !remote.has_inbox()
                 && !remote.has_next()
                 && remote.home_queue.is_empty()
