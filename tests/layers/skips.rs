@@ -59,7 +59,8 @@ fn what_is_skipped_is_there_and_has_a_reason() {
 /// A reason such as `wine: a_case` is in the list of the control program.
 #[test]
 fn what_is_skipped_for_an_emulator_is_its_fault() {
-    let faults: BTreeSet<_> = lines(EMULATORS).into_iter().map(|(words, _)| words).collect();
+    let case = |(words, _): (Vec<String>, _)| words[..2].to_vec();
+    let faults: BTreeSet<_> = lines(EMULATORS).into_iter().map(case).collect();
     let emulators: BTreeSet<_> = faults.iter().map(|words| words[0].clone()).collect();
     let mut unproved = Vec::new();
     for (words, reason) in lines(".ci/skips") {

@@ -1,6 +1,7 @@
-//! Clocks, threads, and panics.
+//! Clocks, threads, panics, and processes.
 
 use std::cell::RefCell;
+use std::process::Command;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Barrier};
 use std::thread;
@@ -40,4 +41,11 @@ pub(crate) fn thread_locals_are_dropped() {
 pub(crate) fn a_panic_unwinds() {
     let result = thread::spawn(|| panic!("on purpose")).join();
     assert!(result.is_err());
+}
+
+/// With the name of no emulator, of which nothing is listed.
+pub(crate) fn a_program_starts_itself() {
+    let mut child = Command::new(std::env::current_exe().expect("it has a path"));
+    let output = child.args(["-", "clocks_move"]).output().expect("it starts");
+    assert!(output.status.success(), "{output:?}");
 }

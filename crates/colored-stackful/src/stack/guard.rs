@@ -37,9 +37,12 @@ fn protect(start: usize, bytes: usize) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::protect;
+    use std::io::ErrorKind;
 
+    /// musl rounds to whole pages, and nothing is there.
     #[test]
     fn what_is_no_page_is_refused() {
-        assert_eq!(protect(1, 4096).unwrap_err().raw_os_error(), Some(libc::EINVAL));
+        let kind = protect(1, 4096).unwrap_err().kind();
+        assert!(matches!(kind, ErrorKind::InvalidInput | ErrorKind::OutOfMemory), "{kind:?}");
     }
 }

@@ -230,3 +230,25 @@ impl<'a> Window<'a> {
 pub(crate) fn first_place(base: u64) -> Place {
     Place { at: SEGMENT_HEAD, next: base }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scratch::Scratch;
+    use colored::fs::OpenOptions;
+
+    /// A multiple of 4 GiB that is left is not nothing, on 32 bits too. The file is a hole.
+    #[colored::test]
+    async fn a_window_of_a_file_of_more_than_4_gib() {
+        const SIZE: u64 = (4 << 30) + 16;
+        let scratch = Scratch::new();
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create_new(true);
+        let file = options.open(scratch.path().join("file")).await.unwrap();
+        file.set_len(SIZE).await.unwrap();
+        file.write_all_at(b"the last bytes", SIZE - 14).await.unwrap();
+        let mut window = Window::new(&file, 0, SIZE);
+        assert_eq!(window.get(16, 8).await.unwrap(), [0; 8]);
+        assert_eq!(window.get(SIZE - 14, 20).await.unwrap(), b"the last bytes");
+    }
+}
