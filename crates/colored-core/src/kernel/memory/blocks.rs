@@ -43,7 +43,7 @@ fn free(class: usize, blocks: Vec<Block>) {
 
 /// The free blocks that the workers of a runtime share.
 pub(crate) struct SharedBlocks {
-    classes: [SharedList<Block>; CLASSES],
+    classes: Box<[SharedList<Block>; CLASSES]>,
     chunks: SharedList<Chunk>,
 }
 
@@ -51,7 +51,10 @@ impl SharedBlocks {
     /// No blocks.
     pub(crate) fn new() -> Self {
         let list = |class| SharedList::new(SHARED_BYTES / ((class + 1) * GRAIN));
-        Self { classes: array::from_fn(list), chunks: SharedList::new(SHARED_BYTES / chunk::SIZE) }
+        // Made in its place: a thread of a model has a stack of 32 KiB.
+        let classes: Box<[_]> = (0..CLASSES).map(list).collect();
+        let classes = classes.try_into().ok().expect("one for each class");
+        Self { classes, chunks: SharedList::new(SHARED_BYTES / chunk::SIZE) }
     }
 }
 
