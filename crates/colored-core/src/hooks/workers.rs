@@ -60,7 +60,7 @@ pub(crate) fn stolen(local: &Local, now: u64, lane: &ReadyLane, from: usize) {
     account::stolen(local, now, lane, from);
 }
 
-/// The scheduler wants spare workers: those of this range may run soon.
+/// The scheduler wants spare workers. Those of this range may run soon.
 pub(crate) fn spares_wanted(scheduler: &Scheduler, spares: Range<usize>) {
     scheduler.allocate_rings_of_spares(spares);
 }

@@ -51,7 +51,7 @@ impl SharedBlocks {
     /// No blocks.
     pub(crate) fn new() -> Self {
         let list = |class| SharedList::new(SHARED_BYTES / ((class + 1) * GRAIN));
-        // Made in its place: a thread of a model has a stack of 32 KiB.
+        // `collect` makes them on the heap: a thread of a model has a stack of 32 KiB.
         let classes: Box<[_]> = (0..CLASSES).map(list).collect();
         let classes = classes.try_into().ok().expect("one for each class");
         Self { classes, chunks: SharedList::new(SHARED_BYTES / chunk::SIZE) }
