@@ -27,9 +27,12 @@ pub use crate::ext::snapshot::waits::{TargetSeen, WaitSeen};
 /// A worker that has been in one slice for so long is stuck: its lane is not waited for.
 const STUCK_NANOS: u64 = 10_000_000;
 
-/// The longest time for which the dump waits for holders while the workers go on. A guess: twenty times the longest queue of a
+/// The longest time for which the dump waits for a page while the workers go on. A guess: twenty times the longest queue of a
 /// healthy program.
 const LIMIT_NANOS: u64 = 250_000_000;
+
+/// The longest time for which it waits for pages that come. A color of a million tasks needs a tenth on a busy machine.
+const LONGEST_NANOS: u64 = 10_000_000_000;
 
 /// A dump that is being made.
 #[must_use]
@@ -39,8 +42,9 @@ pub struct Dumping<'a> {
     sheet: Sheet,
     /// Lanes whose holders have been asked.
     asked: Vec<LaneRef>,
-    /// When all lanes had been gone through.
-    asked_at: Option<u64>,
+    /// When all lanes had been gone through, and when the last page came since, with the tasks that had come by then.
+    asked_at: u64,
+    written: (u64, usize),
     has_ended: bool,
 }
 
@@ -68,7 +72,8 @@ impl<'a> Dumping<'a> {
             cursor: Cursor::default(),
             sheet: Sheet::default(),
             asked: Vec::new(),
-            asked_at: None,
+            asked_at: 0,
+            written: (0, 0),
             has_ended: false,
         })
     }
@@ -76,7 +81,8 @@ impl<'a> Dumping<'a> {
     /// Looks at the next lanes, some 100 µs long; false if there are no more.
     pub fn go_on(&mut self) -> bool {
         let Some(lanes) = self.scheduler.lanes_page(&mut self.cursor) else {
-            self.asked_at = Some(self.scheduler.now());
+            self.asked_at = self.scheduler.now();
+            self.written.0 = self.asked_at;
             return false;
         };
         let now = self.scheduler.now();
@@ -119,10 +125,15 @@ impl<'a> Dumping<'a> {
         }
         self.visit_sections();
         self.asked.retain(|lane| scheduler.is_asked(lane));
-        let waited = scheduler.now().saturating_sub(self.asked_at.unwrap_or(0));
+        let (now, written) = (scheduler.now(), scheduler.written());
+        if written > self.written.1 {
+            self.written = (now, written);
+        }
+        let waited = now.saturating_sub(self.written.0);
         self.asked.is_empty()
             || waited >= LIMIT_NANOS
-            || (waited >= STUCK_NANOS && self.asked.iter().all(|lane| self.is_stuck(lane.color())))
+            || now.saturating_sub(self.asked_at) >= LONGEST_NANOS
+            || (waited >= STUCK_NANOS && self.asked.iter().all(|lane| self.is_stuck(lane)))
     }
 
     /// Looks at the asked lanes that sections keep.
@@ -141,9 +152,13 @@ impl<'a> Dumping<'a> {
         }
     }
 
-    /// Whether there is no use in waiting for the lane: its worker is stuck, or all workers are stuck or asleep.
-    fn is_stuck(&self, color: Color) -> bool {
-        let scheduler = self.scheduler;
+    /// Whether there is no use in waiting for the lane: its worker is stuck, or all workers are stuck or asleep. A worker that
+    /// has written a page of it is not: the system may have taken its CPU.
+    fn is_stuck(&self, lane: &LaneRef) -> bool {
+        let (scheduler, color) = (self.scheduler, lane.color());
+        if scheduler.is_begun(lane) {
+            return false;
+        }
         let workers = 0..scheduler.workers() + scheduler.spares();
         let mut all = true;
         for worker in workers {

@@ -43,6 +43,18 @@ impl Scheduler {
         self.snapshots().requests.lock().places.contains_key(&lane.ptr())
     }
 
+    /// Whether some of the lane's tasks have been written down, or are now.
+    pub(crate) fn is_begun(&self, lane: &LaneRef) -> bool {
+        let requests = self.snapshots().requests.lock();
+        let place = requests.places.get(&lane.ptr());
+        place.is_some_and(|place| place.as_ref().is_none_or(|place| !place.seen.is_empty()))
+    }
+
+    /// The tasks that have been written down on request.
+    pub(crate) fn written(&self) -> usize {
+        self.snapshots().requests.lock().sheet.tasks().len()
+    }
+
     /// Ends the dump: returns what was written down on request.
     pub(crate) fn end_snapshot(&self) -> Sheet {
         let mut requests = self.snapshots().requests.lock();

@@ -7,7 +7,7 @@ use crate::doubles::{Clock, NeverParks};
 use colored_core::dump::{Dumped, Dumping, StateSeen, TargetSeen};
 use colored_core::{
     Color, ColorCell, Id, InPlace, Scheduler, SchedulerHandle, Step, Worker, block_in_place,
-    exclusive, port, when,
+    exclusive, port, when, yield_now,
 };
 use std::collections::HashMap;
 use std::future::{Future, pending, poll_fn};
@@ -163,6 +163,35 @@ fn a_lane_that_no_holder_comes_to_is_named() {
     assert_eq!(dumping.end().unread, [Color::new(3)]);
     run(&mut workers[0]);
     assert_eq!(dump(&handle).sheet.tasks().len(), 1, "the next dump finds it");
+}
+
+/// The holder of a long lane gets little of a CPU: 200 ms pass between two pages.
+#[test]
+fn a_lane_whose_pages_come_is_waited_for() {
+    let clock = Clock::default();
+    let (handle, mut workers) = Scheduler::with_workers(1, 1, Box::new(clock.clone()));
+    let color = Color::new(3);
+    let waiting: Vec<_> = (0..700).map(|_| handle.spawn_colored(color, pending::<()>())).collect();
+    run(&mut workers[0]);
+    let busy = handle.spawn_colored(color, async {
+        loop {
+            yield_now().await;
+        }
+    });
+    let mut dumping = Dumping::begin(handle.scheduler()).expect("no other dump is made");
+    while dumping.go_on() {}
+    for _ in 0..3 {
+        assert!(!dumping.is_done(), "a page is missing");
+        assert_eq!(workers[0].step(), Step::Ran);
+        clock.spend(200_000_000);
+    }
+    assert!(dumping.is_done(), "three pages have come");
+    let dumped = dumping.end();
+    assert_eq!(dumped.unread, []);
+    let states = states(&dumped);
+    assert!(waiting.iter().all(|task| states[&task.id()] == StateSeen::Waiting));
+    busy.abort();
+    run(&mut workers[0]);
 }
 
 /// The task that dumps is inside its own lane.

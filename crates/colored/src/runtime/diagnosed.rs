@@ -123,7 +123,7 @@ impl Handle {
     ///
     /// The call polls no task, runs no code of the program and needs no worker, so it answers while every worker is stuck.
     /// Any thread may call it. It blocks the caller: about 0.5 µs for each task that waits, and some 10 ms more if a worker
-    /// is stuck; 250 ms more at most, if colors are in long queues. Other threads go on meanwhile: each page of 256 tasks delays
+    /// is stuck; 250 ms more at most, if colors are in long queues, and longer only while pages of them come. Other threads go on meanwhile: each page of 256 tasks delays
     /// its color for 50 µs or so. One dump is made at a time, and a second caller waits.
     ///
     /// A task that calls it is in the dump as a task that runs. Its worker runs nothing else meanwhile, and with one

@@ -78,7 +78,7 @@ pub(crate) struct Place {
     /// The tasks of the last page, the last one at the end. Some may have left the list since.
     trail: Vec<Abort<LanePtr>>,
     /// All tasks so far, if there have been more than a page: the way back may lead over some of them.
-    seen: HashSet<Id>,
+    pub(super) seen: HashSet<Id>,
 }
 
 /// The requests of the dump that is being made.
