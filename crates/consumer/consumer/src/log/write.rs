@@ -6,7 +6,9 @@ use super::frame::{self, END, ROW, SYNCED, Spot};
 use super::head::{SEGMENT_HEAD, SegmentHead};
 use super::partition::{Keep, New, Partition, Pending, State};
 use super::segment::{self, Segment};
+use colored::io::named;
 use colored::time::Duration;
+use std::fmt::Display;
 use std::io;
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
@@ -107,22 +109,22 @@ async fn write(
     let mut written = Written { newest: i64::MIN, ..Written::default() };
     // An empty segment has this base already, and its name.
     if row.replaces && target.len > SEGMENT_HEAD {
-        let begun = begin_segment(partition, target.first).await.map_err(known)?;
+        let begun = named(begin_segment(partition, target.first)).await.map_err(known)?;
         (target.file, target.len) = (Arc::clone(&begun.file), begun.len);
         written.begun = Some(begun);
     }
-    let file = target.file.open().await.map_err(known)?;
-    let head = target.file.head(&file).await.map_err(known)?;
+    let file = named(target.file.open()).await.map_err(known)?;
+    let head = named(target.file.head(&file)).await.map_err(known)?;
     let head = head.ok_or_else(|| known(no_head(&target.file)))?;
     let spot = Spot { salt: head.salt, at: target.len };
     let bytes = encode(&mut row.records, target.first, sync, spot, &mut written.newest);
     written.bytes = bytes.len() as u64;
-    if let Err(error) = file.write_all_at(&bytes, target.len).await {
+    if let Err(error) = named(file.write_all_at(&bytes, target.len)).await {
         // The next row begins at the same place: nothing of this one may follow it.
         let is_unknown = file.set_len(target.len).await.is_err();
         return Err(Unwritten { text: error.to_string(), is_unknown });
     }
-    if sync && let Err(error) = file.sync_data().await {
+    if sync && let Err(error) = named(file.sync_data()).await {
         // The system may show the bytes for as long as it runs, and never write them: no opening may find them.
         let _ = file.set_len(target.len).await;
         return Err(Unwritten { text: error.to_string(), is_unknown: true });
@@ -154,7 +156,7 @@ async fn end_segment(file: &Handle, at: u64, next: u64) {
     }
 }
 
-fn known(error: io::Error) -> Unwritten {
+fn known(error: impl Display) -> Unwritten {
     Unwritten { text: error.to_string(), is_unknown: false }
 }
 

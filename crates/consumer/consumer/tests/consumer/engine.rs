@@ -88,6 +88,46 @@ async fn an_engine_opens_behind_the_writes_of_a_dropped_one() {
     }
 }
 
+/// Sends until the disk has no room, or 8 MiB are there, and goes on when there is room: the environment `small_disk` of
+/// `.ci/inside` has 4 MiB.
+#[colored::test]
+async fn a_disk_without_room_loses_nothing_that_was_confirmed() {
+    let scratch = Scratch::new();
+    let ballast = scratch.path().join("ballast");
+    std::fs::write(&ballast, vec![1; 1 << 20]).unwrap();
+    let options = || Options::new().sync(false).segment_bytes(1 << 20);
+    let engine = options().open(scratch.path()).await.unwrap();
+    engine.create_topic("t", 1).await.unwrap();
+    // A number of 32 KiB.
+    let record = |number: u64| NewRecord::new("k", format!("{number:032768}"));
+    let (mut confirmed, mut refusal) = (0, None);
+    while confirmed < 256 && refusal.is_none() {
+        match engine.send("t", record(confirmed)).await {
+            Ok(place) => confirmed = place.1 + 1,
+            Err(error) => refusal = Some(error.to_string()),
+        }
+    }
+    assert!(confirmed > 0, "{refusal:?}");
+    let file = scratch.path().display().to_string();
+    assert!(refusal.as_ref().is_none_or(|text| text.contains(&file)), "{refusal:?}");
+    drop(engine);
+    std::fs::remove_file(ballast).unwrap();
+    let engine = options().open(scratch.path()).await.unwrap();
+    let (_, end) = engine.range(&partition(0)).await.unwrap();
+    assert!(end >= confirmed, "{end} records of {confirmed}");
+    assert_eq!(engine.send("t", record(end)).await.unwrap(), (0, end));
+    let effects = Effects::default();
+    let seen = effects.clone();
+    let member = engine.member("g", ["t"]).join().await.unwrap();
+    let consumer = Consumer::builder(member).start(move |record, context| {
+        seen.add(&record, context.generation());
+        std::future::ready(Ok(()))
+    });
+    effects.wait_for(end as usize + 1).await;
+    consumer.unwrap().stop().await.unwrap();
+    effects.assert_once_and_in_order(1, end + 1);
+}
+
 #[colored::test]
 async fn a_record_that_is_too_large_is_refused() {
     let scratch = Scratch::new();
