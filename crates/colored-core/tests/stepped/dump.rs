@@ -130,7 +130,7 @@ fn two_sections_that_wait_for_each_other_are_a_cycle_in_the_dump() {
 fn the_holder_of_a_lane_that_is_queued_writes_it_down() {
     let (handle, mut workers) = Scheduler::with_workers(1, 1, Box::new(NeverParks));
     let color = Color::new(1);
-    let waiting: Vec<_> = (0..700).map(|_| handle.spawn_colored(color, pending::<()>())).collect();
+    let waiting: Vec<_> = (0..300).map(|_| handle.spawn_colored(color, pending::<()>())).collect();
     run(&mut workers[0]);
     let queued = handle.spawn_colored(color, async {});
     let closures = ColorCell::new_in(&handle, color, ());
