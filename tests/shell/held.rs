@@ -99,8 +99,11 @@ fn a_poll_that_computes_is_told_from_one_that_blocks() {
             });
             let blocks = part_on_cpu(|| thread::sleep(Duration::from_millis(100)));
             println!("on a CPU: {computes:?} and {blocks:?}");
-            assert_eq!(computes.is_some(), cfg!(any(target_os = "linux", target_os = "android")));
-            computes.zip(blocks).is_none_or(|(computes, blocks)| computes > 0.6 && blocks < 0.4)
+            match computes.zip(blocks) {
+                // A busy machine gives the watch one look, and a part of a poll needs two.
+                None => cfg!(not(any(target_os = "linux", target_os = "android"))),
+                Some((computes, blocks)) => computes > 0.6 && blocks < 0.4,
+            }
         };
         some(told);
     });
