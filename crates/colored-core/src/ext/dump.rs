@@ -31,7 +31,8 @@ const STUCK_NANOS: u64 = 10_000_000;
 /// healthy program.
 const LIMIT_NANOS: u64 = 250_000_000;
 
-/// The longest time for which it waits for pages that come. A color of a million tasks needs a tenth on a busy machine.
+/// The longest time for which it waits for pages that come: 250,000 tasks of a color took 4 s beside four busy loops, without
+/// optimization.
 const LONGEST_NANOS: u64 = 10_000_000_000;
 
 /// A dump that is being made.
@@ -42,8 +43,9 @@ pub struct Dumping<'a> {
     sheet: Sheet,
     /// Lanes whose holders have been asked.
     asked: Vec<LaneRef>,
-    /// When all lanes had been gone through, and when the last page came since, with the tasks that had come by then.
+    /// When all lanes had been gone through.
     asked_at: u64,
+    /// When the last page came since, and the tasks that had come by then.
     written: (u64, usize),
     has_ended: bool,
 }
