@@ -27,7 +27,7 @@ pub(crate) fn searches(account: &mut Account, pace: &mut Pace, local: &Local) {
     account.enter(Phase::Search, pace, local);
 }
 
-/// The scheduler wants spare workers. Those of this range may run soon.
+/// The scheduler wants spare workers: those of this range may run soon.
 pub(crate) fn spares_wanted(scheduler: &Scheduler, spares: Range<usize>) {
     scheduler.allocate_rings_of_spares(spares);
 }
