@@ -22,9 +22,9 @@ use colored::sim::{Builder, Failure, Report};
 use colored_tests::soak::repeat;
 use std::ops::Range;
 
-/// The seeds of a program without a bug: these many in CI, and some of them elsewhere.
-fn silent(in_ci: u64) -> Range<u64> {
-    0..repeat(in_ci as usize / 8, in_ci as usize) as u64
+/// The seeds of a program without a bug: all of these once a week, and some of them otherwise.
+fn silent(weekly: u64) -> Range<u64> {
+    0..repeat(weekly as usize / 8, weekly as usize) as u64
 }
 
 /// The failure of a program that has a bug.

@@ -12,7 +12,7 @@ fn most_spoiled() -> usize {
     soak::repeat(4, 3 * ATTEMPTS)
 }
 
-/// The least number of attempts. In CI it is large enough for a median.
+/// The least number of attempts. Once a week it is large enough for a median.
 fn fewest() -> usize {
     soak::repeat(1, 3)
 }
@@ -21,7 +21,7 @@ fn fewest() -> usize {
 const FAR: u32 = 10;
 
 /// Measures until one result is within `bound` and the median of all is not far off. A neighbour spoils some
-/// attempts; in CI, a bound that one lucky attempt meets is not kept. Prints what it took, for `--nocapture`.
+/// attempts; once a week, a bound that one lucky attempt meets is not kept. Prints what it took, for `--nocapture`.
 ///
 /// An attempt outside of the bound does not count if other processes have taken the CPUs meanwhile. If there are too many
 /// such attempts, this decides nothing, and says so.

@@ -7,12 +7,12 @@ pub fn times(usually: u64, soak: u64) -> u64 {
     if env::var_os("COLORED_SOAK").is_some() { soak } else { usually }
 }
 
-/// Whether to repeat all that CI repeats: `.ci/run` sets `COLORED_LONG_TESTS`.
+/// Whether to repeat all: CI sets `COLORED_LONG_TESTS` once a week.
 pub fn is_long() -> bool {
     env::var_os("COLORED_LONG_TESTS").is_some()
 }
 
-/// How many times: `at_home`, or `in_ci`.
-pub fn repeat(at_home: usize, in_ci: usize) -> usize {
-    if is_long() { in_ci } else { at_home }
+/// How many times: `usually`, or `weekly`.
+pub fn repeat(usually: usize, weekly: usize) -> usize {
+    if is_long() { weekly } else { usually }
 }

@@ -250,9 +250,9 @@ impl Gate {
     }
 }
 
-/// One for newcomers, and another where `COLORED_LONG_TESTS` asks for all, as in CI.
-pub(crate) fn by_length<T>(at_home: T, in_ci: T) -> T {
-    if std::env::var_os("COLORED_LONG_TESTS").is_some() { in_ci } else { at_home }
+/// The usual one, and another where `COLORED_LONG_TESTS` asks for all.
+pub(crate) fn by_length<T>(usually: T, weekly: T) -> T {
+    if std::env::var_os("COLORED_LONG_TESTS").is_some() { weekly } else { usually }
 }
 
 /// Runs an ignored test of this program alone in a process: what it measures is of the whole process.

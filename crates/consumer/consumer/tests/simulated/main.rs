@@ -18,8 +18,8 @@ mod scripted;
 mod time;
 mod watched;
 
-/// The first so many seeds, of which `.ci/run` makes more. `COLORED_SIM_SEEDS` says how many instead.
-fn seeds(usually: u64, in_ci: u64) -> std::ops::Range<u64> {
+/// The first so many seeds, of which the job `weekly` makes more. `COLORED_SIM_SEEDS` says how many instead.
+fn seeds(usually: u64, weekly: u64) -> std::ops::Range<u64> {
     let is_long = std::env::var_os("COLORED_LONG_TESTS").is_some();
-    0..if is_long { in_ci } else { usually }
+    0..if is_long { weekly } else { usually }
 }
