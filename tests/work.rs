@@ -1,5 +1,4 @@
 //! Tasks, what limits their flow, and records of their runs.
 
 mod flow;
-mod record;
 mod tasks;

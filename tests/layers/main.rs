@@ -26,13 +26,13 @@ use std::sync::LazyLock;
 
 /// By crate, its modules from bottom to top. A module imports from layers below its own; two of one
 /// layer do not know each other. The root of a crate, where all come together, may import everything.
-const CRATES: [Crate; 14] = [
+const CRATES: [Crate; 13] = [
     // Its layers are files: `cycles.rs`.
     Crate { sources: cycles::CORE, layers: &[] },
     Crate {
         sources: "crates/colored/src",
         layers: &[
-            &["order", "ready", "wall"],
+            &["ready", "wall"],
             &[
                 "block_on",
                 "budget",
@@ -46,7 +46,7 @@ const CRATES: [Crate; 14] = [
                 "thread_settings",
                 "wait_reason",
             ],
-            &["drain", "pool", "recording", "tokio_context"],
+            &["drain", "pool", "tokio_context"],
             &["driver"],
             &["world"],
             &["services"],
@@ -57,7 +57,7 @@ const CRATES: [Crate; 14] = [
             &["process", "signal"],
             &["diagnose"],
             &["runtime"],
-            &["metrics", "record", "sim"],
+            &["metrics", "sim"],
             &["__private"],
             &["select"],
         ],
@@ -100,16 +100,6 @@ const CRATES: [Crate; 14] = [
     Crate {
         sources: "crates/colored-macros/src",
         layers: &[&["errors", "nearest"], &["function", "options"], &["simulated"], &["entry"]],
-    },
-    Crate {
-        sources: "crates/colored-record/src",
-        layers: &[
-            &["bytes", "damage", "event", "ranks"],
-            &["last"],
-            &["reader", "writer"],
-            &["file"],
-            &["tests"],
-        ],
     },
     Crate {
         sources: "crates/colored-sim/src",
@@ -170,7 +160,7 @@ const NOT_IN_THE_CORE: [&str; 12] = [
 
 /// Names that these crates must take from the core's `sync`, so that the models see them, and the exempt files.
 const FOR_THE_MODELS: [&str; 2] = ["std::sync", "std::cell::UnsafeCell"];
-const UNSEEN_BY_THE_MODELS: [&str; 16] = [
+const UNSEEN_BY_THE_MODELS: [&str; 15] = [
     // Counters that only have to count, names that only texts show.
     "kernel/color.rs",
     "kernel/color/",
@@ -186,8 +176,6 @@ const UNSEEN_BY_THE_MODELS: [&str; 16] = [
     "ext/trace.rs",
     "ext/trace/",
     "hooks/",
-    // Who made a scheduler that records; set once.
-    "ext/replay/",
     // A reference that is passed on to the shell.
     "kernel/sched/scheduler.rs",
     "sync/",

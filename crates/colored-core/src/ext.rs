@@ -10,11 +10,6 @@ pub(crate) mod locals;
 pub(crate) mod meter;
 pub(crate) mod observe;
 pub(crate) mod points;
-#[cfg(feature = "record")]
-pub(crate) mod replay;
-#[cfg(not(feature = "record"))]
-#[path = "ext/replay/absent.rs"]
-pub(crate) mod replay;
 mod sketch;
 pub(crate) mod snapshot;
 pub(crate) mod span;

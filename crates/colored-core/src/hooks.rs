@@ -5,7 +5,6 @@
 //! | meters and the flight recorder ([`observe`]) | some scheduler of the process records | a look at one word of the process |
 //! | a dump ([`Dispatch::show`](crate::kernel::lane::Dispatch::show)) | it has asked the lane | a look at a flag of the lane, once a slice |
 //! | a simulation ([`points`](crate::ext::points)) | feature `sim` | nothing |
-//! | record and replay ([`replay`]) | feature `record` | nothing |
 //! | spans of tasks ([`span`](crate::ext::span)) | feature `tracing` | nothing |
 //!
 //! The calls are static, so what is absent leaves no instruction. Who listens keeps what it knows of a lane, of a scheduler and
@@ -15,14 +14,13 @@
 //! A moment that comes before an exchange which gives the right to run a lane away is called before it: another thread may
 //! free the lane afterwards.
 
-pub(crate) mod ids;
 pub(crate) mod looks;
 pub(crate) mod mark;
 pub(crate) mod slots;
 pub(crate) mod workers;
 
 use crate::ext::meter;
-use crate::ext::{observe, replay};
+use crate::ext::observe;
 use crate::kernel::lane::base::{AfterTurn, Held, Lane, LanePtr};
 use crate::kernel::lane::current::{self, Hold};
 use crate::kernel::lane::held::Head;
@@ -35,11 +33,6 @@ pub(crate) use crate::ext::points::{Act, Acts, at_site};
 pub(crate) use crate::ext::observe::inline_call::InlineCall;
 // A slice that somebody listens to.
 pub(crate) use crate::ext::observe::lane::SliceListener;
-// What a poll finds, and what a run does, that a record must have.
-pub(crate) use crate::ext::replay::{
-    Awaited, CallOrder, EndSerial, How, Order, end_node, hold_back, is_over, is_wanted, poll,
-    refuse, refuse_at,
-};
 // A task is spawned, or a closure is sent, by something that a subscriber knows.
 pub(crate) use crate::ext::span::{Carried, Origin, TaskSpan};
 
@@ -54,12 +47,6 @@ fn if_on(tell: impl FnOnce()) {
     if meter::is_on() {
         out_of_line(tell);
     }
-}
-
-/// Whether what runs under the lane keeps a recorded order: no closure runs at once there.
-#[inline(always)]
-pub(crate) fn keeps_order(lane: &Lane) -> bool {
-    replay::is_on(lane)
 }
 
 /// A task is about to be scheduled: it has been woken, perhaps by the task that this thread polls.
@@ -147,16 +134,14 @@ pub(crate) fn slice_ends(lane: &Lane, listener: Option<&mut (dyn SliceListener +
     }
 }
 
-/// The turn of the head begins. Returns whether it is to be cancelled.
+/// The turn of the head begins.
 #[inline(always)]
 pub(crate) fn turn_begins(
     lane: Held<'_>,
     head: &Head,
-    closing: bool,
     listener: Option<&mut (dyn SliceListener + '_)>,
-) -> bool {
+) {
     observe::lane::turn_begins(lane, head, listener);
-    replay::turn_begins(lane, head, closing)
 }
 
 /// The turn of the head is over, and has not given the lane away.
@@ -172,30 +157,6 @@ pub(crate) fn turn_ends(
     {
         observe::lane::turn_ends(hold.lane(), head, then, listener);
     }
-}
-
-/// What [ends](replay::TurnEnd::end) the turn of the head, when its node is out of the chain.
-#[inline(always)]
-pub(crate) fn turn_end(lane: Held<'_>) -> replay::TurnEnd {
-    replay::turn_end(lane)
-}
-
-/// Whether the task whose turn begins is to be cancelled: `None` if its state and `closing` decide.
-#[inline(always)]
-pub(crate) fn cancels(lane: &Lane, task: TaskRef<LanePtr>, closing: bool) -> Option<bool> {
-    replay::cancels(lane, task, closing)
-}
-
-/// The task at the head has had its last turn in this lane: it is over, or hops.
-#[inline(always)]
-pub(crate) fn task_leaves(lane: &Lane, head: &Head) {
-    replay::forget(lane, head);
-}
-
-/// Whether a task that goes on is pushed, in place of moving it behind the others.
-#[inline(always)]
-pub(crate) fn pushes_again(lane: &Lane) -> bool {
-    replay::pushes_again(lane)
 }
 
 /// Runs the work behind the poll of a task: its end, which wakes others, or that it is scheduled again. The wakes are the

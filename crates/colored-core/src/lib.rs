@@ -117,7 +117,7 @@
 //! | [`sched`](kernel::sched) | workers, stealing, sleep, guests, shutdown; spawning | [`Park`]: nothing to run; [`Policy`]: where a lane goes |
 //! | [`cell`](kernel::cell), [`spawn`](kernel::spawn) | the functions that users call | |
 //! | [`hooks`] | **the seam**: the moments of lanes, tasks and workers, which the kernel calls, and the one place that calls who listens. It stands above `lane::base`, and below the rest of the kernel | |
-//! | [`ext::observe`], [`ext::meter`], [`ext::trace`], [`ext::points`], [`ext::replay`], [`ext::span`] | who listens | |
+//! | [`ext::observe`], [`ext::meter`], [`ext::trace`], [`ext::points`], [`ext::span`] | who listens | |
 //! | [`ext::deadlock`](look_for_deadlocks), [`ext::exclusive`](exclusive()), [`ext::locals`](ColorLocal) | the search for deadlocks; sections; values of colors | |
 //! | [`dump`], [`ext::snapshot`] | the tasks and their waits, without a poll | `Dispatch::show`: the holder of a lane shows it |
 //! | [`port`] | the port to the crates above, `colored-limit` and `colored-stage` | |

@@ -12,7 +12,6 @@
 //! | [`report_overload`] | tells the shell that work was refused | the core | an admission |
 //! | [`restart_ids`], [`SimulatedIds`] | equal schedules of a simulation have equal task ids and unique colors | the core | the simulation |
 //! | `on_points`, `Point` | a simulation sees and interrupts what a thread does to other colors; with the feature `sim` | the core | the simulation |
-//! | [`Order`], [`refuse`], `order` | a run that is recorded or replayed | the core | the shell |
 //! | [`is_optimized`] | tells whether the compiler has optimized this crate | the core | reports of simulations |
 //! | [`in_own_call`] | a call of the system inside a poll, which is no matter of the program | the core | attempts that files make on a worker |
 //! | [`Closure`], [`Nesting`] | a closure that must return in its turn; where a stack may be suspended | the core | task-locals; tasks with stacks of their own |
@@ -26,7 +25,6 @@
 
 #[cfg(feature = "sim")]
 pub use crate::ext::points::{Moment, Point, on_points};
-pub use crate::ext::replay::{Order, refuse};
 pub use crate::kernel::lane::current::{Closure, Nesting};
 pub use crate::kernel::sched::{Finish, Part, in_own_call, report_overload};
 pub use crate::kernel::task::How;
@@ -39,16 +37,6 @@ use crate::kernel::color::Color;
 use crate::kernel::task::Id;
 use std::hint::black_box;
 use std::panic::Location;
-
-/// What a record has, for the layers above that add to it.
-#[cfg(feature = "record")]
-pub mod order {
-    pub use crate::ext::replay::{
-        Received, Shell, Sink, answer, is_ordered, is_replay_here, note, note_received, number,
-        source, told, told_received, wait_until,
-    };
-    pub use colored_record::{Damage, File, Mark, Source, SourceKind, Value, head};
-}
 
 /// The types of `crate::sync` that the crates above use.
 pub mod sync {

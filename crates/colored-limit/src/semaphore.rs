@@ -18,7 +18,7 @@ pub(crate) use self::items::{Items, Key};
 use self::state::{Entry, Exit, MAX_CAPACITY, State};
 use crate::wait_queue::{WaitQueue, WaiterId, WaiterState};
 use colored_core::port::sync::Mutex;
-use colored_core::port::{RoomWait, WaitId, WaitingTask, Ways, refuse};
+use colored_core::port::{RoomWait, WaitId, WaitingTask, Ways};
 use colored_core::{Deadlock, contain};
 use std::mem;
 use std::task::Waker;
@@ -101,20 +101,17 @@ impl Semaphore {
     /// Enters if there is room and nothing waits.
     #[inline]
     pub(crate) fn try_enter(&self) -> Result<(), Refused> {
-        refuse("a limit");
         refused(self.state.enter(self.capacity))
     }
 
     /// Enters whether or not there is room, before all waiters.
     pub(crate) fn enter_over(&self) -> Result<(), Refused> {
-        refuse("a limit");
         refused(self.state.enter_over())
     }
 
     /// Enters, or joins the end of the wait queue. In the second case `record` records the wait.
     #[inline]
     pub(crate) fn enter_or_wait(&self, waker: &Waker, record: impl Recorder) -> Waited {
-        refuse("a limit");
         match self.state.enter(self.capacity) {
             Entry::Inside => Waited::Entered,
             Entry::Closed => Waited::Closed,

@@ -7,7 +7,6 @@ use crate::fiber::{Fiber, Name, Settings};
 use crate::size::{DEFAULT, LARGEST, SMALLEST};
 use colored::Color;
 use colored::task::JoinHandle;
-use colored_core::port::refuse;
 use colored_core::{Origin, SchedulerHandle, TaskName};
 use std::panic::Location;
 
@@ -193,7 +192,6 @@ impl<'a> Builder<'a> {
         site: &'static Location<'static>,
         spawn: impl FnOnce(&SchedulerHandle, Origin<'_>, Settings) -> JoinHandle<T>,
     ) -> JoinHandle<T> {
-        refuse("a task with a stack of its own");
         let spawn = |handle: Option<&SchedulerHandle>| Some(self.spawn_on(handle?, site, spawn));
         // The panic is outside the closure, and so at the caller's.
         match SchedulerHandle::with_current(spawn) {

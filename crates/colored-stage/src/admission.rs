@@ -17,7 +17,7 @@ pub use self::overloaded::Overloaded;
 use self::control::Control;
 use self::overloaded::Check;
 use self::shared::{Shared, YEAR};
-use colored_core::port::{refuse, report_overload};
+use colored_core::port::report_overload;
 use std::fmt;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard};
@@ -64,7 +64,6 @@ impl Admission {
     ///
     /// [`Overloaded`]: report it, or close the connection, at once.
     pub fn admit(&self) -> Result<Admitted, Overloaded> {
-        refuse("an admission");
         let (control, now) = self.shared.lock();
         self.arrive(control, now, now)
     }
@@ -93,7 +92,6 @@ impl Admission {
     ///
     /// [`Overloaded`], also if the work has already waited for more than two targets.
     pub fn admit_since(&self, arrived: Instant) -> Result<Admitted, Overloaded> {
-        refuse("an admission");
         let (control, now) = self.shared.lock();
         self.arrive(control, self.shared.time(arrived).min(now), now)
     }

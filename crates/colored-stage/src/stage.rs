@@ -21,7 +21,6 @@ pub use colored_limit::{Closed, TrySendError};
 
 use self::partition::{Partition, Refused};
 use self::shared::Shared;
-use colored_core::port::refuse;
 use std::fmt;
 use std::sync::Arc;
 
@@ -63,7 +62,6 @@ impl<E> Stage<E> {
     /// If [`parallel_by`](Builder::parallel_by) names no partition of the stage.
     #[track_caller]
     pub fn send(&self, event: E) -> Sending<'_, E> {
-        refuse("a stage");
         Sending::new(self, event)
     }
 
@@ -79,7 +77,6 @@ impl<E> Stage<E> {
     /// As [`send`](Self::send).
     #[track_caller]
     pub fn try_send(&self, event: E) -> Result<(), TrySendError<E>> {
-        refuse("a stage");
         let shared = self.shared();
         let partition = &shared.partitions[shared.index_of(&event)];
         partition.push(event, || run::is_inside(shared)).map_err(|(event, refused)| match refused {

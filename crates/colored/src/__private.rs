@@ -37,12 +37,11 @@ pub const FEATURES: &[&str] = {
         }
         (names, count)
     }
-    const CHOSEN: ([&str; 9], usize) = chosen([
+    const CHOSEN: ([&str; 8], usize) = chosen([
         ("diagnose", cfg!(feature = "diagnose")),
         ("macros", cfg!(feature = "macros")),
         ("metrics", cfg!(feature = "metrics")),
         ("native-stacks", cfg!(feature = "native-stacks")),
-        ("record", cfg!(feature = "record")),
         ("sim", cfg!(feature = "sim")),
         ("stage", cfg!(feature = "stage")),
         ("tokio-context", cfg!(feature = "tokio-context")),
@@ -57,8 +56,6 @@ use crate::runtime::{Builder, Runtime};
 /// The bounds of what needs a feature that is not enabled.
 #[cfg(not(feature = "diagnose"))]
 pub use crate::runtime::without_features::WithDiagnose;
-#[cfg(not(feature = "record"))]
-pub use crate::runtime::without_features::WithRecord;
 #[cfg(not(feature = "tokio-context"))]
 pub use crate::runtime::without_features::WithTokio;
 

@@ -7,7 +7,6 @@ mod serial;
 pub use self::class::{BlockingClass, BlockingMetrics};
 
 use crate::error_context::{self, Heard};
-use crate::order;
 use crate::pool::{Class, Job, Pool, Refused};
 use crate::services::{Services, current, entered};
 use colored_core::{JoinError, JoinHandle, SchedulerHandle};
@@ -240,7 +239,6 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    order::refuse("a file or a name look-up");
     let (job, result) = job(f);
     match pool.submit(class, Job::new(job)) {
         Ok(()) => Ok(result),

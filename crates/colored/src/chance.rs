@@ -3,7 +3,6 @@
 #[cfg_attr(not(feature = "sim"), path = "chance/absent.rs")]
 pub(crate) mod wakes;
 
-use crate::order;
 use std::cell::Cell;
 use std::hash::{BuildHasher, RandomState};
 
@@ -17,7 +16,7 @@ thread_local! {
 /// A number below `bound`, which is not zero.
 #[inline]
 pub(crate) fn below(bound: u32) -> u32 {
-    order::choice(|| DRAW.get()(bound)).min(bound - 1)
+    DRAW.get()(bound)
 }
 
 /// Makes `draw` the way in which this thread draws.

@@ -213,7 +213,6 @@
 //! | `native-stacks` | no | `diagnose::dump::install_stack_handler`: dumps have the native stacks of workers that are stuck, and reports name the functions that take the time; Linux, x86-64 and aarch64 |
 //! | `tracing` | no | each task has a span of `tracing`, see [below](#spans); warnings of `diagnose` are events |
 //! | `tokio-context` | no | libraries that need tokio's runtime find one, beside every runtime; `Builder::tokio_context` turns it off |
-//! | `record` | no | `record`: a real run writes the order of the turns of each color, and a replay follows it on any number of workers |
 //! | `sim` | no | `sim`: a program under many schedules, by seed, in a time of its own; the failing run is repeated and shrunk |
 //! | `stage` | no | `stage`: handlers with bounded queues; `admission`: under overload, early refusals of what would begin too late |
 //! | `hdrhistogram` | no | `diagnose::trace::Snapshot::histograms`: how recorded times are distributed |
@@ -280,23 +279,11 @@ mod long_poll;
 pub mod metrics;
 mod missing_tokio;
 pub mod net;
-#[cfg(feature = "record")]
-mod order;
-#[cfg(not(feature = "record"))]
-#[path = "order/absent.rs"]
-mod order;
 pub mod pinned;
 mod pool;
 #[cfg(unix)]
 pub mod process;
 mod ready;
-#[cfg(feature = "record")]
-pub mod record;
-#[cfg(feature = "record")]
-mod recording;
-#[cfg(not(feature = "record"))]
-#[path = "recording/absent.rs"]
-mod recording;
 mod registration;
 pub mod runtime;
 mod select;

@@ -13,7 +13,6 @@ pub use self::spawn::spawn_pinned;
 pub(crate) use self::spawn::spawn_pinned_in;
 
 use self::mailbox::{Receiver, Sender, mailbox};
-use crate::order;
 use crate::task::consume_budget;
 use colored_core::{
     Address, CallError, Color, Deadlock, RemoteCallWait, SchedulerHandle, contain, spawn_local,
@@ -230,7 +229,6 @@ impl<T: 'static> PinnedCell<T> {
         R: Send + 'static,
     {
         let (cell, site) = (self.clone(), Location::caller());
-        order::refuse("a pinned cell");
         async move {
             let waker = poll_fn(|cx| Poll::Ready(cx.waker().clone())).await;
             let (mut call, remote) = RemoteCallWait::new(f, waker);
@@ -252,7 +250,6 @@ impl<T: 'static> PinnedCell<T> {
     /// The panic hook reports a panic of `f`, which goes no further. If the value is gone, or is
     /// dropped before `f` has run, `f` is dropped.
     pub fn post<F: FnOnce(&mut T) + Send + 'static>(&self, f: F) {
-        order::refuse("a pinned cell");
         drop(self.sender.send(Box::new(f)));
     }
 

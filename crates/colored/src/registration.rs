@@ -41,7 +41,6 @@ use crate::driver::Driver;
 use crate::driver::reactor::{
     Entry, Interest, Key, ListedWaiter, Ready, Shard, Snapshot, Socket, Watched,
 };
-use crate::order;
 use crate::services::current;
 
 /// A socket that is registered with a shard of the runtime for as long as this lives: see the [module](self).
@@ -173,7 +172,6 @@ impl<S: Socket> Registered<S> {
         watched: Watched,
         room: WritableEvents,
     ) -> Result<Registered<S>, (S, io::Error)> {
-        order::refuse(WHAT);
         if context.services.host.is_some() != socket.is_simulated() {
             return Err((socket, refused_by_simulation()));
         }
@@ -189,9 +187,6 @@ impl<S: Socket> Registered<S> {
     }
 }
 
-/// What no record covers.
-const WHAT: &str = "a socket, a pipe, a signal or a child process";
-
 /// Before something of the system is made that a simulation does not have.
 ///
 /// # Errors
@@ -200,7 +195,6 @@ const WHAT: &str = "a socket, a pipe, a signal or a child process";
 #[cfg(unix)]
 #[track_caller]
 pub(crate) fn refuse_in_simulation() -> io::Result<()> {
-    order::refuse(WHAT);
     match current::with(|context| context.services.host.is_some()) {
         true => Err(refused_by_simulation()),
         false => Ok(()),

@@ -195,9 +195,7 @@ impl Runtime {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        let output = main_task::run(&self.handle, site, main);
-        self.handle.services.recording.raise();
-        match output {
+        match main_task::run(&self.handle, site, main) {
             Ok(output) => output,
             Err(error) => resume(error, "run"),
         }

@@ -22,7 +22,6 @@ use crate::drain::Finishers;
 use crate::driver::Driver;
 use crate::long_poll::LongPolls;
 use crate::pool::Pool;
-use crate::recording::Recording;
 use crate::world::Host;
 use colored_core::Scheduler;
 use std::fmt;
@@ -53,7 +52,6 @@ pub(crate) struct Services {
     pub(crate) tokio: TokioPlace,
     /// The host that a simulated runtime is on: all workers are on one thread, and the clock is not the system's.
     pub(crate) host: Option<Arc<Host>>,
-    pub(crate) recording: Recording,
 }
 
 // As of the driver.
@@ -124,7 +122,6 @@ impl Services {
             devices: Devices::new(true),
             tokio: TokioPlace::default(),
             host: None,
-            recording: crate::recording::Setting::default().open().expect("it records nothing"),
         })
     }
 }

@@ -7,8 +7,7 @@
 //! ([`consume_budget`](crate::task::consume_budget)), so a loop over a channel that is never empty ends its poll in time.
 //! And a wait is in dumps and reports, with its place. All other methods are tokio's, by `Deref`. What waits in a line, for a
 //! lock, a permit or room, has its place there from its first poll on, also if no unit is left for it. A simulation draws the
-//! order of wakes of [`watch`] and [`Barrier`], and a [replay](crate::Builder::replay) ends at a lock. [`SetOnce`] is tokio's
-//! own type, and has none of this.
+//! order of wakes of [`watch`] and [`Barrier`]. [`SetOnce`] is tokio's own type, and has none of this.
 //!
 //! # Types of other crates
 //!
@@ -98,11 +97,6 @@ mod mutex;
 mod notify;
 mod once_cell;
 pub mod oneshot;
-#[cfg(feature = "record")]
-mod ordered;
-#[cfg(not(feature = "record"))]
-#[path = "sync/ordered/absent.rs"]
-mod ordered;
 mod rwlock;
 mod semaphore;
 mod waiting;

@@ -84,8 +84,6 @@ pub use self::{
     sleep::{Sleep, sleep, sleep_until},
     timeout::{Timeout, timeout, timeout_at},
 };
-use crate::driver::clock::Clock;
-use crate::order;
 use crate::services::current;
 use crate::wall::{self, SystemTime};
 
@@ -93,35 +91,18 @@ use crate::wall::{self, SystemTime};
 ///
 /// In a simulation (feature `sim`) it is that of the host: a run begins at 2026-01-01 00:00 UTC, the time moves with the clock
 /// of the run, and `sim::Host::step_clock` steps it. Anywhere else it is the system's, also where the clock of the runtime is
-/// paused; a replay of a record (feature `record`) gives the recorded one.
+/// paused.
 ///
 /// It may go back, unlike [`Instant`]. Takes some 50 ns.
 #[must_use]
 pub fn system_time() -> SystemTime {
-    let read = || current::host().map_or_else(wall::system_time, |host| host.system_time());
-    let nanos = || {
-        let since = read().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
-    };
-    match order::clock(nanos) {
-        Some(nanos) => SystemTime::UNIX_EPOCH + Duration::from_nanos(nanos),
-        None => read(),
-    }
+    current::host().map_or_else(wall::system_time, |host| host.system_time())
 }
 
 /// The present time of the runtime's clock, or of the system's clock outside of a
 /// runtime.
 pub(crate) fn present() -> std::time::Instant {
-    current::try_with(|context| shown(&context.driver.clock)).unwrap_or_else(wall::now)
-}
-
-/// What the clock shows: in a replay, what the record says.
-#[inline]
-fn shown(clock: &Clock) -> std::time::Instant {
-    match order::clock(|| clock.nanos(clock.now())) {
-        Some(nanos) => clock.time(nanos),
-        None => clock.now(),
-    }
+    current::try_with(|context| context.driver.clock.now()).unwrap_or_else(wall::now)
 }
 
 /// Whether that time has come, by the same clock.

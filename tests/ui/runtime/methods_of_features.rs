@@ -5,6 +5,5 @@ async fn main() {
     let handle = colored::Handle::current();
     println!("{}", handle.observe(Duration::from_secs(1)).await);
     println!("{}", handle.usage());
-    let _builder = colored::Runtime::builder().record("run");
     let _builder = colored::Runtime::builder().tokio_context(true);
 }

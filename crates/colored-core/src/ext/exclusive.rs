@@ -4,7 +4,6 @@
 //! section keeps its lane when its poll ends (`lane/section.rs`). The section is a count in the task's
 //! state, so it ends wherever its future is dropped, also far from the task.
 
-use crate::hooks;
 use crate::kernel::budget;
 use crate::kernel::lane::section;
 use crate::kernel::lane::section::inside::{self, Inside};
@@ -184,7 +183,6 @@ fn enter(site: &'static Location<'static>, put_off: &mut Option<Holds>) -> Optio
             task.id()
         )
     }
-    hooks::refuse_at("a section", site);
     if !section::take(task, put_off) {
         return None;
     }

@@ -20,7 +20,6 @@
 //! At shutdown a cell or a handle may refer to a color for ever. So where the waiting tasks of a lane are aborted, an
 //! end that ignores the count is scheduled behind them.
 
-use crate::ext::replay::refuse;
 use crate::kernel::contain::contain;
 use crate::kernel::lane::base::{Held, Inner};
 use crate::kernel::lane::refs::LaneRef;
@@ -110,7 +109,6 @@ impl<T: Send + 'static> ColorLocal<T> {
     /// has been dropped. `f` is dropped unused.
     #[track_caller]
     pub fn try_with<R>(&'static self, f: impl FnOnce(&T) -> R) -> Result<R, ColorLocalError> {
-        refuse("a value of a color");
         let error = |why| ColorLocalError { name: self.name, why };
         let value = Held::with_current(|lane| {
             let lane = lane.ok_or(error(Why::NoColor))?;

@@ -15,31 +15,6 @@ use std::sync::OnceLock;
 pub(crate) struct LaneSlot {
     /// Made when the lane is recorded first.
     pub(crate) meter: Place,
-    /// The order of its turns, if that is recorded or replayed.
-    #[cfg(feature = "record")]
-    pub(crate) order: Option<Box<dyn Any + Send + Sync>>,
-}
-
-impl LaneSlot {
-    /// A lane of the scheduler with the slot `all` is made for this color, or made into one of it.
-    #[inline]
-    pub(crate) fn dedicate<'a>(&mut self, color: Color, all: impl FnOnce() -> &'a SchedulerSlot) {
-        #[cfg(feature = "record")]
-        {
-            self.order = all().orders.as_ref().map(|orders| orders.of(color));
-        }
-        #[cfg(not(feature = "record"))]
-        let _ = (self, color, all);
-    }
-}
-
-/// The orders of all colors of a scheduler that records, or replays.
-#[cfg(feature = "record")]
-pub(crate) trait Orders: Send + Sync {
-    /// That of a color.
-    fn of(&self, color: Color) -> Box<dyn Any + Send + Sync>;
-    /// The scheduler shuts down.
-    fn close(&self);
 }
 
 /// What listeners keep in the state that all lanes of a scheduler share.
@@ -50,8 +25,6 @@ pub(crate) struct SchedulerSlot {
     pub(crate) outside: SharedRing,
     /// The requests of a dump, from the first one on.
     pub(crate) dump: OnceLock<Box<dyn Any + Send + Sync>>,
-    #[cfg(feature = "record")]
-    pub(crate) orders: Option<Box<dyn Orders>>,
 }
 
 impl SchedulerSlot {
@@ -61,16 +34,6 @@ impl SchedulerSlot {
             switch: Switch::default(),
             outside: SharedRing::new(ring_bytes),
             dump: OnceLock::new(),
-            #[cfg(feature = "record")]
-            orders: None,
-        }
-    }
-
-    /// The scheduler shuts down.
-    pub(crate) fn close(&self) {
-        #[cfg(feature = "record")]
-        if let Some(orders) = &self.orders {
-            orders.close();
         }
     }
 }

@@ -3,7 +3,6 @@
 mod keys;
 mod names;
 
-use crate::hooks::ids;
 use crate::sync::thread_slot;
 use std::cell::Cell;
 use std::fmt;
@@ -58,7 +57,6 @@ pub(crate) const SIMULATED: u64 = 1 << 62;
 /// How texts show a serial number: those of a simulation begin at 1.
 pub(crate) const fn shown(number: u64) -> u64 {
     match number.checked_sub(SIMULATED) {
-        // Those of a record are spread over all numbers.
         Some(of_simulation) if of_simulation <= u32::MAX as u64 => of_simulation,
         _ => number,
     }
@@ -183,17 +181,15 @@ impl Color {
     #[must_use]
     #[inline]
     pub fn unique() -> Self {
-        let counted = || {
-            NEXT.with(|next| {
-                let mut key = next.get();
-                if key % BLOCK == 0 && key < SIMULATED {
-                    key = next_block() * BLOCK;
-                }
-                next.set(key + 1);
-                key
-            })
-        };
-        Self::from_parts(ColorKind::Unique, ids::next().unwrap_or_else(counted))
+        let number = NEXT.with(|next| {
+            let mut key = next.get();
+            if key % BLOCK == 0 && key < SIMULATED {
+                key = next_block() * BLOCK;
+            }
+            next.set(key + 1);
+            key
+        });
+        Self::from_parts(ColorKind::Unique, number)
     }
 
     /// The number of the first unique color of a simulation.

@@ -1,7 +1,5 @@
 //! [`JoinHandle`] and [`AbortHandle`]: waiting for a task, and aborting it.
 
-use crate::hooks::{self, Awaited};
-use crate::kernel::budget;
 use crate::kernel::lane::LanePtr;
 use crate::kernel::task::{Abort, Cause, How, Id, Join, JoinError, TaskRef};
 use crate::kernel::wait::{Kind, Target, WaitSlot};
@@ -54,7 +52,6 @@ impl<T> JoinHandle<T> {
     /// complete by then, nothing happens. Returns at once; await the handle to know when the future
     /// has been dropped. A blocking call is cancelled only if it has not begun.
     pub fn abort(&self) {
-        refuse_for_a_call(self.join.task());
         self.join.abort();
     }
 
@@ -66,7 +63,7 @@ impl<T> JoinHandle<T> {
     /// Whether the future has been dropped, and the output or the error is available.
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        hooks::is_over(|| self.join.is_finished())
+        self.join.is_finished()
     }
 
     /// The task's id.
@@ -81,7 +78,7 @@ impl<T> JoinHandle<T> {
     ///
     /// If the output has already been taken.
     pub fn try_take(&mut self) -> Option<Result<T, JoinError>> {
-        if hooks::is_over(|| self.join.is_finished()) { self.join.try_take() } else { None }
+        if self.join.is_finished() { self.join.try_take() } else { None }
     }
 }
 
@@ -90,7 +87,7 @@ impl<T> Future for JoinHandle<T> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let told = self.wait.begin_poll();
-        let polled = hooks::poll(hooks::How::Join, &mut self.join, cx);
+        let polled = Pin::new(&mut self.join).poll(cx);
         if polled.is_ready() {
             self.wait.end();
         } else if let Some(deadlock) = told {
@@ -99,35 +96,6 @@ impl<T> Future for JoinHandle<T> {
             self.record_wait();
         }
         polled
-    }
-}
-
-impl<T> Awaited for Join<T, LanePtr> {
-    type Output = Result<T, JoinError>;
-
-    #[inline]
-    fn poll_now(&mut self, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        Pin::new(self).poll(cx)
-    }
-
-    fn is_there(&self) -> bool {
-        self.is_finished()
-    }
-
-    fn wait_only(&mut self, cx: &mut Context<'_>) {
-        if budget::poll_proceed(cx).is_ready() {
-            budget::give_back();
-            if !self.register(cx.waker()) {
-                cx.waker().wake_by_ref();
-            }
-        }
-    }
-}
-
-/// No record has whether a blocking call had begun when it was aborted.
-fn refuse_for_a_call(task: TaskRef<LanePtr>) {
-    if task.lane() == LanePtr::nowhere() {
-        hooks::refuse("the abort of a blocking call");
     }
 }
 
@@ -164,14 +132,13 @@ pub struct AbortHandle(Abort<LanePtr>);
 impl AbortHandle {
     /// As [`JoinHandle::abort`].
     pub fn abort(&self) {
-        refuse_for_a_call(self.0.task());
         self.0.abort();
     }
 
     /// As [`JoinHandle::is_finished`].
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        hooks::is_over(|| self.0.is_finished())
+        self.0.is_finished()
     }
 
     /// The task's id.

@@ -9,12 +9,8 @@
 mod chain;
 #[cfg_attr(colored_loom, path = "queue/deque_model.rs")]
 mod deque;
-#[cfg(feature = "record")]
-mod tag;
 
 pub(crate) use self::chain::{
     Admission, Chain, Kind, Node, Pushed, ReaderCount, Rotated, Tail, Unlinked,
 };
 pub(crate) use self::deque::{Deque, Injector, Stealer};
-#[cfg(feature = "record")]
-pub(crate) use self::tag::Tag;

@@ -55,7 +55,7 @@ impl Future for YieldNow {
     }
 }
 
-#[cfg(all(test, not(colored_loom), not(feature = "record")))]
+#[cfg(all(test, not(colored_loom)))]
 mod tests {
     use crate::kernel::lane::{Lane, LanePtr};
     use crate::kernel::task::Cell;

@@ -1,7 +1,6 @@
 //! [`spawn_pinned`]: a future that need not be `Send`, on a worker of your choice.
 
 use super::NoWorker;
-use colored_core::port::refuse;
 use colored_core::{Color, JoinHandle, SchedulerHandle};
 use std::panic::Location;
 
@@ -62,7 +61,6 @@ where
     F: Future + 'static,
     F::Output: Send + 'static,
 {
-    refuse("a task that is pinned to a worker");
     let (color, site) = (color.into(), Location::caller());
     let Some(handle) = SchedulerHandle::with_current(|handle| handle.cloned()) else {
         panic!(

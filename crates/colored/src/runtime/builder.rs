@@ -2,8 +2,6 @@
 
 mod build;
 mod hooks;
-#[cfg(feature = "record")]
-mod record;
 mod tuning;
 
 pub use self::tuning::Tuning;
@@ -11,7 +9,6 @@ pub use self::tuning::Tuning;
 use super::park::PanicHook;
 use super::tokio_threads::Tokio;
 use crate::diagnose;
-use crate::recording::Setting;
 use crate::thread_settings::ThreadSettings;
 use crate::world::Host;
 use colored_core::Options;
@@ -62,7 +59,6 @@ pub struct Builder {
     tokio: Tokio,
     tuning: Tuning,
     options: Options,
-    recording: Setting,
 }
 
 impl Default for Builder {
@@ -91,7 +87,6 @@ impl Builder {
             tokio: Tokio::default(),
             tuning: Tuning::default(),
             options: Options::default(),
-            recording: Setting::default(),
         }
     }
 

@@ -200,14 +200,12 @@ impl Handle {
         let entered = entered::enter(context);
         let output = {
             let _tokio = self.services.tokio.enter();
-            let _inside = self.services.recording.enter();
             self.core.block_on(async {
                 let _running = Main::begin(&self.services.driver);
-                self.services.recording.watched(future).await
+                future.await
             })
         };
         drop(entered);
-        self.services.recording.raise();
         match output {
             Ok(Ok(output)) => output,
             Ok(Err(error)) => resume(error, "block_on"),

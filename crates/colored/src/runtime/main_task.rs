@@ -23,7 +23,6 @@ where
         Color::current().is_none() && !handle.is_current_worker(),
         "`Runtime::run` inside a task would block its worker and its color: spawn the future instead"
     );
-    let _inside = handle.services.recording.enter();
     let driver = Arc::clone(&handle.services.driver);
     let main = async move {
         // Dropped with the future, in its last poll.

@@ -45,7 +45,6 @@ impl Threads {
         handle.services.tokio.shut_down(deadline);
         let waits = timeout != Some(Duration::ZERO);
         handle.services.observer.on_shutdown(scheduler, waits);
-        handle.services.recording.finish();
         if stopped {
             // They have left the gate: a join returns at once.
             workers.into_iter().for_each(|worker| drop(worker.join()));

@@ -20,15 +20,6 @@ pub trait WithTokio {}
 )]
 pub trait WithDiagnose {}
 
-/// Nothing has this trait.
-#[cfg(not(feature = "record"))]
-#[diagnostic::on_unimplemented(
-    message = "this method needs the feature `record` of the package `colored-rt`",
-    label = "the feature `record` is not enabled",
-    note = "in `Cargo.toml`: `colored = {{ package = \"colored-rt\", features = [\"record\"] }}`"
-)]
-pub trait WithRecord {}
-
 #[cfg(not(feature = "diagnose"))]
 mod diagnose {
     use super::WithDiagnose;
@@ -81,29 +72,6 @@ mod diagnose {
             for<'a> Self: WithDiagnose,
         {
             unreachable!("nobody can call it")
-        }
-    }
-}
-
-#[cfg(not(feature = "record"))]
-mod record {
-    use super::WithRecord;
-    use crate::runtime::Builder;
-
-    #[doc(hidden)]
-    impl Builder {
-        pub fn record<T>(self, _path: T) -> Self
-        where
-            for<'a> Self: WithRecord,
-        {
-            self
-        }
-
-        pub fn replay<T>(self, _path: T) -> Self
-        where
-            for<'a> Self: WithRecord,
-        {
-            self
         }
     }
 }

@@ -1,6 +1,5 @@
 //! A channel for one value: [`tokio::sync::oneshot`].
 
-use super::ordered::{Early, send_one};
 use super::waiting::Wait;
 use super::wrapper::{convert, debug, deref};
 use crate::wait_reason::Kind;
@@ -19,7 +18,7 @@ convert!([T] Sender<T> => oneshot::Sender<T>);
 debug!([T: std::fmt::Debug] Sender<T>);
 
 /// The receiving half, and the future of the value. Cancel safe. A dump names the place where the channel was made.
-pub struct Receiver<T>(oneshot::Receiver<T>, Site, Early<T>);
+pub struct Receiver<T>(oneshot::Receiver<T>, Site);
 
 /// Where the channel was made. The place of a poll may be a combinator's.
 #[derive(Clone, Copy)]
@@ -31,7 +30,7 @@ debug!([T: std::fmt::Debug] Receiver<T>);
 impl<T> From<oneshot::Receiver<T>> for Receiver<T> {
     #[track_caller]
     fn from(theirs: oneshot::Receiver<T>) -> Self {
-        Self(theirs, Site(Location::caller()), Early::none())
+        Self(theirs, Site(Location::caller()))
     }
 }
 
@@ -46,7 +45,7 @@ impl<T> From<Receiver<T>> for oneshot::Receiver<T> {
 #[track_caller]
 pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     let (sender, receiver) = oneshot::channel();
-    (Sender(sender), Receiver(receiver, Site(Location::caller()), Early::none()))
+    (Sender(sender), Receiver(receiver, Site(Location::caller())))
 }
 
 impl<T> Sender<T> {
@@ -56,7 +55,7 @@ impl<T> Sender<T> {
     ///
     /// The value, if the receiver is closed or gone.
     pub fn send(self, value: T) -> Result<(), T> {
-        send_one(self.0, value)
+        self.0.send(value)
     }
 
     /// Waits until the receiver is closed or gone. Cancel safe.
@@ -86,7 +85,7 @@ impl<T> Future for Receiver<T> {
     type Output = Result<T, error::RecvError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let Self(receiver, Site(made), early) = &mut *self;
-        Wait::at(made, Kind::Receive).poll(cx, |cx| early.poll(receiver, cx))
+        let Self(receiver, Site(made)) = &mut *self;
+        Wait::at(made, Kind::Receive).poll(cx, |cx| Pin::new(receiver).poll(cx))
     }
 }

@@ -1,7 +1,6 @@
 //! [`Waiting`]: a future of tokio's, with our cooperative budget and a place in dumps.
 
 use crate::budget;
-use crate::order;
 use crate::wait_reason::{self, Kind, Note, Reason};
 use pin_project_lite::pin_project;
 use std::panic::Location;
@@ -19,14 +18,6 @@ impl Wait {
     #[inline]
     #[track_caller]
     pub(super) fn here(kind: Kind) -> Self {
-        order::refuse("a wait for a channel or a signal of this kind");
-        Self::covered(kind)
-    }
-
-    /// As [`here`](Self::here), for a wait that a record covers.
-    #[inline]
-    #[track_caller]
-    pub(super) fn covered(kind: Kind) -> Self {
         Self::at(Location::caller(), kind)
     }
 
@@ -40,7 +31,6 @@ impl Wait {
     #[inline]
     #[track_caller]
     pub(super) fn for_lock<T: ?Sized>(lock: &T) -> Self {
-        order::refuse("a lock");
         let number = wait_reason::number_of_lock(lock);
         Self(Reason::new(Kind::Lock, number).at(Location::caller()))
     }
@@ -49,7 +39,6 @@ impl Wait {
     #[inline]
     #[track_caller]
     pub(super) fn for_permit<T: ?Sized>(semaphore: &T) -> Self {
-        order::refuse("a semaphore");
         let number = wait_reason::number_of_lock(semaphore) | wait_reason::IS_PERMIT;
         Self(Reason::new(Kind::Lock, number).at(Location::caller()))
     }

@@ -8,7 +8,6 @@ macro_rules! deref {
 
             #[inline]
             fn deref(&self) -> &Self::Target {
-                crate::order::refuse("a method of tokio's");
                 &self.0
             }
         }
@@ -16,7 +15,6 @@ macro_rules! deref {
         impl<$($parameters)*> std::ops::DerefMut for $ours {
             #[inline]
             fn deref_mut(&mut self) -> &mut Self::Target {
-                crate::order::refuse("a method of tokio's");
                 &mut self.0
             }
         }
@@ -62,51 +60,4 @@ macro_rules! clone {
     };
 }
 
-/// As the others, for a half of a channel whose values a record orders: the lines come second.
-macro_rules! ordered {
-    ($ours:ident<T> => $theirs:ty) => {
-        impl<T> std::ops::Deref for $ours<T> {
-            type Target = $theirs;
-
-            #[inline]
-            fn deref(&self) -> &Self::Target {
-                self.1.pass();
-                &self.0
-            }
-        }
-
-        impl<T> std::ops::DerefMut for $ours<T> {
-            #[inline]
-            fn deref_mut(&mut self) -> &mut Self::Target {
-                self.1.pass();
-                &mut self.0
-            }
-        }
-
-        impl<T> From<$theirs> for $ours<T> {
-            fn from(theirs: $theirs) -> Self {
-                Self(theirs, Lines::none())
-            }
-        }
-
-        impl<T> From<$ours<T>> for $theirs {
-            fn from(ours: $ours<T>) -> Self {
-                ours.1.pass();
-                ours.0
-            }
-        }
-    };
-}
-
-/// See [`ordered`].
-macro_rules! ordered_clone {
-    ($ours:ident<T>) => {
-        impl<T> Clone for $ours<T> {
-            fn clone(&self) -> Self {
-                Self(self.0.clone(), self.1.clone())
-            }
-        }
-    };
-}
-
-pub(super) use {clone, convert, debug, deref, ordered, ordered_clone};
+pub(super) use {clone, convert, debug, deref};

@@ -9,7 +9,6 @@ use std::{
 
 use super::{has_come, instant::Instant, later, present, timer::Timer};
 use crate::budget;
-use crate::order;
 use crate::services::current::on_worker;
 use crate::wait_reason::TimerReason;
 
@@ -82,10 +81,10 @@ impl Sleep {
     /// Whether the deadline has been reached, so that a poll is ready. False before the first poll, and after a
     /// [`reset`](Self::reset) of a sleep that was over until the next one.
     pub fn is_elapsed(&self) -> bool {
-        order::has_come(|| match &self.timer {
+        match &self.timer {
             Some(timer) => timer.has_come(self.deadline),
             None => self.is_over,
-        })
+        }
     }
 
     /// Moves the deadline, whether or not it was reached.
@@ -102,15 +101,13 @@ impl Sleep {
 
     /// [`poll`](Future::poll) without the budget. The sleep is the guard of something else, or what is awaited.
     pub(super) fn poll_elapsed(&mut self, cx: &mut Context<'_>, is_guard: bool) -> Poll<()> {
-        let polled = order::timer(|| {
-            let Some(tick) = self.arm(cx) else { return Poll::Ready(()) };
-            if let Some(timer) = &self.timer {
-                self.reason.note(tick, timer.present(), is_guard);
-            }
-            Poll::Pending
-        });
-        self.is_over = polled.is_ready();
-        polled
+        let armed = self.arm(cx);
+        self.is_over = armed.is_none();
+        let Some(tick) = armed else { return Poll::Ready(()) };
+        if let Some(timer) = &self.timer {
+            self.reason.note(tick, timer.present(), is_guard);
+        }
+        Poll::Pending
     }
 
     /// Makes the timer wake the task of `cx`. Returns the tick of the deadline, or `None` if it has been reached.

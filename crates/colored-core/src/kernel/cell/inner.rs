@@ -10,7 +10,7 @@
 //! dropped; and the callback of the end keeps the lane alive for the posts in front of it.
 
 use super::access::{InUse, Made, Sides};
-use crate::hooks::{self, Carried, EndSerial};
+use crate::hooks::{self, Carried};
 use crate::kernel::lane::current::Closure;
 use crate::kernel::lane::{LaneRef, callback};
 use crate::sync::{AtomicBool, AtomicU32, Ordering, UnsafeCell};
@@ -25,8 +25,6 @@ pub(crate) struct Inner<T> {
     /// Whether an access is inside. The holder of the lane sets it, and the same access clears it,
     /// possibly on another thread (`exclusive.rs`).
     busy: AtomicBool,
-    /// In a record, the name of the turn that frees the cell.
-    end: EndSerial,
     made: Made,
     value: UnsafeCell<T>,
 }
@@ -123,12 +121,10 @@ unsafe impl<T: Send> Sync for Owner<T> {}
 
 impl<T: Send + 'static> Owner<T> {
     pub(crate) fn new(lane: LaneRef, made: Made, value: T) -> Self {
-        let end = EndSerial::new(&lane);
         let inner = Box::new(Inner {
             lane: ManuallyDrop::new(lane),
             clones: AtomicU32::new(1),
             busy: AtomicBool::new(false),
-            end,
             made,
             value: UnsafeCell::new(value),
         });
@@ -154,7 +150,6 @@ impl<T: Send + 'static> Owner<T> {
     /// The last clone goes.
     #[cold]
     fn end_cell(&self) {
-        let serial = self.end;
         // SAFETY: this is the last clone, so the box has not been freed; the posts that are left do not
         // use the lane.
         let lane = unsafe { &raw mut (*self.0.as_ptr()).lane };
@@ -163,7 +158,7 @@ impl<T: Send + 'static> Owner<T> {
         let lane = ManuallyDrop::into_inner(unsafe { lane.read() });
         let end = End(self.0);
         if let Err(later) = callback::run_inline(&lane, move || drop(end)) {
-            callback::post_node(&lane, hooks::end_node(&lane, serial), later);
+            callback::post(&lane, later);
         }
     }
 }

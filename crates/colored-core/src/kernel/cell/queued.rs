@@ -3,13 +3,12 @@
 
 use super::access::CallError;
 use super::slot::{Outcome, Slot};
-use crate::hooks::{self, How};
 use crate::kernel::contain::contain;
 use crate::kernel::lane::{LaneRef, callback};
 use crate::kernel::wait::{AwaitedTurn, WaitSlot};
 use crate::sync::Arc;
 use std::fmt;
-use std::task::{Context, Poll, Waker};
+use std::task::{Poll, Waker};
 
 /// The waiting future's half. When it is dropped, a closure that has not begun is dropped at its turn.
 pub(super) struct Queued<F, R> {
@@ -66,7 +65,7 @@ impl<F, R> Queued<F, R> {
     ) -> Poll<Result<Outcome<R>, CallError>> {
         let told = self.wait.begin_poll();
         let slot = self.slot.as_ref().expect("it has no outcome yet");
-        let polled = hooks::poll(How::Call, &mut &**slot, &mut Context::from_waker(waker));
+        let polled = slot.poll(waker).map_or(Poll::Pending, Poll::Ready);
         match (polled, told) {
             (Poll::Ready(outcome), _) => {
                 self.wait.end();

@@ -153,20 +153,17 @@ where
             return Poll::Pending;
         }
         match std::mem::replace(&mut self.progress, Progress::Done) {
-            Progress::Unstarted(f) => {
-                hooks::refuse_at("a read of a cell beside others", self.site);
-                match at_site(self.site, || self.cell.read_now(f)) {
-                    Ok(result) => return Poll::Ready(Ok(result?)),
-                    Err(f) => {
-                        let cell = self.cell;
-                        let (mut queued, slot) = Queued::new(f, cx.waker().clone());
-                        let reading = Reading { cell: cell.clone(), slot, f: None };
-                        at_site(self.site, || queued::post(cell.inner.lane(), reading));
-                        queued.record_wait(self.turn());
-                        self.progress = Progress::Queued(queued);
-                    }
+            Progress::Unstarted(f) => match at_site(self.site, || self.cell.read_now(f)) {
+                Ok(result) => return Poll::Ready(Ok(result?)),
+                Err(f) => {
+                    let cell = self.cell;
+                    let (mut queued, slot) = Queued::new(f, cx.waker().clone());
+                    let reading = Reading { cell: cell.clone(), slot, f: None };
+                    at_site(self.site, || queued::post(cell.inner.lane(), reading));
+                    queued.record_wait(self.turn());
+                    self.progress = Progress::Queued(queued);
                 }
-            }
+            },
             Progress::Queued(mut queued) => match queued.poll(cx.waker(), || Some(self.turn()))? {
                 Poll::Ready(outcome) => return Poll::Ready(outcome.into_result()),
                 Poll::Pending => self.progress = Progress::Queued(queued),

@@ -1,7 +1,7 @@
 //! The meeting point of a future and the thread that runs its closure.
 
 use super::access::{CallError, InUse};
-use crate::hooks::{self, Awaited, Carried};
+use crate::hooks::Carried;
 use crate::kernel::contain::contain;
 use crate::kernel::lane::{LanePtr, LaneRef};
 use crate::kernel::task::{Cause, Schedule};
@@ -10,7 +10,7 @@ use crate::sync::{Mutex, MutexGuard};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::{self, NonNull};
-use std::task::{Context, Poll, Waker};
+use std::task::Waker;
 use std::{mem, thread};
 
 /// A closure on its way to the thread that runs it, and its result on the way back.
@@ -134,8 +134,6 @@ impl<F, R> Slot<F, R> {
             SlotState::Abandoned(_) => false,
             _ => return None,
         };
-        // A record decides whether the caller was gone in time.
-        let is_wanted = hooks::is_wanted(is_wanted);
         let f = match mem::replace(&mut *state, SlotState::Alone) {
             SlotState::Waiting(f, waker) => {
                 *state = SlotState::Begun(waker);
@@ -180,27 +178,6 @@ impl<F, R> Slot<F, R> {
     /// Ends the call for a future that is dropped, or has failed.
     pub(super) fn abandon(&self) {
         abandon(self.state.lock());
-    }
-}
-
-impl<F, R> Awaited for &Slot<F, R> {
-    type Output = Outcome<R>;
-
-    #[inline]
-    fn poll_now(&mut self, cx: &mut Context<'_>) -> Poll<Outcome<R>> {
-        self.poll(cx.waker()).map_or(Poll::Pending, Poll::Ready)
-    }
-
-    fn is_there(&self) -> bool {
-        matches!(*self.state.lock(), SlotState::Over(_))
-    }
-
-    fn wait_only(&mut self, cx: &mut Context<'_>) {
-        let waker = cx.waker().clone();
-        match &mut *self.state.lock() {
-            SlotState::Waiting(_, old) | SlotState::Begun(old) => *old = waker,
-            _ => waker.wake(),
-        }
     }
 }
 

@@ -8,7 +8,7 @@ use super::checked::{Checked, Fallible};
 use super::queued::Queued;
 use super::set::{Cells, Set};
 use super::slot::Slot;
-use crate::hooks::{self, at_site};
+use crate::hooks::at_site;
 use crate::kernel::budget;
 use crate::kernel::lane::behavior::request::{self, Request};
 use crate::kernel::lane::current::Closure;
@@ -154,7 +154,6 @@ where
         if budget::poll_proceed(cx).is_pending() {
             return Poll::Pending;
         }
-        hooks::refuse_at("a `when`", self.site);
         match std::mem::replace(&mut self.progress, Progress::Done) {
             Progress::Unstarted(set, f) => {
                 let mut wants = set.wants();

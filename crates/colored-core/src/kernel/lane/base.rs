@@ -75,8 +75,6 @@ pub(crate) enum Tenure {
 impl Lane {
     /// A lane with one reference.
     pub(crate) fn new(color: Color, port: Arc<dyn Dispatch>, tenure: Tenure) -> Self {
-        let mut slot = LaneSlot::default();
-        slot.dedicate(color, || &port.common().slot);
         Self {
             chain: Chain::new(),
             refs: Count::new(tenure == Tenure::Published),
@@ -96,7 +94,7 @@ impl Lane {
             readers: ReaderCount::new(),
             priority: PriorityWord::new(),
             number: color.number(),
-            slot,
+            slot: LaneSlot::default(),
             inline: Node::new(Kind::Inline, 0),
         }
     }
@@ -104,7 +102,6 @@ impl Lane {
     /// Makes an unreferenced lane that was in no table, or has left it, into a fresh one.
     pub(crate) fn renew(&mut self, color: Color) {
         (self.kind, self.number) = (color.kind(), color.number());
-        self.slot.dedicate(color, || &self.port.common().slot);
         self.refs.renew();
         // Ordering: exclusive access.
         self.home.store(0, Ordering::Relaxed);

@@ -1,6 +1,6 @@
 //! Closures under a color: queued like tasks, or run at once when the lane is idle.
 
-use crate::hooks::{self, Act, InlineCall};
+use crate::hooks::{Act, InlineCall};
 use crate::kernel::contain::contain;
 use crate::kernel::lane::base::LanePtr;
 use crate::kernel::lane::current::{self, Hold};
@@ -53,11 +53,6 @@ pub(crate) fn post_owning<F: FnOnce() + Send + 'static>(lane: LaneRef, f: F) {
 /// that thread may have gone.
 pub(crate) fn post_pinned<F: FnOnce() + Send + 'static>(lane: &LaneRef, pin: u32, f: F) {
     push(lane.for_node().into_counted(), Node::new(Kind::Callback, pin), f);
-}
-
-/// As [`post`], with this node.
-pub(crate) fn post_node<F: FnOnce() + Send + 'static>(lane: &LaneRef, node: Node, f: F) {
-    push(lane.for_node().into_counted(), node, f);
 }
 
 /// As [`post`], without a reference to the lane.
@@ -148,7 +143,7 @@ pub(crate) unsafe fn free(node: NonNull<Node>) {
 /// If `f` does; the lane goes on.
 pub(crate) fn run_inline<F: FnOnce() -> R, R>(lane: &LaneRef, f: F) -> Result<R, F> {
     let act = Act::take(lane);
-    if hooks::keeps_order(lane) || !try_take(lane) {
+    if !try_take(lane) {
         return Err(f);
     }
     act.note();
@@ -170,7 +165,7 @@ where
     F: FnOnce(G) -> R,
 {
     let act = Act::take(lane);
-    if hooks::keeps_order(lane) || !try_take(lane) && !try_take_soon(lane) {
+    if !try_take(lane) && !try_take_soon(lane) {
         return Err(given);
     }
     act.note();
@@ -206,7 +201,7 @@ impl LaneRef {
     /// Otherwise the access is queued, as it is for a caller of any other color (G2).
     #[inline]
     pub(crate) fn is_free_here(&self) -> bool {
-        let is_last = || !hooks::keeps_order(self) && self.chain.has_head_only();
+        let is_last = || self.chain.has_head_only();
         self.is_current() && (is_last() || current::is_in_a_section())
     }
 }

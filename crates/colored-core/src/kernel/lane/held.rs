@@ -89,16 +89,6 @@ pub(crate) struct Head {
     pub(crate) urgent: bool,
 }
 
-#[cfg(feature = "record")]
-impl Head {
-    /// What has pushed it.
-    #[inline]
-    pub(crate) fn tag(&self) -> &crate::kernel::queue::Tag {
-        // SAFETY: the head is alive: only the holder, which is this thread, takes it out.
-        &unsafe { self.node.as_ref() }.tag
-    }
-}
-
 impl Head {
     /// The task, if the node is one.
     #[inline]

@@ -17,17 +17,10 @@ pub(in crate::kernel::lane) unsafe fn run(
     task: TaskRef<LanePtr>,
     closing: bool,
 ) -> AfterTurn {
-    let (done, asked) = current::polling(task, || match hooks::cancels(&lane, task, closing) {
-        // SAFETY: this thread holds the lane, at whose head the task is, and the caller promises that it may run the task.
-        None => unsafe { task.run(closing) },
-        // SAFETY: as above.
-        Some(cancels) => unsafe { task.run_told(cancels) },
-    });
+    // SAFETY: this thread holds the lane, at whose head the task is, and the caller promises that it may run the task.
+    let (done, asked) = current::polling(task, || unsafe { task.run(closing) });
     // SAFETY: the task's hop left a reference with the lane, and this is the only use of it.
     let hop = asked.hop.map(|lane| unsafe { LaneRef::from_counted(lane) });
-    if done || hop.is_some() {
-        hooks::task_leaves(&lane, &lane.head());
-    }
     let has_held = lane.inner(|inner| {
         if done || hop.is_some() {
             // SAFETY: this thread holds the task's lane, and the task is alive until its node leaves the chain.
@@ -63,10 +56,6 @@ pub(in crate::kernel::lane) unsafe fn run(
             AfterTurn::Park
         }
         Wants::Wait if !asked.yielded => AfterTurn::Unlink,
-        Wants::Wait | Wants::Again if hooks::pushes_again(&lane) => {
-            task.wake();
-            AfterTurn::Unlink
-        }
         Wants::Wait | Wants::Again => AfterTurn::Rotate,
     }
 }

@@ -45,9 +45,8 @@ impl ReadyLane {
 #[inline(always)]
 fn turn(hold: &Hold, head: Head, runner: &mut impl Runner) -> AfterTurn {
     runner.begin_turn(head.task().map(TaskRef::named));
-    let is_closing = runner.is_closing();
-    let closing = hooks::turn_begins(hold.lane(), &head, is_closing, runner.listener());
-    let then = node::run(hold, head, closing);
+    hooks::turn_begins(hold.lane(), &head, runner.listener());
+    let then = node::run(hold, head, runner.is_closing());
     // The lane may be gone, and is not looked at then.
     hooks::turn_ends(hold, &head, then, runner.listener());
     then

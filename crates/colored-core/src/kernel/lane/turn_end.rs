@@ -23,24 +23,6 @@ impl Hold {
     /// The turn of the head has answered `then`, in this slice, or in an earlier one that could not end it.
     #[inline(always)]
     pub(crate) unsafe fn end_turn(&self, then: AfterTurn, closing: bool) -> Unlinked {
-        if matches!(then, AfterTurn::LaneGone) {
-            // The hold is over. No record covers what takes the lane along.
-            return Unlinked::Idle;
-        }
-        let turn = hooks::turn_end(self.lane());
-        // SAFETY: the caller promises the same.
-        let unlinked = unsafe { self.take_out(then, closing) };
-        if unlinked != Unlinked::Stalled {
-            turn.end();
-        }
-        unlinked
-    }
-
-    /// # Safety
-    ///
-    /// As for [`end_turn`](Self::end_turn).
-    #[inline(always)]
-    unsafe fn take_out(&self, then: AfterTurn, closing: bool) -> Unlinked {
         match then {
             // SAFETY: the caller promises that the head has had its turn.
             AfterTurn::Unlink => unsafe { self.unlink(closing) },

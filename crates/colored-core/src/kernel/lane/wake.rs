@@ -47,30 +47,6 @@ impl LanePtr {
     /// As for [`push`](Self::push).
     #[inline(always)]
     unsafe fn push_with(self, node: NonNull<Node>, dispatch: impl FnOnce(ReadyLane, u32)) {
-        // SAFETY: the caller promises the same.
-        if unsafe { hooks::hold_back(self, node) } {
-            return;
-        }
-        // SAFETY: the caller promises the same.
-        unsafe { self.push_now(node, dispatch) };
-    }
-
-    /// As [`push`](Self::push), for a node that has been held back and whose turn is next.
-    ///
-    /// # Safety
-    ///
-    /// As for `push`.
-    #[cfg(feature = "record")]
-    pub(crate) unsafe fn push_admitted(self, node: NonNull<Node>) {
-        // SAFETY: the caller promises the same.
-        unsafe { self.push_now(node, ReadyLane::dispatch_recorded) };
-    }
-
-    /// # Safety
-    ///
-    /// As for [`push`](Self::push).
-    #[inline(always)]
-    unsafe fn push_now(self, node: NonNull<Node>, dispatch: impl FnOnce(ReadyLane, u32)) {
         // SAFETY: the node's reference, or the caller's, keeps the lane alive.
         let lane = unsafe { self.get() };
         let act = Act::push(lane);

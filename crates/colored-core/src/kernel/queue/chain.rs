@@ -34,8 +34,6 @@ mod readers;
 pub(crate) use self::readers::{Admission, ReaderCount, Tail};
 
 use crate::hooks::mark::Mark;
-#[cfg(feature = "record")]
-use crate::kernel::queue::Tag;
 use crate::sync::{AtomicPtr, AtomicU32, Ordering, UnsafeCell, spin_loop};
 use std::ptr::{self, NonNull};
 
@@ -74,9 +72,6 @@ pub(crate) struct Node {
     pub(crate) urgent: bool,
     /// For listeners ([`hooks`](crate::hooks)).
     pub(crate) mark: Mark,
-    /// What has pushed it.
-    #[cfg(feature = "record")]
-    pub(crate) tag: Tag,
 }
 
 impl Node {
@@ -87,8 +82,6 @@ impl Node {
             kind,
             urgent: false,
             mark: Mark::none(),
-            #[cfg(feature = "record")]
-            tag: Tag::new(),
         }
     }
 

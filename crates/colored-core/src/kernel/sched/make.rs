@@ -9,7 +9,6 @@ use super::options::Options;
 use super::remote::Remote;
 use super::scheduler::{MAX_WORKERS, Park, Scheduler, shared_lanes};
 use super::worker::Worker;
-use crate::hooks::Order;
 use crate::hooks::slots::SchedulerSlot;
 use crate::kernel::lane::{Common, ReadyLane};
 use crate::kernel::memory::SharedBlocks;
@@ -40,21 +39,6 @@ impl Scheduler {
         park: Box<dyn Park>,
         options: Options,
     ) -> (SchedulerHandle, Vec<Worker>) {
-        Self::with_order(workers, seed, park, options, Order::default())
-    }
-
-    /// As [`Scheduler::with_options`], recorded or replayed.
-    ///
-    /// # Panics
-    ///
-    /// As for `with_options`.
-    pub fn with_order(
-        workers: usize,
-        seed: u64,
-        park: Box<dyn Park>,
-        options: Options,
-        order: Order,
-    ) -> (SchedulerHandle, Vec<Worker>) {
         assert!(workers > 0, "a scheduler has at least one worker");
         let all = workers.saturating_add(options.spares);
         assert!(all < MAX_WORKERS, "a scheduler has fewer than {MAX_WORKERS} workers");
@@ -63,8 +47,7 @@ impl Scheduler {
         let remote = |deque: &Deque<_>| Remote::new(deque.stealer(), options.trace_bytes);
         let remotes = deques.iter().map(|deque| Arc::new(CachePadded::new(remote(deque))));
         let steals = options.policy.is_none_or(|policy| policy.steals());
-        let mut slot = SchedulerSlot::new(options.trace_bytes);
-        order.fill(&mut slot);
+        let slot = SchedulerSlot::new(options.trace_bytes);
         let scheduler = Arc::new(Self {
             table: Table::new(seed),
             common: Common::new(all, if steals { workers } else { usize::MAX }, slot),

@@ -25,7 +25,6 @@ impl Scheduler {
         if !self.common.close() {
             return;
         }
-        self.common.slot.close();
         // A lane that is not in the table has no waiting task: it is queued, and its tasks will be cancelled,
         // or it is running, and will see the flag when it enters itself.
         let mut lanes = self.table.all();

@@ -1,6 +1,6 @@
 //! [`blocking`]: a closure for another thread, and a handle that waits for it as for a task.
 
-use crate::hooks::{CallOrder, TaskSpan};
+use crate::hooks::TaskSpan;
 use crate::kernel::join::JoinHandle;
 use crate::kernel::lane::LanePtr;
 use crate::kernel::task::{self, TaskRef};
@@ -9,7 +9,7 @@ use std::panic::Location;
 use std::task::Poll;
 
 /// A closure to be run by a thread that may block; see [`blocking`].
-pub struct Job(Option<TaskRef<LanePtr>>, CallOrder);
+pub struct Job(Option<TaskRef<LanePtr>>);
 
 // SAFETY: `blocking` makes it from a closure and an output that are `Send`.
 unsafe impl Send for Job {}
@@ -45,7 +45,7 @@ where
     let (task, join) = unsafe { task::Cell::allocate(future, LanePtr::nowhere(), 0, false, site) };
     // SAFETY: the job keeps the runtime's reference until the task is complete.
     let task = unsafe { TaskRef::new(task) };
-    (Job(Some(task), CallOrder::new(task.id().get(), site)), JoinHandle::new(join))
+    (Job(Some(task)), JoinHandle::new(join))
 }
 
 impl Job {
@@ -56,7 +56,7 @@ impl Job {
 
     fn finish(&mut self, cancel: bool) {
         if let Some(task) = self.0.take() {
-            self.1.run(|| finish(task, cancel));
+            finish(task, cancel);
         }
     }
 }

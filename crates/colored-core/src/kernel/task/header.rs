@@ -252,12 +252,6 @@ impl<S: Schedule> TaskRef<S> {
         Named { id: self.header().id, spawned: self.header().spawned }
     }
 
-    /// Whether it has been aborted. False may be out of date.
-    #[cfg(feature = "record")]
-    pub(crate) fn is_aborted(self) -> bool {
-        self.header().state.is_aborted()
-    }
-
     pub(crate) fn is_complete(self) -> bool {
         self.header().state.is_complete()
     }
@@ -290,28 +284,7 @@ impl<S: Schedule> TaskRef<S> {
     #[inline]
     pub(crate) unsafe fn run(self, cancel: bool) -> bool {
         let begun = self.header().state.begin();
-        // SAFETY: the caller promises the same, and the turn has begun.
-        unsafe { self.run_begun(cancel || begun == Begun::Cancel) }
-    }
-
-    /// As [`run`](Self::run), where only `cancel` decides.
-    ///
-    /// # Safety
-    ///
-    /// As for `run`.
-    #[inline]
-    pub(crate) unsafe fn run_told(self, cancel: bool) -> bool {
-        let _begun = self.header().state.begin();
-        // SAFETY: the caller promises the same, and the turn has begun.
-        unsafe { self.run_begun(cancel) }
-    }
-
-    /// # Safety
-    ///
-    /// As for [`run`](Self::run), and the turn has begun.
-    #[inline(always)]
-    unsafe fn run_begun(self, cancel: bool) -> bool {
-        if cancel {
+        if cancel || begun == Begun::Cancel {
             // SAFETY: the caller promises that it holds the lane and is on the right thread, and the turn has begun.
             unsafe { (self.header().vtable.cancel)(self.0) };
             return true;

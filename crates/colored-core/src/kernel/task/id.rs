@@ -1,6 +1,5 @@
 //! [`Id`]: the name of a task.
 
-use crate::hooks::ids;
 use crate::kernel::color::{SIMULATED, shown};
 use crate::sync::thread_slot;
 use std::cell::Cell;
@@ -26,18 +25,15 @@ thread_slot!(static OUTPUT_OF: Cell<Option<Id>> = Cell::new(None));
 impl Id {
     #[inline]
     pub(crate) fn next() -> Self {
-        let counted = || {
-            NEXT.with(|next| {
-                let mut id = next.get();
-                if id % BLOCK == 0 && id < SIMULATED {
-                    // Ordering: only the distinctness of the blocks matters.
-                    id = NEXT_BLOCK.fetch_add(1, Ordering::Relaxed) * BLOCK;
-                }
-                next.set(id + 1);
-                id
-            })
-        };
-        let id = ids::next().unwrap_or_else(counted);
+        let id = NEXT.with(|next| {
+            let mut id = next.get();
+            if id % BLOCK == 0 && id < SIMULATED {
+                // Ordering: only the distinctness of the blocks matters.
+                id = NEXT_BLOCK.fetch_add(1, Ordering::Relaxed) * BLOCK;
+            }
+            next.set(id + 1);
+            id
+        });
         Self(NonZeroU64::new(id).expect("blocks begin above zero"))
     }
 

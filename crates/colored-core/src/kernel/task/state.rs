@@ -158,13 +158,6 @@ impl State {
         if word & ABORTED == 0 { Begun::Poll } else { Begun::Cancel }
     }
 
-    /// Whether it has been aborted. A hint.
-    #[cfg(feature = "record")]
-    pub(crate) fn is_aborted(&self) -> bool {
-        // Ordering: hint only.
-        self.0.load(Ordering::Relaxed) & ABORTED != 0
-    }
-
     /// The action that the task needs after its poll. Only the holder calls this. The answer may be out of date: the
     /// task may have been woken, or its last section ended, meanwhile.
     #[inline]

@@ -131,8 +131,6 @@ impl Builder {
             Some(spares) => {
                 in_range("spare_workers", spares, 0..=MAX_SPARES, "as many as workers, at most 4")
             }
-            // A poll that waits for what the record says it has found keeps its thread.
-            None if self.recording.is_replay() => Ok(MAX_SPARES),
             // A policy need not let another worker take what a long poll holds up.
             None if self.tuning.policy.is_some() => Ok(0),
             None => Ok(workers.min(SPARES)),
@@ -152,7 +150,6 @@ impl Builder {
 
     fn time_of_long_poll(&self) -> io::Result<Duration> {
         match self.long_poll {
-            _ if self.recording.is_replay() => Ok(MIN_LONG_POLL),
             Some(after) if after < MIN_LONG_POLL => invalid(format_args!(
                 "long_poll({after:?}): allowed are {MIN_LONG_POLL:?} and more; leave it out for {LONG_POLL:?}"
             )),
@@ -166,18 +163,13 @@ impl Builder {
     }
 
     /// Checks what has a range, and has no other function here.
-    fn check(&self, form: Form) -> io::Result<()> {
+    fn check(&self) -> io::Result<()> {
         if let Some(bytes) = self.thread_settings.stack_size {
             in_range("thread_stack_size", bytes, MIN_STACK..=MAX_STACK, "the standard library's")?;
         }
         if self.thread_name.contains('\0') {
             let name = &self.thread_name;
             return invalid(format_args!("thread_name({name:?}): a name has no NUL byte"));
-        }
-        if form != Form::Threaded && !self.recording.is_off() {
-            return invalid(format_args!(
-                "record and replay: allowed for a runtime with threads; leave them out for an embedded one"
-            ));
         }
         let resolution = self.tuning.resolution();
         if resolution > MAX_RESOLUTION {
@@ -239,13 +231,12 @@ impl Builder {
             devices: Devices::new(lazy_files),
             tokio: TokioPlace::default(),
             host: self.host.clone(),
-            recording: self.recording.open()?,
         })
     }
 
     /// Makes a runtime of this size, without its threads.
     fn prepare(self, size: Size, form: Form) -> io::Result<Unstarted> {
-        self.check(form)?;
+        self.check()?;
         let is_embedded = form != Form::Threaded;
         let (workers, spares) = (size.workers, size.spares);
         let single_turns = form == Form::Simulated;
@@ -261,8 +252,7 @@ impl Builder {
             on_task_panic: self.on_task_panic,
         };
         let seed = self.seed.unwrap_or_else(random_seed);
-        let order = services.recording.order();
-        let (core, cores) = Scheduler::with_order(workers, seed, Box::new(park), options, order);
+        let (core, cores) = Scheduler::with_options(workers, seed, Box::new(park), options);
         let handle = Handle::new(core, services);
         // Last, because the threads of tokio keep the runtime until they are told to end.
         self.tokio.start(&handle, &self.thread_name, &self.thread_settings, is_embedded)?;
@@ -271,7 +261,6 @@ impl Builder {
             &handle,
             diagnosis.start(&handle.core, &handle.services, settings, name, is_embedded),
         )?;
-        or_end(&handle, handle.services.recording.start())?;
         Ok(Unstarted {
             handle,
             workers: cores,

@@ -1,40 +1,42 @@
 //! A channel with a bound.
 
-use super::super::ordered::Lines;
 use super::super::waiting::Wait;
-use super::super::wrapper::{debug, ordered, ordered_clone};
+use super::super::wrapper::{clone, convert, debug, deref};
 use super::error::{SendError, SendTimeoutError, TrySendError};
 use super::{Permit, PermitIterator};
 use crate::time::{Duration, timeout};
 use crate::wait_reason::Kind;
-use std::future::poll_fn;
 use std::task::{Context, Poll};
 use tokio::sync::mpsc;
 
 /// A sending half.
-pub struct Sender<T>(mpsc::Sender<T>, Lines<T>);
+pub struct Sender<T>(mpsc::Sender<T>);
 
-ordered!(Sender<T> => mpsc::Sender<T>);
+deref!([T] Sender<T> => mpsc::Sender<T>);
+convert!([T] Sender<T> => mpsc::Sender<T>);
 debug!([T] Sender<T>);
-ordered_clone!(Sender<T>);
+clone!([T] Sender<T>);
 
 /// A sender that does not keep the channel open.
-pub struct WeakSender<T>(mpsc::WeakSender<T>, Lines<T>);
+pub struct WeakSender<T>(mpsc::WeakSender<T>);
 
-ordered!(WeakSender<T> => mpsc::WeakSender<T>);
+deref!([T] WeakSender<T> => mpsc::WeakSender<T>);
+convert!([T] WeakSender<T> => mpsc::WeakSender<T>);
 debug!([T] WeakSender<T>);
-ordered_clone!(WeakSender<T>);
+clone!([T] WeakSender<T>);
 
 /// The receiving half.
-pub struct Receiver<T>(mpsc::Receiver<T>, Lines<T>);
+pub struct Receiver<T>(mpsc::Receiver<T>);
 
-ordered!(Receiver<T> => mpsc::Receiver<T>);
+deref!([T] Receiver<T> => mpsc::Receiver<T>);
+convert!([T] Receiver<T> => mpsc::Receiver<T>);
 debug!([T] Receiver<T>);
 
 /// Room for one value, with the sender that reserved it. Dropped, it gives the room back.
-pub struct OwnedPermit<T>(mpsc::OwnedPermit<T>, Lines<T>);
+pub struct OwnedPermit<T>(mpsc::OwnedPermit<T>);
 
-ordered!(OwnedPermit<T> => mpsc::OwnedPermit<T>);
+deref!([T] OwnedPermit<T> => mpsc::OwnedPermit<T>);
+convert!([T] OwnedPermit<T> => mpsc::OwnedPermit<T>);
 debug!([T] OwnedPermit<T>);
 
 /// A new channel that has room for so many values.
@@ -46,24 +48,15 @@ debug!([T] OwnedPermit<T>);
 #[track_caller]
 pub fn channel<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
     let (sender, receiver) = mpsc::channel(capacity);
-    let lines = Lines::new();
-    (Sender(sender, lines.clone()), Receiver(receiver, lines))
+    (Sender(sender), Receiver(receiver))
 }
 
 impl<T> Receiver<T> {
-    async fn receiving(&mut self) -> Option<T> {
-        poll_fn(|cx| self.poll_ordered(cx)).await
-    }
-
-    fn poll_ordered(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
-        self.1.poll_recv(cx, |cx| self.0.poll_recv(cx))
-    }
-
     /// Waits for the next value; `None` if no sender is left and the channel is empty, or it is closed and empty. Cancel
     /// safe.
     #[track_caller]
     pub fn recv(&mut self) -> impl Future<Output = Option<T>> {
-        Wait::covered(Kind::Receive).until(self.receiving())
+        Wait::here(Kind::Receive).until(self.0.recv())
     }
 
     /// Waits for values, and appends up to `limit` of them to `buffer`. Returns their number; 0 if there will be none,
@@ -76,7 +69,7 @@ impl<T> Receiver<T> {
     /// As [`recv`](Self::recv), for a future that is written by hand. Only the last task to poll is woken.
     #[track_caller]
     pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
-        Wait::covered(Kind::Receive).poll(cx, |cx| self.poll_ordered(cx))
+        Wait::here(Kind::Receive).poll(cx, |cx| self.0.poll_recv(cx))
     }
 
     /// As [`recv_many`](Self::recv_many), for a future that is written by hand. Only the last task to poll is woken.
@@ -100,7 +93,7 @@ impl<T> Sender<T> {
     /// The value, if the receiver is closed or gone.
     #[track_caller]
     pub fn send(&self, value: T) -> impl Future<Output = Result<(), SendError<T>>> {
-        self.1.sending(value, &self.0, Wait::covered(Kind::Send))
+        Wait::here(Kind::Send).send(value, &self.0)
     }
 
     /// As [`send`](Self::send), and gives up when that much time has passed. Not cancel safe: a dropped wait drops the value.
@@ -162,9 +155,7 @@ impl<T> Sender<T> {
     #[track_caller]
     pub fn reserve_owned(self) -> impl Future<Output = Result<OwnedPermit<T>, SendError<()>>> {
         let wait = Wait::here(Kind::Send);
-        let Self(sender, lines) = self;
-        let reserved =
-            async { sender.reserve_owned().await.map(|permit| OwnedPermit(permit, lines)) };
+        let reserved = async { self.0.reserve_owned().await.map(OwnedPermit) };
         wait.in_line(reserved)
     }
 
@@ -174,12 +165,10 @@ impl<T> Sender<T> {
     ///
     /// The sender, if the channel is full, or the receiver is closed or gone.
     pub fn try_reserve_owned(self) -> Result<OwnedPermit<T>, TrySendError<Self>> {
-        let Self(sender, lines) = self;
-        lines.pass();
-        match sender.try_reserve_owned() {
-            Ok(permit) => Ok(OwnedPermit(permit, lines)),
-            Err(TrySendError::Full(sender)) => Err(TrySendError::Full(Self(sender, lines))),
-            Err(TrySendError::Closed(sender)) => Err(TrySendError::Closed(Self(sender, lines))),
+        match self.0.try_reserve_owned() {
+            Ok(permit) => Ok(OwnedPermit(permit)),
+            Err(TrySendError::Full(sender)) => Err(TrySendError::Full(Self(sender))),
+            Err(TrySendError::Closed(sender)) => Err(TrySendError::Closed(Self(sender))),
         }
     }
 
@@ -192,7 +181,7 @@ impl<T> Sender<T> {
     /// A sender that does not keep the channel open.
     #[must_use]
     pub fn downgrade(&self) -> WeakSender<T> {
-        WeakSender(self.0.downgrade(), self.1.clone())
+        WeakSender(self.0.downgrade())
     }
 }
 
@@ -200,19 +189,18 @@ impl<T> WeakSender<T> {
     /// A sender, if there still is one.
     #[must_use]
     pub fn upgrade(&self) -> Option<Sender<T>> {
-        self.1.pass();
-        Some(Sender(self.0.upgrade()?, self.1.clone()))
+        self.0.upgrade().map(Sender)
     }
 }
 
 impl<T> OwnedPermit<T> {
     /// Sends the value into the room. Never waits.
     pub fn send(self, value: T) -> Sender<T> {
-        Sender(self.0.send(value), self.1)
+        Sender(self.0.send(value))
     }
 
     /// Gives the room back.
     pub fn release(self) -> Sender<T> {
-        Sender(self.0.release(), self.1)
+        Sender(self.0.release())
     }
 }

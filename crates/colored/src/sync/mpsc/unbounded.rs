@@ -1,56 +1,48 @@
 //! A channel without a bound.
 
-use super::super::ordered::Lines;
 use super::super::waiting::Wait;
-use super::super::wrapper::{debug, ordered, ordered_clone};
+use super::super::wrapper::{clone, convert, debug, deref};
 use super::error::SendError;
 use crate::wait_reason::Kind;
-use std::future::poll_fn;
 use std::task::{Context, Poll};
 use tokio::sync::mpsc;
 
 /// A sending half. Its `send` never waits.
-pub struct UnboundedSender<T>(mpsc::UnboundedSender<T>, Lines<T>);
+pub struct UnboundedSender<T>(mpsc::UnboundedSender<T>);
 
-ordered!(UnboundedSender<T> => mpsc::UnboundedSender<T>);
+deref!([T] UnboundedSender<T> => mpsc::UnboundedSender<T>);
+convert!([T] UnboundedSender<T> => mpsc::UnboundedSender<T>);
 debug!([T] UnboundedSender<T>);
-ordered_clone!(UnboundedSender<T>);
+clone!([T] UnboundedSender<T>);
 
 /// A sender that does not keep the channel open.
-pub struct WeakUnboundedSender<T>(mpsc::WeakUnboundedSender<T>, Lines<T>);
+pub struct WeakUnboundedSender<T>(mpsc::WeakUnboundedSender<T>);
 
-ordered!(WeakUnboundedSender<T> => mpsc::WeakUnboundedSender<T>);
+deref!([T] WeakUnboundedSender<T> => mpsc::WeakUnboundedSender<T>);
+convert!([T] WeakUnboundedSender<T> => mpsc::WeakUnboundedSender<T>);
 debug!([T] WeakUnboundedSender<T>);
-ordered_clone!(WeakUnboundedSender<T>);
+clone!([T] WeakUnboundedSender<T>);
 
 /// The receiving half.
-pub struct UnboundedReceiver<T>(mpsc::UnboundedReceiver<T>, Lines<T>);
+pub struct UnboundedReceiver<T>(mpsc::UnboundedReceiver<T>);
 
-ordered!(UnboundedReceiver<T> => mpsc::UnboundedReceiver<T>);
+deref!([T] UnboundedReceiver<T> => mpsc::UnboundedReceiver<T>);
+convert!([T] UnboundedReceiver<T> => mpsc::UnboundedReceiver<T>);
 debug!([T] UnboundedReceiver<T>);
 
 /// A new channel. A receiver that is slower than its senders lets it grow without end.
 #[must_use]
 pub fn unbounded_channel<T>() -> (UnboundedSender<T>, UnboundedReceiver<T>) {
     let (sender, receiver) = mpsc::unbounded_channel();
-    let lines = Lines::new();
-    (UnboundedSender(sender, lines.clone()), UnboundedReceiver(receiver, lines))
+    (UnboundedSender(sender), UnboundedReceiver(receiver))
 }
 
 impl<T> UnboundedReceiver<T> {
-    async fn receiving(&mut self) -> Option<T> {
-        poll_fn(|cx| self.poll_ordered(cx)).await
-    }
-
-    fn poll_ordered(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
-        self.1.poll_recv(cx, |cx| self.0.poll_recv(cx))
-    }
-
     /// Waits for the next value; `None` if no sender is left and the channel is empty, or it is closed and empty. Cancel
     /// safe.
     #[track_caller]
     pub fn recv(&mut self) -> impl Future<Output = Option<T>> {
-        Wait::covered(Kind::Receive).until(self.receiving())
+        Wait::here(Kind::Receive).until(self.0.recv())
     }
 
     /// Waits for values, and appends up to `limit` of them to `buffer`. Returns their number; 0 if there will be none,
@@ -63,7 +55,7 @@ impl<T> UnboundedReceiver<T> {
     /// As [`recv`](Self::recv), for a future that is written by hand. Only the last task to poll is woken.
     #[track_caller]
     pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
-        Wait::covered(Kind::Receive).poll(cx, |cx| self.poll_ordered(cx))
+        Wait::here(Kind::Receive).poll(cx, |cx| self.0.poll_recv(cx))
     }
 
     /// As [`recv_many`](Self::recv_many), for a future that is written by hand. Only the last task to poll is woken.
@@ -85,7 +77,7 @@ impl<T> UnboundedSender<T> {
     ///
     /// The value, if the receiver is closed or gone.
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
-        self.1.send(value, |value| self.0.send(value))
+        self.0.send(value)
     }
 
     /// Waits until the receiver is closed or gone. Cancel safe.
@@ -97,7 +89,7 @@ impl<T> UnboundedSender<T> {
     /// A sender that does not keep the channel open.
     #[must_use]
     pub fn downgrade(&self) -> WeakUnboundedSender<T> {
-        WeakUnboundedSender(self.0.downgrade(), self.1.clone())
+        WeakUnboundedSender(self.0.downgrade())
     }
 }
 
@@ -105,7 +97,6 @@ impl<T> WeakUnboundedSender<T> {
     /// A sender, if there still is one.
     #[must_use]
     pub fn upgrade(&self) -> Option<UnboundedSender<T>> {
-        self.1.pass();
-        Some(UnboundedSender(self.0.upgrade()?, self.1.clone()))
+        self.0.upgrade().map(UnboundedSender)
     }
 }
