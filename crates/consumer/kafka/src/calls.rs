@@ -97,22 +97,39 @@ impl Calls {
     }
 
     /// Leaves the group. The last reference to the client, which may be that of a call, waits for the client's threads.
-    pub(crate) fn leave(&self) {
-        self.context.close();
-        let client = lock(&self.client).take();
-        if let Some(client) = client {
-            // A revocation that nobody will hear of any more, or that was not complete.
-            while let Some(change) = self.context.pop() {
-                if let Change::Revoked(partitions, _) = change {
-                    lock(&self.context.ownership).revoke(partitions, true);
-                }
-            }
-            lock(&self.context.ownership).lose_revoked();
-            finish(&client, &self.context);
-            if self.context.must_leave {
-                leave_group(&client);
-            }
+    fn leave(&self) {
+        if let Some(client) = self.take_client() {
+            leave(&client);
         }
+    }
+
+    /// Leaves the group, on a thread of its own, unless the member has left.
+    pub(crate) fn leave_aside(&self) {
+        let Some(client) = self.take_client() else { return };
+        if let Err(error) = std::thread::Builder::new().spawn(move || leave(&client)) {
+            eprintln!("colored-consumer-kafka: the member leaves late: {error}");
+        }
+    }
+
+    /// From now on the client may end: it waits until each revocation has its answer, which nobody but itself gives.
+    fn take_client(&self) -> Option<Arc<Client>> {
+        self.context.close();
+        lock(&self.client).take()
+    }
+}
+
+fn leave(client: &Client) {
+    let context = client.context();
+    // A revocation that nobody will hear of any more, or that was not complete.
+    while let Some(change) = context.pop() {
+        if let Change::Revoked(partitions, _) = change {
+            lock(&context.ownership).revoke(partitions, true);
+        }
+    }
+    lock(&context.ownership).lose_revoked();
+    finish(client, context);
+    if context.must_leave {
+        leave_group(client);
     }
 }
 

@@ -132,7 +132,7 @@ pub async fn a_static_member_comes_back_to_its_partitions<T: TestTopic>(topic: &
     effects.assert_once_and_in_order(20, 20);
 }
 
-/// A member that is dropped in the middle of whatever, also of a commit, leaves its partitions to others at once. Clients
+/// A member that is dropped in the middle of whatever, also of a commit or its close, leaves its partitions to others at once. Clients
 /// of Kafka hang then, because they wait for their lists. Not cancel safe.
 ///
 /// # Panics
@@ -155,17 +155,27 @@ pub async fn a_member_may_be_dropped_at_any_time<T: TestTopic>(topic: &T) {
         sleep(millis(delay)).await;
         drop(member);
     }
-    let (member, all) = assigned(topic, 4).await;
-    let (control, mut commits) = (member.control(), Vec::new());
-    for _ in 0..10 {
-        let commit = all.iter().map(|of| Commit {
-            owned: of.owned.clone(),
-            committed: Committed { offset: of.log.start, ..Committed::default() },
-        });
-        let (control, commit) = (control.clone(), commit.collect());
-        commits.push(colored::spawn_unique(async move { control.commit(commit).await }));
+    let mut commits = Vec::new();
+    for close_after in [None, Some(1), Some(4)] {
+        let (member, all) = assigned(topic, 4).await;
+        let control = member.control();
+        for _ in 0..10 {
+            let commit = all.iter().map(|of| Commit {
+                owned: of.owned.clone(),
+                committed: Committed { offset: of.log.start, ..Committed::default() },
+            });
+            let (control, commit) = (control.clone(), commit.collect());
+            commits.push(colored::spawn_unique(async move { control.commit(commit).await }));
+        }
+        match close_after {
+            None => drop(member),
+            Some(delay) => {
+                sleep(millis(delay)).await;
+                // The close waits for the commits, and is dropped.
+                let _ = timeout(Duration::ZERO, member.close()).await;
+            }
+        }
     }
-    drop(member);
     let effects = Effects::default();
     let consumer = run(Consumer::builder(topic.join(long, None).await), &effects, Duration::ZERO);
     effects.wait_for(100).await;
