@@ -167,13 +167,10 @@ pub async fn a_member_may_be_dropped_at_any_time<T: TestTopic>(topic: &T) {
             let (control, commit) = (control.clone(), commit.collect());
             commits.push(colored::spawn_unique(async move { control.commit(commit).await }));
         }
-        match close_after {
-            None => drop(member),
-            Some(delay) => {
-                sleep(millis(delay)).await;
-                // The close waits for the commits, and is dropped.
-                let _ = timeout(Duration::ZERO, member.close()).await;
-            }
+        if let Some(delay) = close_after {
+            sleep(millis(delay)).await;
+            // The close waits for the commits, and is dropped.
+            let _ = timeout(Duration::ZERO, member.close()).await;
         }
     }
     let effects = Effects::default();
