@@ -97,7 +97,8 @@ impl Context {
     }
 
     pub(crate) fn close(&self) {
-        // Ordering: the thread that closes the client calls `rebalance` itself.
+        // Ordering: who calls `rebalance` behind it is this thread, a thread that it starts, or who drops the last reference to the
+        // client, which acquires what those before have done.
         self.is_closing.store(true, Ordering::Relaxed);
     }
 
