@@ -92,6 +92,7 @@
 //!
 //! Before Linux 6.13, and on other systems, each stack takes two mappings, which the system limits: on Linux to some 32,000
 //! stacks (`vm.max_map_count`). A task for which there is no stack panics, with a text that names the limit.
+//! musl's allocator takes a mapping for new blocks: at the limit an allocation there may fail, and that aborts the process.
 //!
 //! # Simulations and tools
 //!

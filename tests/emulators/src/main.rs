@@ -4,6 +4,8 @@
 
 mod files;
 mod libraries;
+#[cfg(target_os = "linux")]
+mod linux;
 mod sockets;
 mod threads;
 
@@ -39,6 +41,12 @@ const CASES: &[(&str, fn())] = &[
         files::an_open_file_that_is_deleted_frees_its_name,
     ),
     ("a_folder_goes_beside_an_open_file", files::a_folder_goes_beside_an_open_file),
+    #[cfg(target_os = "linux")]
+    ("a_connection_tells_its_counts", linux::a_connection_tells_its_counts),
+    #[cfg(target_os = "linux")]
+    ("a_group_has_an_interface", linux::a_group_has_an_interface),
+    #[cfg(target_os = "linux")]
+    ("a_mapping_tells_what_is_in_memory", linux::a_mapping_tells_what_is_in_memory),
 ];
 
 /// By case, what the list says, and whether it happens on some machines only.

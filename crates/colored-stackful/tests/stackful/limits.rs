@@ -137,15 +137,21 @@ async fn begin(
     Err(*payload.downcast::<String>().unwrap())
 }
 
-/// Waits until no thread is about to start: it has its parent's name at first, and takes one of its own when it has made its
-/// mappings. At the limit std aborts the process for one that finds no room for them.
+/// Waits until no thread is about to start: std gives it its name first, and then makes mappings, and at the limit it aborts the
+/// process if there is no room for them. So each has a name of its own, and each but this one sleeps.
 async fn settle() {
-    let name = |task: io::Result<fs::DirEntry>| fs::read(task.unwrap().path().join("comm"));
-    let names = || fs::read_dir("/proc/self/task").unwrap().map(name).collect::<Vec<_>>();
+    let of = |thread: &fs::DirEntry, file| fs::read_to_string(thread.path().join(file)).unwrap();
     let is_settled = || {
-        let names = names();
-        let names: Vec<_> = names.iter().flatten().collect();
-        names.iter().collect::<BTreeSet<_>>().len() == names.len()
+        let this = fs::read_link("/proc/thread-self").unwrap();
+        let threads = fs::read_dir("/proc/self/task").unwrap().map(Result::unwrap);
+        let (names, asleep): (BTreeSet<_>, Vec<_>) = threads
+            .map(|thread| {
+                let stat = of(&thread, "stat");
+                let sleeps = stat.rsplit(')').next().unwrap().starts_with(" S");
+                (of(&thread, "comm"), sleeps || Some(&*thread.file_name()) == this.file_name())
+            })
+            .unzip();
+        names.len() == asleep.len() && asleep.iter().all(|sleeps| *sleeps)
     };
     for _ in 0..1_000 {
         if is_settled() {
@@ -153,7 +159,7 @@ async fn settle() {
         }
         sleep(Duration::from_millis(1)).await;
     }
-    panic!("two threads have one name");
+    panic!("two threads have one name, or one does not come to rest");
 }
 
 /// Spawns until there is no stack for some, and checks that these panic with a text that names the `limit`, and that nothing

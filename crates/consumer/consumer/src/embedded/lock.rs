@@ -66,7 +66,7 @@ async fn lock(directory: &Path) -> io::Result<Option<File>> {
     use std::os::windows::fs::OpenOptionsExt;
     const SHARING_VIOLATION: i32 = 32;
     let path = directory.join("lock");
-    let refuse = |error: io::Error| match raw_os_error(&error) {
+    let refuse = |error: io::Error| match error.raw_os_error() {
         Some(SHARING_VIOLATION) => in_use(&path),
         _ => error,
     };
@@ -74,17 +74,6 @@ async fn lock(directory: &Path) -> io::Result<Option<File>> {
     drop(file);
     // Nobody else may open it.
     File::options().write(true).share_mode(0).open(&path).map(Some).map_err(refuse)
-}
-
-/// The system's number of an error, which may be the source of what tells the path.
-#[cfg(any(windows, test))]
-fn raw_os_error(error: &io::Error) -> Option<i32> {
-    let number = |of: &(dyn std::error::Error + 'static)| {
-        of.downcast_ref::<io::Error>().and_then(io::Error::raw_os_error)
-    };
-    let inner = error.get_ref().map(|inner| inner as &(dyn std::error::Error + 'static));
-    let sources = std::iter::successors(inner, |of| of.source());
-    error.raw_os_error().or_else(|| sources.into_iter().find_map(number))
 }
 
 /// Opens the file of the lock. `None` if it is a simulation's.
@@ -101,20 +90,4 @@ async fn make(path: &Path) -> io::Result<Option<File>> {
 fn in_use(path: &Path) -> io::Error {
     let text = format!("{} is locked: another engine has the directory open", path.display());
     io::Error::new(io::ErrorKind::WouldBlock, text)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// An error of the runtime's files names the path, and has the system's error inside.
-    #[colored::test]
-    async fn the_number_of_an_error_with_a_path_is_found() {
-        let error = OpenOptions::new().read(true).open("/no/such/file").await.unwrap_err();
-        let plain = File::open("/no/such/file").unwrap_err();
-        assert!(plain.raw_os_error().is_some());
-        assert_eq!(raw_os_error(&error), plain.raw_os_error());
-        assert_eq!(raw_os_error(&plain), plain.raw_os_error());
-        assert_eq!(raw_os_error(&io::Error::other("no number")), None);
-    }
 }

@@ -86,7 +86,8 @@ async fn the_metadata_stays_within_its_bound() {
     let (trouble, effects) = (Trouble::default(), Effects::default());
     let (seen, release) = (effects.clone(), Arc::new(Notify::new()));
     let gate = Arc::clone(&release);
-    let member = engine.member("g", ["t"]).join().await.unwrap();
+    // A slow machine may take longer than the usual session for what is in flight.
+    let member = engine.member("g", ["t"]).session(millis(300_000)).join().await.unwrap();
     let builder = Consumer::builder(Frail { member, trouble: trouble.clone() })
         .strict(true)
         .order(colored_consumer::Order::None)

@@ -75,10 +75,14 @@ async fn look(directory: &Path, skips: bool) -> io::Result<([Option<u64>; 3], u6
     Ok((found, offsets.last_generation("g").await))
 }
 
-fn begin_again(directory: &Path, file: &Path, bytes: &[u8]) {
-    std::fs::remove_dir_all(directory).unwrap();
-    std::fs::create_dir_all(directory).unwrap();
-    std::fs::write(file, bytes).unwrap();
+/// A directory for one attempt, with these bytes in its segment. A file that is still open keeps some systems from removing its
+/// directory, so none is used again.
+fn begin(scratch: &Path, attempt: usize, bytes: &[u8]) -> (PathBuf, PathBuf) {
+    let directory = scratch.join(attempt.to_string());
+    let file = directory.join("00000000000000000000.log");
+    std::fs::create_dir_all(&directory).unwrap();
+    std::fs::write(&file, bytes).unwrap();
+    (directory, file)
 }
 
 /// One bit of each byte: an error that names the file, or nothing is lost. What is left can be opened, and no generation is
@@ -86,15 +90,14 @@ fn begin_again(directory: &Path, file: &Path, bytes: &[u8]) {
 #[colored::test]
 async fn a_bad_bit_loses_no_commit_in_silence() {
     let scratch = Scratch::new();
-    let file = write_commits(scratch.path()).await;
-    let bytes = std::fs::read(&file).unwrap();
+    let bytes = std::fs::read(write_commits(scratch.path()).await).unwrap();
     let all = [Some(6), Some(4), Some(5)];
     let mut refused = 0;
     for at in 0..bytes.len() {
         let mut bad = bytes.clone();
         bad[at] ^= 1 << (at % 8);
-        begin_again(scratch.path(), &file, &bad);
-        match look(scratch.path(), false).await {
+        let (directory, file) = begin(scratch.path(), at, &bad);
+        match look(&directory, false).await {
             Ok((found, generation)) => {
                 assert_eq!(found, all, "byte {at}");
                 assert!(generation >= 1 << 50, "byte {at}: {generation}");
@@ -104,7 +107,7 @@ async fn a_bad_bit_loses_no_commit_in_silence() {
                 assert!(text.contains("000.log is damaged at byte"), "byte {at}: {text}");
                 assert_eq!(std::fs::read(&file).unwrap(), bad, "what is damaged stays");
                 refused += 1;
-                let (found, generation) = look(scratch.path(), true).await.unwrap();
+                let (found, generation) = look(&directory, true).await.unwrap();
                 let known =
                     [[Some(6), Some(3), None], [Some(4), None, None], [Some(5), None, None]];
                 for (found, known) in found.iter().zip(known) {
@@ -114,7 +117,7 @@ async fn a_bad_bit_loses_no_commit_in_silence() {
                 // Where the last generation is lost, the time stands for it.
                 assert!(is_kept || generation > 1 << 40, "byte {at}: {generation}");
                 assert_eq!(std::fs::read(file.with_extension("damaged")).unwrap(), bad);
-                assert_eq!(look(scratch.path(), false).await.unwrap().0, found);
+                assert_eq!(look(&directory, false).await.unwrap().0, found);
             }
         }
     }
@@ -125,16 +128,15 @@ async fn a_bad_bit_loses_no_commit_in_silence() {
 #[colored::test]
 async fn a_generation_does_not_fall_when_commits_are_cut_off() {
     let scratch = Scratch::new();
-    let file = write_commits(scratch.path()).await;
-    let bytes = std::fs::read(&file).unwrap();
+    let bytes = std::fs::read(write_commits(scratch.path()).await).unwrap();
     let before = u64::try_from(since_1970().as_micros()).unwrap();
     for end in 0..bytes.len() {
-        begin_again(scratch.path(), &file, &bytes[..end]);
-        let (_, generation) = look(scratch.path(), false).await.unwrap();
+        let (directory, _) = begin(scratch.path(), end, &bytes[..end]);
+        let (_, generation) = look(&directory, false).await.unwrap();
         assert!(generation >= before, "{end} bytes: {generation}");
     }
-    std::fs::remove_dir_all(scratch.path()).unwrap();
-    let error = look(scratch.path(), false).await.unwrap_err().to_string();
+    let gone = scratch.path().join("gone");
+    let error = look(&gone, false).await.unwrap_err().to_string();
     assert!(error.contains("has no segment"), "{error}");
-    assert!(look(scratch.path(), true).await.unwrap().1 >= before);
+    assert!(look(&gone, true).await.unwrap().1 >= before);
 }
