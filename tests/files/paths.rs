@@ -46,27 +46,40 @@ fn an_error_names_the_operation_and_the_path_and_has_the_kind_of_the_system() {
         let scratch = Scratch::new();
         let gone = scratch.join("gone");
         let at = gone.display();
-        for (error, said) in [
-            (named(File::open(&gone)).await.map(drop).unwrap_err(), format!("cannot open {at}: ")),
-            (named(fs::read(&gone)).await.map(drop).unwrap_err(), format!("cannot open {at}: ")),
+        let other = scratch.join("x");
+        for (ours, of_std, said) in [
             (
-                named(fs::metadata(&gone)).await.map(drop).unwrap_err(),
+                named(File::open(&gone)).await.map(drop),
+                std::fs::File::open(&gone).map(drop),
+                format!("cannot open {at}: "),
+            ),
+            (
+                named(fs::read(&gone)).await.map(drop),
+                std::fs::read(&gone).map(drop),
+                format!("cannot open {at}: "),
+            ),
+            (
+                named(fs::metadata(&gone)).await.map(drop),
+                std::fs::metadata(&gone).map(drop),
                 format!("cannot read the metadata of {at}: "),
             ),
             (
-                named(fs::remove_file(&gone)).await.unwrap_err(),
+                named(fs::remove_file(&gone)).await,
+                std::fs::remove_file(&gone),
                 format!("cannot remove the file {at}: "),
             ),
             (
-                named(fs::read_dir(&gone)).await.map(drop).unwrap_err(),
+                named(fs::read_dir(&gone)).await.map(drop),
+                std::fs::read_dir(&gone).map(drop),
                 format!("cannot list {at}: "),
             ),
             (
-                named(fs::rename(&gone, scratch.join("x"))).await.unwrap_err(),
-                format!("cannot rename {at} to {}", scratch.join("x").display()),
+                named(fs::rename(&gone, &other)).await,
+                std::fs::rename(&gone, &other),
+                format!("cannot rename {at} to {}", other.display()),
             ),
         ] {
-            let of_std = std::fs::File::open(&gone).unwrap_err();
+            let (error, of_std) = (ours.unwrap_err(), of_std.unwrap_err());
             assert_eq!(error.raw_os_error(), of_std.raw_os_error(), "{error}");
             assert!(error.to_string().starts_with(&said), "{error}");
             assert_eq!(error.kind(), ErrorKind::NotFound, "{error}");

@@ -118,7 +118,9 @@ impl OpenFile {
 
     /// Whether an error says that the file takes no position. Then the system's own position is `position` from now on.
     pub(super) fn learn_refusal(&self, error: &io::Error, position: u64) -> bool {
-        if error.kind() != ErrorKind::NotSeekable {
+        // A pipe's of Windows is `ERROR_INVALID_FUNCTION`, for which std has no kind.
+        let is_pipe = cfg!(windows) && error.raw_os_error() == Some(1);
+        if error.kind() != ErrorKind::NotSeekable && !is_pipe {
             return false;
         }
         // Some such files do have a position, and others say again that they have none.
