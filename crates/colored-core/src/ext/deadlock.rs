@@ -18,7 +18,7 @@
 //!
 //! # Why every cycle found is real
 //!
-//! First the search takes the right to run from all sections that wait ([`TaskRef::claim`]), and gives it back at its
+//! First the search takes the right to run from all sections that wait ([`Claimed`]), and gives it back at its
 //! end. Meanwhile these sections are blocked, and so are the lanes that they hold, the behaviors in the lines of those
 //! lanes, the lanes that these behaviors have, and so on. The search takes the same right from the tasks that it
 //! reaches. So their state does not change while the search reads it, with one exception: another thread may drop a
@@ -48,15 +48,13 @@ mod records;
 
 use self::graph::Graph;
 use self::kept::Kept;
-pub(crate) use self::records::Claim;
-
 use self::records::{Seen, records, waits_inside};
 use crate::kernel::color::Color;
 use crate::kernel::contain::contain;
 use crate::kernel::lane::behavior::Header;
 use crate::kernel::lane::{BehaviorRef, LanePtr, LaneRef, Wanted};
 use crate::kernel::sched::Scheduler;
-use crate::kernel::task::{Abort, Cause, Deadlock, Id, Link, Named, TaskRef};
+use crate::kernel::task::{Abort, Cause, Claimed, Deadlock, Id, Link, Named, TaskRef};
 use crate::kernel::wait::Target;
 use crate::kernel::wait::room::{Called, Room, WaitId};
 use crate::sync::Arc;
@@ -147,7 +145,7 @@ struct Search<'a> {
     behaviors: Kept<NonNull<Header>, BehaviorRef>,
     rooms: Kept<Seen, Arc<dyn Room>>,
     wakers: Vec<Waker>,
-    claims: Vec<Claim>,
+    claims: Vec<Claimed<LanePtr>>,
     /// The tasks that are claimed, so that none is claimed twice.
     claimed: HashSet<Id>,
     tasks: Kept<Id, Abort<LanePtr>>,
@@ -174,7 +172,7 @@ type Needs = graph::Needs<Key, Seen, Link>;
 impl Search<'_> {
     fn claim_section(&mut self, task: Abort<LanePtr>) {
         // Otherwise the task runs, or has left its lane.
-        let Some((claim, true)) = Claim::of(&task) else { return };
+        let Some(claim) = task.claim().filter(Claimed::keeps_lane) else { return };
         let view = task.task();
         let sections = records(view).filter(|record| record.is_section()).collect();
         let holder = Holder { task: view, sections };
@@ -291,7 +289,7 @@ impl Search<'_> {
         let task = &self.tasks[task];
         let view = task.task();
         if !self.claimed.contains(&view.id())
-            && let Some((claim, _)) = Claim::of(task)
+            && let Some(claim) = task.claim()
         {
             self.claimed.insert(view.id());
             self.claims.push(claim);

@@ -11,7 +11,7 @@
 //! [`Dumped::unread`], or the scheduler shuts down. The other tasks may be missing: a task that runs is there as its worker's, a task that has never
 //! been polled if its color is in the table. The dump shows no single moment: each page of a lane is true at one moment.
 
-use crate::ext::deadlock::{Claim, find_deadlocks};
+use crate::ext::deadlock::find_deadlocks;
 use crate::ext::snapshot::sheet::Place;
 use crate::ext::snapshot::view::{View, view_kept};
 use crate::kernel::color::Color;
@@ -144,12 +144,12 @@ impl<'a> Dumping<'a> {
             return;
         }
         for task in self.scheduler.parked_sections() {
-            // Otherwise the task runs, or has left its lane.
-            let Some((_claim, true)) = Claim::of(&task) else { continue };
+            // Otherwise the task runs.
+            let Some(claimed) = task.claim() else { continue };
             let lane = task.task().lane();
             if self.asked.iter().any(|asked| asked.ptr() == lane) {
-                // SAFETY: the claim above is of the task that keeps the lane, and is dropped after the view.
-                unsafe { view_kept(task.task(), |view| self.scheduler.show_asked(view)) };
+                // `None`: the task has left its lane.
+                let _shown = view_kept(&claimed, |view| self.scheduler.show_asked(view));
             }
         }
     }

@@ -19,6 +19,10 @@
 //! section. The runtime's reference is why a shutdown finds a task that waits for a wake-up that never comes, and why a
 //! wake that won the right to schedule may use the task without one of its own.
 //!
+//! # Rights
+//!
+//! Who has the right to a part has it as a value (`turn.rs`), made where the right comes from and gone with it.
+//!
 //! The layer does not know lanes: it calls the layer above through [`Schedule`].
 
 mod cell;
@@ -36,6 +40,7 @@ mod section;
 #[cfg(feature = "leaves")]
 mod shown;
 mod state;
+mod turn;
 mod waker;
 
 pub use self::deadlock::Deadlock;
@@ -55,7 +60,8 @@ pub(crate) use self::live::LiveList;
 pub(crate) use self::record::Records;
 pub(crate) use self::record::{Cause, Record};
 pub(crate) use self::section::Section;
-pub(crate) use self::state::{Ended, Kept, Wants};
+pub(crate) use self::state::{Kept, Wants};
+pub(crate) use self::turn::{Claimed, EndedTurn, PolledTask, Stored, TaskTurn, Unpolled};
 pub(crate) use self::waker::table as waker_table;
 
 use crate::kernel::queue::Node;

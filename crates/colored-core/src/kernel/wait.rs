@@ -79,13 +79,13 @@ impl Wait {
 
     #[inline]
     fn insert(cause: Cause, is_section: bool) -> Option<Self> {
-        let (task, since) = (current::task()?, lane::noted_time()?);
-        let section = inside::get().and_then(|inside| inside.record);
-        let owner = task.as_ptr().cast::<()>();
-        let record = Record::allocate(owner, cause, section, since, is_section);
-        // SAFETY: `current::task` returns the task that this thread polls, and the record is fresh.
-        unsafe { task.insert_record(record) };
-        Some(Self(record))
+        current::with_polled(|task| {
+            let (task, since) = (task?, lane::noted_time()?);
+            let section = inside::get().and_then(|inside| inside.record);
+            let owner = task.task().as_ptr().cast::<()>();
+            let record = Record::allocate(owner, cause, section, since, is_section);
+            Some(Self(task.insert_record(record)))
+        })
     }
 
     pub(crate) fn record(&self) -> NonNull<Record> {
@@ -116,13 +116,12 @@ impl Wait {
 impl Drop for Wait {
     #[inline]
     fn drop(&mut self) {
-        match current::task().filter(|_| self.is_here()) {
-            // SAFETY: `is_here` says that this thread polls the task, in whose list the record is; this wait does not
-            // use it again.
+        current::with_polled(|task| match task.filter(|_| self.is_here()) {
+            // SAFETY: `is_here` says that the record is in the list of the task; this wait does not use it again.
             Some(task) => unsafe { task.remove_record(self.0) },
             // SAFETY: this wait is the future's half of the record, and does not use it again.
             None => unsafe { Record::leave(self.0) },
-        }
+        });
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::doubles::{Port, Witness, gate, lane, run_beside};
 use super::{check, count};
-use crate::ext::snapshot::view::view_kept;
-use crate::kernel::lane::callback;
+use crate::ext::snapshot::view::View;
+use crate::kernel::lane::{Held, callback};
 use crate::kernel::queue::{Chain, Kind, Node};
 use crate::sync::{Arc, AtomicBool, AtomicUsize, Condvar, Mutex, Ordering};
 use loom::thread;
@@ -149,8 +149,9 @@ fn a_view_without_the_right_to_run_is_found() {
         let (gate, wait) = gate();
         let join = super::doubles::spawn(&lane, wait);
         let thread = run_beside(&port);
-        // SAFETY: not sound: the task is not claimed. That is the bug.
-        let first = unsafe { view_kept(join.task(), |view| view.task_behind(None).is_some()) };
+        // SAFETY: not sound: this thread does not hold the lane. That is the bug.
+        let held = unsafe { Held::new(lane.ptr()) };
+        let first = View::of(held).task_behind(None).is_some();
         thread.join().unwrap();
         gate.open();
         port.run_all();

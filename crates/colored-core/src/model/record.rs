@@ -230,13 +230,13 @@ fn a_look_without_a_right_is_found() {
         // The model is leaked: loom cannot unwind through its own types.
         let list: &Shared = Box::leak(Box::new(Shared(UnsafeCell::new(Records::new()))));
         // SAFETY: the list is fresh, and no other thread has it yet.
-        list.0.with_mut(|list| unsafe { (*list).insert(record) });
+        list.0.with_mut(|list| unsafe { &mut *list }.insert(record));
         let thread = thread::spawn(|| {
             // SAFETY: none: that is the bug.
-            list.0.with_mut(|list| unsafe { (*list).dissolve() });
+            list.0.with_mut(|list| unsafe { &mut *list }.dissolve());
         });
         // SAFETY: none: that is the bug.
-        let _seen = list.0.with(|list| unsafe { (*list).iter() }.count());
+        let _seen = list.0.with(|list| unsafe { &*list }.iter().count());
         thread.join().unwrap();
     });
 }

@@ -1,35 +1,18 @@
-//! The right to run the tasks that the search examines, and the records of their waits.
+//! The records of the waits of the tasks that the search examines.
 
 use crate::kernel::lane::LanePtr;
-use crate::kernel::task::{Abort, Cause, Record, TaskRef};
+use crate::kernel::task::{Cause, Record, TaskRef, Unpolled};
 use crate::kernel::wait::{Kind, Target};
 use std::ops::Deref;
 use std::ptr::NonNull;
 use std::task::Waker;
 
-/// The right to run a waiting task, for as long as the search examines it.
-pub(crate) struct Claim(Abort<LanePtr>);
-
-impl Claim {
-    /// Returns the claim, and whether the task keeps its lane.
-    pub(crate) fn of(task: &Abort<LanePtr>) -> Option<(Self, bool)> {
-        let keeps = task.task().claim()?;
-        Some((Self(task.clone()), keeps))
-    }
-}
-
-impl Drop for Claim {
-    fn drop(&mut self) {
-        // SAFETY: `of` claimed the task, and the reference keeps it.
-        unsafe { self.0.task().unclaim() };
-    }
-}
-
 /// The records of the futures of a task that no thread polls.
 pub(super) fn records(task: TaskRef<LanePtr>) -> impl Iterator<Item = Seen> {
     // SAFETY: the callers have claimed the task, or a section that they have claimed blocks its lane.
-    let records = unsafe { task.records() };
-    records.into_iter().map(Seen).filter(|record| record.is_listed())
+    let records = unsafe { Unpolled::new(task) }.records();
+    let seen = records.into_iter().map(|record| Seen(NonNull::from(record)));
+    seen.filter(|record| record.is_listed())
 }
 
 pub(super) fn waits_inside(task: TaskRef<LanePtr>, section: Seen) -> impl Iterator<Item = Seen> {

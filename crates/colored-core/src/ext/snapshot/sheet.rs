@@ -6,7 +6,7 @@ use crate::kernel::color::Color;
 use crate::kernel::lane::LanePtr;
 use crate::kernel::lane::current;
 use crate::kernel::sched::RunningSlice;
-use crate::kernel::task::{Abort, Id, Leaf, TaskRef};
+use crate::kernel::task::{Abort, Id, Leaf, TaskRef, Unpolled};
 use crate::sync::{AtomicBool, Mutex};
 use std::collections::{HashMap, HashSet};
 use std::panic::Location;
@@ -202,15 +202,15 @@ impl Sheet {
     fn add(&mut self, view: View<'_>, task: TaskRef<LanePtr>, now: u64) {
         let begin = self.waits.len() as u32;
         // SAFETY: this thread has the right to run the lane of the task, so no other thread polls it.
-        unsafe { each_wait_of(task, |wait| self.waits.push(wait)) };
+        let unpolled = unsafe { Unpolled::new(task) };
+        each_wait_of(&unpolled, |wait| self.waits.push(wait));
         let state = match () {
             () if current::task() == Some(task) => StateSeen::Running,
             () if view.is_waiting(task) => StateSeen::Waiting,
             () => StateSeen::Queued,
         };
-        // SAFETY: as above.
         #[cfg(feature = "leaves")]
-        let leaf = unsafe { task.leaf(now) };
+        let leaf = unpolled.leaf(now);
         #[cfg(not(feature = "leaves"))]
         let (leaf, _now) = (None, now);
         let waits = (begin, self.waits.len() as u32);

@@ -26,7 +26,7 @@ use crate::kernel::lane::base::{Held, LanePtr};
 use crate::kernel::lane::refs::LaneRef;
 use crate::kernel::lane::try_take::try_take;
 use crate::kernel::queue::{Kind, Node};
-use crate::kernel::task::TaskRef;
+use crate::kernel::task::{Claimed, TaskRef};
 use std::ptr::NonNull;
 
 /// A lane that this thread has the right to run, between two turns or inside one of its own.
@@ -73,17 +73,16 @@ impl LaneRef {
     }
 }
 
-/// Calls `f` with the lane of a task that keeps it. `f` runs no code of the program.
-///
-/// # Safety
-///
-/// The caller has claimed the task, found that it keeps its lane, and gives the claim back after the call.
-pub(crate) unsafe fn view_kept<R>(task: TaskRef<LanePtr>, f: impl FnOnce(View<'_>) -> R) -> R {
-    let ptr = task.lane();
-    // SAFETY: the right to run a kept lane goes with the right to move its task, which the caller has claimed; the
-    // task's node is in the chain, and keeps the lane.
-    let lane = unsafe { Held::new(ptr) };
-    f(View { claimed: Some(task), ..View::of(lane) })
+/// Calls `f` with the lane of a claimed task, if the task keeps it. `f` runs no code of the program.
+pub(crate) fn view_kept<R>(claimed: &Claimed<LanePtr>, f: impl FnOnce(View<'_>) -> R) -> Option<R> {
+    if !claimed.keeps_lane() {
+        return None;
+    }
+    let task = claimed.task();
+    // SAFETY: the right to run a kept lane goes with the right to move its task, which is claimed up to the end of this
+    // call; the task's node is in the chain, and keeps the lane.
+    let lane = unsafe { Held::new(task.lane()) };
+    Some(f(View { claimed: Some(task), ..View::of(lane) }))
 }
 
 impl<'a> View<'a> {

@@ -2,7 +2,7 @@
 
 use crate::kernel::color::Color;
 use crate::kernel::lane::LanePtr;
-use crate::kernel::task::{Cause, Id, Named, Record, TaskRef};
+use crate::kernel::task::{Cause, Id, Named, Record, Unpolled};
 use crate::kernel::wait::{Kind, Target};
 use std::panic::Location;
 
@@ -45,16 +45,8 @@ pub enum TargetSeen {
 }
 
 /// Calls `f` for each wait and each section of a task, the oldest first.
-///
-/// # Safety
-///
-/// No other thread polls the task meanwhile.
-pub(crate) unsafe fn each_wait_of(task: TaskRef<LanePtr>, mut f: impl FnMut(WaitSeen)) {
-    // SAFETY: the caller promises that no other thread polls the task, and this one runs no code of the task.
-    let records = unsafe { task.records() };
-    for record in records.into_iter().rev() {
-        // SAFETY: only polls of the task, and its end, free a record that is in the list.
-        let record = unsafe { record.as_ref() };
+pub(crate) fn each_wait_of(task: &Unpolled<'_, LanePtr>, mut f: impl FnMut(WaitSeen)) {
+    for record in task.records().into_iter().rev() {
         if record.is_listed() {
             f(seen(record));
         }

@@ -7,7 +7,7 @@ pub use self::nesting::{Closure, Nesting};
 use crate::kernel::color::Color;
 use crate::kernel::contain::contain;
 use crate::kernel::lane::base::{Lane, LanePtr};
-use crate::kernel::task::{Abort, Id, TaskRef};
+use crate::kernel::task::{Abort, Id, PolledTask, Stored, TaskRef, TaskTurn};
 use crate::sync::thread_slot;
 use std::cell::Cell;
 use std::task::Waker;
@@ -109,16 +109,23 @@ pub(crate) struct Asked {
     pub(crate) yielded: bool,
 }
 
-/// Runs the poll of `task` as the current task.
+/// Polls the task of `turn`, or drops its future if `cancel`, as the current task.
 #[inline]
-pub(crate) fn polling<R>(task: TaskRef<LanePtr>, poll: impl FnOnce() -> R) -> (R, Asked) {
-    CURRENT.with(|current| current.task.set(Some(task)));
-    let result = poll();
+pub(crate) fn poll(turn: &mut TaskTurn<'_, LanePtr>, cancel: bool) -> (Option<Stored>, Asked) {
+    CURRENT.with(|current| current.task.set(Some(turn.task())));
+    let stored = turn.run(cancel);
     let asked = CURRENT.with(|current| {
         current.task.set(None);
         Asked { hop: current.hop.take(), yielded: current.yielded.take() }
     });
-    (result, asked)
+    (stored, asked)
+}
+
+/// Calls `f` with the right to the poll that this thread is inside.
+#[inline]
+pub(crate) fn with_polled<R>(f: impl FnOnce(Option<PolledTask<'_, LanePtr>>) -> R) -> R {
+    // SAFETY: only `poll` sets the task, for the time of a poll that is further up the stack than `f`.
+    f(task().map(|task| unsafe { PolledTask::new(task) }))
 }
 
 /// Sets the task whose poll is over and which this thread ends, and returns the one before.

@@ -39,13 +39,16 @@ impl Hold {
                     }
                 }
             }
-            // SAFETY: the caller promises that the head has had its turn; only a task answers `Park`.
-            AfterTurn::Park => match unsafe { self.keep() } {
-                Kept::Waiting => Unlinked::Idle,
-                Kept::Again => Unlinked::More,
-                // SAFETY: the caller promises that the head has had its turn.
-                Kept::Over => unsafe { self.unlink(closing) },
-            },
+            AfterTurn::Park => {
+                // SAFETY: the head is still there, and the value of its poll is gone.
+                let turn = unsafe { self.lane().head().task_turn(self) };
+                match self.keep(turn.expect("only a task keeps a lane")) {
+                    Kept::Waiting => Unlinked::Idle,
+                    Kept::Again => Unlinked::More,
+                    // SAFETY: the caller promises that the head has had its turn.
+                    Kept::Over => unsafe { self.unlink(closing) },
+                }
+            }
             AfterTurn::LaneGone => Unlinked::Idle,
             AfterTurn::Retry => Unlinked::Stalled,
         }

@@ -100,8 +100,8 @@ impl<M: FnOnce() -> F, F: Future> Future for PinnedFuture<M, F> {
         if let Some(make) = this.make.take() {
             let here = |local: Option<&local::Local>| {
                 let local = local.expect("a worker polls the task");
-                let task = current::task().expect("this is a poll of the task");
-                task.pin_to(local.pin() | CANCELLED_ANYWHERE);
+                let pin = local.pin() | CANCELLED_ANYWHERE;
+                current::with_polled(|task| task.expect("this is a poll of the task").pin_to(pin));
                 LocalTask::begin(local)
             };
             let local_task = local::with(here);

@@ -8,7 +8,7 @@
 //!
 //! The list belongs to the owner that may move the task's node (`state.rs`): in a poll, that is the thread that polls.
 //! So a wait that begins and ends in polls of its task costs no atomic operation. A reader takes that right for itself
-//! while the task waits ([`TaskRef::claim`](super::TaskRef::claim)), or knows that no thread can poll the task because
+//! while the task waits ([`Claimed`](super::Claimed)), or knows that no thread can poll the task because
 //! the task's lane is blocked.
 //!
 //! A future may also end elsewhere: it was moved to another task, or taken out and dropped by some thread; and its task
@@ -95,8 +95,8 @@ impl Record {
         section: Option<NonNull<Self>>,
         since: u64,
         is_section: bool,
-    ) -> NonNull<Self> {
-        let record = Self {
+    ) -> Boxed<Self> {
+        Boxed::new(Self {
             word: AtomicU32::new(LISTED),
             is_section,
             owner,
@@ -104,8 +104,7 @@ impl Record {
             cause,
             since,
             told: UnsafeCell::new(None),
-        };
-        Boxed::new(record).into_raw()
+        })
     }
 
     pub(crate) fn is_section(&self) -> bool {
@@ -231,18 +230,10 @@ unsafe fn free(record: NonNull<Record>) {
 struct Listed(NonNull<Record>);
 
 impl Listed {
-    /// # Safety
-    ///
-    /// The record is in a list that is this thread's alone for as long as the value is used, or is about to be added.
-    #[inline]
-    unsafe fn new(record: NonNull<Record>) -> Self {
-        Self(record)
-    }
-
     #[inline]
     fn with_place<R>(self, f: impl FnOnce(&mut Place) -> R) -> R {
         self.place.with_mut(|place| {
-            // SAFETY: `new` was promised that the list is this thread's alone, and `f` cannot reach the place again.
+            // SAFETY: the list of a listed record is this thread's alone, and `f` cannot reach the place again.
             f(unsafe { &mut *place })
         })
     }
@@ -253,12 +244,13 @@ impl Deref for Listed {
 
     #[inline]
     fn deref(&self) -> &Record {
-        // SAFETY: `new` was promised that the record is in a list, and so alive.
+        // SAFETY: a listed record is alive.
         unsafe { self.0.as_ref() }
     }
 }
 
-/// The list of one task, the youngest record first.
+/// The list of one task, the youngest record first. Who borrows it has the right to it, and changes it only if it is borrowed
+/// mutably.
 pub(crate) struct Records {
     first: Option<Listed>,
 }
@@ -274,36 +266,29 @@ impl Records {
 
     /// Adds a fresh record. First frees the records at this end of the list whose futures have gone: so never more of
     /// these are left than futures that waited at once.
-    ///
-    /// # Safety
-    ///
-    /// The caller polls the task.
     #[inline]
-    pub(crate) unsafe fn insert(&mut self, record: NonNull<Record>) {
+    pub(crate) fn insert(&mut self, record: Boxed<Record>) -> NonNull<Record> {
         while let Some(left) = self.first.filter(|first| !first.is_listed()) {
-            // SAFETY: the word is `LEFT`, so the future has gone; the record is in this list, and the caller polls the
-            // task.
+            // SAFETY: the word is `LEFT`, so the future has gone; the record is in this list.
             unsafe { self.remove(left.0) };
         }
-        // SAFETY: the record is fresh, and the list belongs to the caller, which polls the task.
-        let record = unsafe { Listed::new(record) };
+        let record = Listed(record.into_raw());
         let next = self.first.replace(record);
         record.with_place(|place| place.next = next);
         if let Some(next) = next {
             next.with_place(|place| place.previous = Some(record));
         }
+        record.0
     }
 
     /// Takes a record out, and frees it.
     ///
     /// # Safety
     ///
-    /// It is in this list, the caller polls the task, and the future has gone or is the caller.
+    /// It is in this list, and the future has gone or is the caller.
     #[inline]
     pub(crate) unsafe fn remove(&mut self, record: NonNull<Record>) {
-        // SAFETY: the caller promises that the record is in the list, which belongs to the caller while it polls the
-        // task.
-        let listed = unsafe { Listed::new(record) };
+        let listed = Listed(record);
         let (previous, next) = listed.with_place(|place| (place.previous, place.next));
         match previous {
             Some(previous) => previous.with_place(|place| place.next = next),
@@ -330,12 +315,8 @@ impl Records {
     }
 
     /// Empties the list: the task is complete. Frees the records whose futures have gone.
-    ///
-    /// # Safety
-    ///
-    /// Only the caller has a right to the task.
     #[cold]
-    pub(crate) unsafe fn dissolve(&mut self) {
+    pub(crate) fn dissolve(&mut self) {
         while let Some(record) = self.first {
             self.first = record.with_place(|place| place.next);
             // Ordering: Release orders this thread's use before the future frees the record; Acquire takes
@@ -343,19 +324,15 @@ impl Records {
             let lone =
                 record.word.compare_exchange(LISTED, LONE, Ordering::AcqRel, Ordering::Acquire);
             if lone.is_err() {
-                // SAFETY: the word is `LEFT`, so the future has gone. It is not `PINNED`: only the caller has a right
-                // to the task.
+                // SAFETY: the word is `LEFT`, so the future has gone. It is not `PINNED`: a reader that pins a record
+                // has the right to the list, as this call has.
                 unsafe { free(record.0) };
             }
         }
     }
 
     /// All records, the youngest first.
-    ///
-    /// # Safety
-    ///
-    /// No other code changes the list while the iterator is used.
-    pub(crate) unsafe fn iter(&self) -> impl Iterator<Item = NonNull<Record>> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = NonNull<Record>> {
         self.listed().map(|record| record.0)
     }
 
