@@ -193,7 +193,7 @@ impl<'a> Dumping<'a> {
     fn stop(&mut self) -> Sheet {
         self.has_ended = true;
         let sheet = self.scheduler.end_snapshot();
-        self.asked.iter().for_each(|lane| lane.ask(false));
+        self.asked.iter().for_each(|lane| lane.slot.ask(false));
         sheet
     }
 }

@@ -35,7 +35,7 @@ impl Scheduler {
         let mut requests = self.snapshots().requests.lock();
         requests.places.insert(lane.ptr(), Some(place));
         // Under the lock, as below, so that a late visitor of the last dump does not clear the flag of this one.
-        lane.ask(true);
+        lane.slot.ask(true);
     }
 
     /// Whether the lane has not been written down to its end.

@@ -40,8 +40,8 @@
 //!
 //! The other words do not depend on the state, with two exceptions: `refs` is not 0 unless the lane is idle, and
 //! `inner` and `stalled` are touched only with the right to run. `refs` also tells whether the table has the lane
-//! (`count.rs`); the priority word counts urgent nodes and says whether the queue is one by class (`priority.rs`); `home`,
-//! `wished` and `asked` are hints.
+//! (`count.rs`); the priority word counts urgent nodes and says whether the queue is one by class (`priority.rs`); `home`
+//! and `wished` are hints. `slot` is the listeners' ([`LaneSlot`](crate::hooks::slots::LaneSlot)).
 //!
 //! # A turn
 //!

@@ -17,8 +17,8 @@
 //! stands behind the lane's own node, and the end of the view hands the lane on with that node at its head. A view
 //! looks at a page of tasks, and so delays the lane for some 50 µs at most (G7). The lane is taken out of no queue.
 //!
-//! A lane that is not idle is asked by a flag (`asked`). The flag is a hint: it says that the scheduler has a request,
-//! which the holder takes out under a lock. The thread that dumps also tries the lane again and again, so a flag that is
+//! A lane that is not idle is asked by a bit in its slot ([`LaneSlot::ask`](crate::hooks::slots::LaneSlot::ask)). The bit is a hint: it says that the scheduler has a request,
+//! which the holder takes out under a lock. The thread that dumps also tries the lane again and again, so a bit that is
 //! seen late, or never, delays the dump only.
 
 use crate::kernel::color::Color;
@@ -100,7 +100,7 @@ impl<'a> View<'a> {
     }
 
     pub(crate) fn ask(self, asked: bool) {
-        self.lane.ask(asked);
+        self.lane.slot.ask(asked);
     }
 
     /// Whether the task, one of this lane, waits to be woken.
