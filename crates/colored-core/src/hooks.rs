@@ -89,11 +89,11 @@ pub(crate) fn queued(lane: &Lane) {
     if_on(|| observe::lane::queued(lane));
 }
 
-/// A node has been taken out, and has its turn.
+/// The wait of a node is over: its behavior has the lane, or its reader is inside.
 #[inline]
-pub(crate) fn admitted(lane: &Lane, node: &Node) {
+pub(crate) fn entered(lane: &Lane, node: &Node) {
     if node.mark.take() {
-        observe::lane::admitted(lane);
+        observe::lane::entered(lane);
     }
 }
 

@@ -12,7 +12,7 @@
 //! been polled if its color is in the table. The dump shows no single moment: each page of a lane is true at one moment.
 
 use crate::ext::deadlock::find_deadlocks;
-use crate::ext::snapshot::sheet::Place;
+use crate::ext::snapshot::sheet::Progress;
 use crate::ext::snapshot::view::{View, view_kept};
 use crate::kernel::color::Color;
 use crate::kernel::lane::LaneRef;
@@ -95,7 +95,7 @@ impl<'a> Dumping<'a> {
     }
 
     fn view(&mut self, lane: LaneRef, now: u64) {
-        let mut place = Place::default();
+        let mut place = Progress::default();
         if self.scheduler.is_closing() {
             // A thread that ends a view of a lane with something to do would have to cancel the tasks itself.
             return;
@@ -145,11 +145,11 @@ impl<'a> Dumping<'a> {
         }
         for task in self.scheduler.parked_sections() {
             // Otherwise the task runs.
-            let Some(claimed) = task.claim() else { continue };
+            let Some(paused) = task.pause() else { continue };
             let lane = task.task().lane();
             if self.asked.iter().any(|asked| asked.ptr() == lane) {
                 // `None`: the task has left its lane.
-                let _shown = view_kept(&claimed, |view| self.scheduler.show_asked(view));
+                let _shown = view_kept(&paused, |view| self.scheduler.show_asked(view));
             }
         }
     }
@@ -185,7 +185,7 @@ impl<'a> Dumping<'a> {
         sheet.append(&mut self.stop());
         let workers = 0..scheduler.workers() + scheduler.spares();
         let running: Vec<_> = workers.map(|worker| scheduler.running(worker)).collect();
-        sheet.settle(running.iter().flatten());
+        sheet.finish(running.iter().flatten());
         let deadlocks = find_deadlocks(scheduler);
         Dumped { sheet, unread, running, deadlocks, now: scheduler.now() }
     }

@@ -79,21 +79,21 @@ fn two_holders_are_found() {
     });
 }
 
-/// A push that claims a held chain breaks the chain; the assertion of the model sees it.
+/// A push that takes a held chain breaks the chain; the assertion of the model sees it.
 #[test]
 #[should_panic(expected = "held by two")]
-fn a_second_claim_is_found() {
+fn a_second_holder_is_found() {
     check(|| {
         let held = Arc::new(AtomicUsize::new(0));
         let other = Arc::clone(&held);
-        // Seeded: looks first and claims afterwards, where `Chain::try_claim` exchanges.
-        let claim = |held: &AtomicUsize| {
+        // Seeded: looks first and takes afterwards, where `Chain::try_take` exchanges.
+        let take = |held: &AtomicUsize| {
             if held.load(Ordering::Acquire) == 0 {
                 assert_eq!(held.fetch_add(1, Ordering::AcqRel), 0, "held by two");
             }
         };
-        let thread = thread::spawn(move || claim(&other));
-        claim(&held);
+        let thread = thread::spawn(move || take(&other));
+        take(&held);
         thread.join().unwrap();
     });
 }
@@ -166,7 +166,7 @@ fn every_interleaving_is_explored() {
         let node = Node::new(Kind::Callback, 0);
         // SAFETY: the node is in no chain yet, and outlives the unlink at the end of this closure.
         let pushed = unsafe { chain.push(NonNull::from(&node)) };
-        assert_eq!(pushed, crate::kernel::queue::Pushed::Claimed);
+        assert_eq!(pushed, crate::kernel::queue::Pushed::Taken);
         assert_eq!(chain.unlink_head(), crate::kernel::queue::Unlinked::Idle);
     });
     assert_eq!(one, 1, "one thread has one interleaving");

@@ -119,9 +119,9 @@ fn record_kept(lane: &Lane, kept: u64) {
     lane.port().record(Level::Slices, Event::Kept { color: lane.color(), kept });
 }
 
-/// A node has been taken out, and has its turn.
+/// The wait of a node whose push was counted is over.
 #[cold]
-pub(crate) fn admitted(lane: &Lane) {
+pub(crate) fn entered(lane: &Lane) {
     meter(lane).record_turn(lane.port().noted_time());
 }
 

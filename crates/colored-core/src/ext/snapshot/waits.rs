@@ -2,8 +2,8 @@
 
 use crate::kernel::color::Color;
 use crate::kernel::lane::LanePtr;
-use crate::kernel::task::{Cause, Id, Named, Record, Unpolled};
-use crate::kernel::wait::{Kind, Target};
+use crate::kernel::task::{Cause, Id, Named, Unpolled, WaitRecord};
+use crate::kernel::wait::{Target, WaitKind};
 use std::panic::Location;
 
 /// A wait of a task, or a section that it is in.
@@ -53,7 +53,7 @@ pub(crate) fn each_wait_of(task: &Unpolled<'_, LanePtr>, mut f: impl FnMut(WaitS
     }
 }
 
-fn seen(record: &Record) -> WaitSeen {
+fn seen(record: &WaitRecord) -> WaitSeen {
     let &Cause { how, site, .. } = record.cause();
     let target = if record.is_section() {
         TargetSeen::Section
@@ -65,7 +65,7 @@ fn seen(record: &Record) -> WaitSeen {
 
 /// The record of the cause is pinned.
 fn target_of(cause: &Cause) -> TargetSeen {
-    let kind: &Kind = cause.kind.downcast_ref().expect("a wait has a kind");
+    let kind: &WaitKind = cause.kind.downcast_ref().expect("a wait has a kind");
     // SAFETY: the record is pinned, so the future that made the cause for this kind is not dropped meanwhile.
     match unsafe { (kind.target)(cause) } {
         None => TargetSeen::Over,

@@ -4,7 +4,7 @@
 
 use crate::hooks::slots::{LaneSlot, Listen, SchedulerSlot};
 use crate::kernel::color::{Color, ColorKind};
-use crate::kernel::lane::behavior::order::ClaimLocks;
+use crate::kernel::lane::behavior::claim_locks::ClaimLocks;
 use crate::kernel::lane::count::Count;
 use crate::kernel::lane::priority::{Priority, PriorityWord};
 use crate::kernel::lane::section::parked::{Holds, ParkedSections, SectionKey};

@@ -64,7 +64,7 @@ impl Hold {
             Kept::Over => lane.forget_section(),
             Kept::Waiting => {
                 self.end();
-                self.settle();
+                self.count_refs();
             }
         }
         kept

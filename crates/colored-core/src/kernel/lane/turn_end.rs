@@ -87,7 +87,7 @@ impl Hold {
         // SAFETY: the head, which has had its turn, is out of the chain.
         unsafe { node::finish(head, self) };
         if unlinked == Unlinked::Idle {
-            self.settle();
+            self.count_refs();
         }
         unlinked
     }
@@ -102,7 +102,7 @@ impl Hold {
 
     /// Counts the references that were taken and given back meanwhile. Something else keeps a lane that is still held:
     /// as a rule the nodes in its chain, which own references.
-    pub(crate) fn settle(&self) {
+    pub(crate) fn count_refs(&self) {
         self.count_taken();
         let owed = self.take_owed();
         if owed < 0 {
@@ -122,7 +122,7 @@ impl Hold {
         hooks::idle(&lane);
         // SAFETY: the caller promises that the head has had its turn.
         if unsafe { self.unlink(lane.is_closing()) } != Unlinked::Idle {
-            self.settle();
+            self.count_refs();
             let pin = lane.head().pin;
             self.end();
             ReadyLane(self.ptr()).dispatch(pin);

@@ -11,8 +11,8 @@ use super::id::Id;
 use super::join::Join;
 #[cfg(feature = "leaves")]
 use super::leaf::LeafSlot;
-use super::record::Records;
 use super::state::State;
+use super::wait_record::WaitRecords;
 use super::waker;
 use crate::kernel::contain::contain;
 use crate::kernel::memory::Boxed;
@@ -73,7 +73,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
                 spawned,
                 live: UnsafeCell::new(Links::unlinked(place.cast())),
                 joiner: UnsafeCell::new(None),
-                records: UnsafeCell::new(Records::new()),
+                records: UnsafeCell::new(WaitRecords::new()),
                 #[cfg(feature = "leaves")]
                 leaf: UnsafeCell::new(LeafSlot::new()),
             },

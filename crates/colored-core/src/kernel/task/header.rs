@@ -6,8 +6,8 @@ use super::deadlock::Named;
 use super::id::Id;
 #[cfg(feature = "leaves")]
 use super::leaf::LeafSlot;
-use super::record::Records;
 use super::state::{Joinable, State, Woken};
+use super::wait_record::WaitRecords;
 use crate::kernel::queue::Node;
 use crate::sync::{AtomicPtr, Ordering, UnsafeCell};
 use std::panic::Location;
@@ -27,7 +27,7 @@ pub(crate) struct Header<S: Schedule> {
     pub(super) spawned: &'static Location<'static>,
     pub(super) live: UnsafeCell<Links<S>>,
     pub(super) joiner: UnsafeCell<Option<Waker>>,
-    pub(super) records: UnsafeCell<Records>,
+    pub(super) records: UnsafeCell<WaitRecords>,
     #[cfg(feature = "leaves")]
     pub(super) leaf: UnsafeCell<LeafSlot>,
 }

@@ -5,7 +5,7 @@
 //! | [`TaskTurn`] | the holder of the lane, at whose head the task is | the task leaves the head |
 //! | [`EndedTurn`] | the same thread, when the node is in no chain | the task waits, is scheduled, or is freed |
 //! | [`PolledTask`] | the code inside a poll of the task | the poll ends |
-//! | [`Claimed`] | a thread that has taken the right to move a waiting task | it is dropped |
+//! | [`Paused`] | a thread that keeps a task, which waits, from running | it is dropped |
 //! | [`Unpolled`] | a thread that knows that no other one polls the task | it has read what it wants |
 //!
 //! The function that makes one says what its maker must know. From then on the methods are safe, and one that ends the right
@@ -14,8 +14,8 @@
 use super::Schedule;
 use super::header::TaskRef;
 use super::join::Abort;
-use super::record::Record;
 use super::state::{Begun, Completed, Ended, Kept, State, Wants};
+use super::wait_record::WaitRecord;
 use crate::kernel::budget;
 use crate::kernel::contain::contain;
 use crate::kernel::memory::Boxed;
@@ -90,7 +90,7 @@ impl<S: Schedule> TaskTurn<'_, S> {
         let header = self.task.header();
         header.records.with_mut(|records| {
             // SAFETY: this thread holds the lane, and the task is still `SCHEDULED`, so no other thread can poll or
-            // claim it.
+            // pause it.
             let records = unsafe { &mut *records };
             if !records.is_empty() {
                 records.dissolve();
@@ -198,7 +198,7 @@ impl<S: Schedule> PolledTask<'_, S> {
 
     /// Adds a fresh record of a wait, of which the future has the returned half.
     #[inline]
-    pub(crate) fn insert_record(&self, record: Boxed<Record>) -> NonNull<Record> {
+    pub(crate) fn insert_record(&self, record: Boxed<WaitRecord>) -> NonNull<WaitRecord> {
         self.task.header().records.with_mut(|records| {
             // SAFETY: only a poll of the task uses the list meanwhile; this code is inside it, and `insert` runs no
             // foreign code.
@@ -212,7 +212,7 @@ impl<S: Schedule> PolledTask<'_, S> {
     ///
     /// The record is in the list of this task, and the caller is the future that has it.
     #[inline]
-    pub(crate) unsafe fn remove_record(&self, record: NonNull<Record>) {
+    pub(crate) unsafe fn remove_record(&self, record: NonNull<WaitRecord>) {
         self.task.header().records.with_mut(|records| {
             // SAFETY: this code is inside the poll of the task, which has the list to itself, and `remove` runs no
             // foreign code.
@@ -223,22 +223,22 @@ impl<S: Schedule> PolledTask<'_, S> {
     }
 }
 
-/// The right to move a task that waits, for as long as a thread examines it, and a reference to the task.
+/// A task that waits, and that does not run before this is dropped: this thread has the right to move it. Keeps the task alive.
 #[must_use]
-pub(crate) struct Claimed<S: Schedule> {
+pub(crate) struct Paused<S: Schedule> {
     task: Abort<S>,
     keeps_lane: bool,
 }
 
 impl<S: Schedule> Abort<S> {
-    /// Takes the right to move the task. `None` if it does not wait.
-    pub(crate) fn claim(&self) -> Option<Claimed<S>> {
-        let keeps_lane = self.task().header().state.claim()?;
-        Some(Claimed { task: self.clone(), keeps_lane })
+    /// Keeps the task from running. `None` if it does not wait.
+    pub(crate) fn pause(&self) -> Option<Paused<S>> {
+        let keeps_lane = self.task().header().state.pause()?;
+        Some(Paused { task: self.clone(), keeps_lane })
     }
 }
 
-impl<S: Schedule> Claimed<S> {
+impl<S: Schedule> Paused<S> {
     pub(crate) fn task(&self) -> TaskRef<S> {
         self.task.task()
     }
@@ -249,10 +249,10 @@ impl<S: Schedule> Claimed<S> {
     }
 }
 
-impl<S: Schedule> Drop for Claimed<S> {
+impl<S: Schedule> Drop for Paused<S> {
     /// Gives the right back. A task that was woken meanwhile runs.
     fn drop(&mut self) {
-        self.task().change(State::unclaim);
+        self.task().change(State::unpause);
     }
 }
 
@@ -276,7 +276,7 @@ impl<'a, S: Schedule> Unpolled<'a, S> {
     }
 
     /// The records of its waits, the youngest first.
-    pub(crate) fn records(&self) -> Vec<&'a Record> {
+    pub(crate) fn records(&self) -> Vec<&'a WaitRecord> {
         self.task.header().records.with(|records| {
             // SAFETY: no thread polls the task, so none changes the list.
             let records = unsafe { &*records }.iter();
