@@ -39,9 +39,9 @@ impl Tail {
     #[inline]
     pub(super) fn of(tail: *mut Node) -> Self {
         let word = tail.addr();
-        match word & 1 {
-            1 => Self::Readers(word >> 1),
-            _ if word == 0 => Self::Idle,
+        match word {
+            0 => Self::Idle,
+            _ if word & 1 == 1 => Self::Readers(word >> 1),
             _ => Self::Node(tail),
         }
     }
