@@ -85,9 +85,7 @@ fn meter_of(word: *mut Meter) -> *mut Meter {
 impl Drop for LaneSlot {
     #[inline]
     fn drop(&mut self) {
-        // Ordering: exclusive access.
-        let meter = meter_of(self.0.load(Ordering::Relaxed));
-        if !meter.is_null() {
+        if let Some(meter) = self.meter_mut() {
             // SAFETY: `make` took the pointer from a box, and nobody uses the slot any more.
             drop(unsafe { Box::from_raw(meter) });
         }

@@ -36,8 +36,6 @@ mod live;
 mod name;
 mod panic;
 mod section;
-#[cfg(feature = "leaves")]
-mod shown;
 mod state;
 mod turn;
 mod wait_record;

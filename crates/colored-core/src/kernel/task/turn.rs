@@ -14,6 +14,8 @@
 use super::Schedule;
 use super::header::TaskRef;
 use super::join::Abort;
+#[cfg(feature = "leaves")]
+use super::leaf::Leaf;
 use super::state::{Begun, Completed, Ended, Kept, State, Wants};
 use super::wait_record::WaitRecord;
 use crate::kernel::budget;
@@ -196,6 +198,22 @@ impl<S: Schedule> PolledTask<'_, S> {
         self.task.header().node.pin_to(pin);
     }
 
+    /// Notes that a leaf has returned `Pending`.
+    #[cfg(feature = "leaves")]
+    #[inline]
+    pub(crate) fn note_leaf(&self, leaf: Leaf, is_guard: bool, now: u64) {
+        // SAFETY: the poll of the task has the slot to itself, and `set` runs no other code.
+        self.task.header().leaf.with_mut(|slot| unsafe { (*slot).set(leaf, is_guard, now) });
+    }
+
+    /// Forgets the leaf of this poll, if `is_it` says so. `is_it` runs no code that could come here again.
+    #[cfg(feature = "leaves")]
+    #[inline]
+    pub(crate) fn forget_leaf(&self, is_it: impl FnOnce(Leaf) -> bool) {
+        // SAFETY: the poll of the task has the slot to itself, and `is_it` does not come here again.
+        self.task.header().leaf.with_mut(|slot| unsafe { (*slot).forget(is_it) });
+    }
+
     /// Adds a fresh record of a wait, of which the future has the returned half.
     #[inline]
     pub(crate) fn insert_record(&self, record: Boxed<WaitRecord>) -> NonNull<WaitRecord> {
@@ -270,9 +288,11 @@ impl<'a, S: Schedule> Unpolled<'a, S> {
         Self { task, time: PhantomData }
     }
 
+    /// The leaf that the task waits for, and for how many nanoseconds at `now`.
     #[cfg(feature = "leaves")]
-    pub(super) fn task(&self) -> TaskRef<S> {
-        self.task
+    pub(crate) fn leaf(&self, now: u64) -> Option<(Leaf, u64)> {
+        // SAFETY: only polls of the task write the slot, and no other thread polls it.
+        self.task.header().leaf.with(|slot| unsafe { (*slot).read(now) })
     }
 
     /// The records of its waits, the youngest first.
