@@ -3,7 +3,7 @@
 //! | who listens | when | what a moment costs otherwise |
 //! |---|---|---|
 //! | meters and the flight recorder ([`observe`]) | some scheduler of the process records | a look at one word of the process |
-//! | a dump ([`Dispatch::show`](crate::kernel::lane::Dispatch::show)) | it has asked the lane | a look at a flag of the lane, once a slice |
+//! | a dump ([`Dispatch::show`](crate::kernel::lane::Dispatch::show)) | it has asked the lane | a look at a bit of the lane's slot, once a slice |
 //! | a simulation ([`points`](crate::ext::points)) | feature `sim` | nothing |
 //! | spans of tasks ([`span`](crate::ext::span)) | feature `tracing` | nothing |
 //!
@@ -89,11 +89,11 @@ pub(crate) fn queued(lane: &Lane) {
     if_on(|| observe::lane::queued(lane));
 }
 
-/// A node has been taken out, and has its turn.
+/// The wait of a node is over: its behavior has the lane, or its reader is inside.
 #[inline]
-pub(crate) fn admitted(lane: &Lane, node: &Node) {
+pub(crate) fn entered(lane: &Lane, node: &Node) {
     if node.mark.take() {
-        observe::lane::admitted(lane);
+        observe::lane::entered(lane);
     }
 }
 
@@ -121,7 +121,7 @@ pub(crate) fn slice_begins(lane: Held<'_>, listener: Option<&mut (dyn SliceListe
     if let Some(listener) = listener {
         observe::lane::slice_begins(lane, listener);
     }
-    if lane.is_asked() {
+    if lane.slot.is_asked() {
         lane.port().show(lane);
     }
 }

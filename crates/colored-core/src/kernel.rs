@@ -1,14 +1,14 @@
 //! What a program needs that spawns tasks under colors, posts and calls: tasks, lanes, workers and cells.
 //!
-//! | question | answer |
-//! |---|---|
-//! | where does a steal decide? | [`Worker::find`](sched::worker::Worker), in `sched/worker/find.rs` |
-//! | who may poll? | the owner of a [`ReadyLane`](lane::ReadyLane), by [`ReadyLane::run`](lane::ReadyLane::run) in `lane/slice.rs` |
-//! | what happens to a future when its runtime shuts down? | `sched/shutdown.rs`: its lane's holder drops it |
-//! | where is first in, first out made? | [`Chain::push`](queue::Chain::push), one swap of the tail |
-//! | which line frees a lane? | `Scheduler::recycle`, in `sched/retire.rs` |
-//! | what does `when` do if one color is busy? | [`enqueue`](lane::behavior::enqueue): a claim in each lane |
-//! | where would a new counter go? | [`hooks`](crate::hooks), and a file of [`ext::observe`](crate::ext::observe) |
+//! | question | answer | file |
+//! |---|---|---|
+//! | where does a steal decide? | [`Worker::steal`](sched::worker::Worker::steal), which [`Worker::find`](sched::worker::Worker::find) calls last | `sched/worker/find.rs` |
+//! | who may poll? | who has a [`TaskTurn`](task::TaskTurn): the thread that runs a slice ([`ReadyLane::run`](lane::ReadyLane::run)), for the head of the lane | `task/turn.rs`, `lane/slice.rs` |
+//! | what happens to a future when its runtime shuts down? | [`Scheduler::shut_down`](sched::Scheduler::shut_down) wakes it, and [`TaskTurn::run`](task::TaskTurn::run) drops it in its turn, on its color | `sched/shutdown.rs`, `task/turn.rs` |
+//! | where is first in, first out made? | [`Chain::push`](queue::Chain::push): one swap of the tail | `queue/chain.rs` |
+//! | which line frees a lane? | the last of [`Scheduler::recycle`](sched::Scheduler::recycle) | `sched/retire.rs` |
+//! | what does `when` do if one color is busy? | [`enqueue`](lane::behavior::enqueue): it puts a claim in each lane, and waits for all | `lane/behavior.rs` |
+//! | where would a new counter go? | a call in [`hooks`](crate::hooks), and the counter in [`ext::observe`](crate::ext::observe) | `hooks.rs`, `ext/observe/` |
 
 pub mod budget;
 pub(crate) mod cell;

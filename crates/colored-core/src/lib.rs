@@ -3,8 +3,9 @@
 //! The crate has no thread, no clock and no socket: the caller of [`Worker::step`] decides on which
 //! thread a worker runs, and [`Park`] tells the time and wakes sleepers. So the code that ships
 //! also runs in a model checker, and many workers can run in one thread. This page describes the
-//! design; each module has the details. The crate is internal to `colored-rt`: its interface
-//! changes without notice.
+//! design; each module has the details. **Where is it?** The first page of [`kernel`] leads to the function that answers a
+//! question: where a steal decides, who may poll, which line frees a lane. The crate is internal to `colored-rt`: its
+//! interface changes without notice.
 //!
 //! # Words
 //!
@@ -55,7 +56,7 @@
 //! 3. **Dispatch.** That value goes into the `next` slot of the worker that pushed, into the
 //!    injector from any other thread, or into the inbox of the thread that the node is pinned to.
 //! 4. **Slice.** A worker takes the value and runs the lane. The node at the head stays in the
-//!    chain while it runs, so no other thread can claim the lane meanwhile.
+//!    chain while it runs, so no other thread can take the lane meanwhile.
 //! 5. **Poll.** The future is polled, with the color, the task and a fresh [`budget`] in
 //!    thread-locals. The poll takes the wakes since the task was scheduled; if there are none, this
 //!    is a load.
@@ -73,7 +74,7 @@
 //! 8. **End.** The holder drops the future in place, under its color, stores the output, and sets
 //!    `COMPLETE` with the same exchange that finds the joiner's waker. When the node is out of the
 //!    chain, the runtime releases its reference.
-//! 9. **Idle.** Taking out the last node makes the chain idle and ends the hold. The holder settles
+//! 9. **Idle.** Taking out the last node makes the chain idle and ends the hold. The holder counts
 //!    the references that it took and released once for the slice. The release of the last
 //!    reference retires the lane under the lock of its table shard; if the color has values of its
 //!    own ([`ColorLocal`]), one more turn drops them first.
@@ -91,7 +92,7 @@
 //!   consists of nodes in chains, and blocks no thread. All claims of one behavior are pushed in
 //!   one step with respect to other behaviors that have lanes in common, under a few locks taken in
 //!   order. So behaviors are in the same order in all lanes, and never wait for each other in a
-//!   cycle (`lane/behavior/order.rs`). If all lanes are idle, the behavior takes them at once, without
+//!   cycle (`lane/behavior/claim_locks.rs`). If all lanes are idle, the behavior takes them at once, without
 //!   claims (`lane/behavior/request.rs`).
 //! * **Readers** share a lane, and no thread has the right to run it meanwhile. The chain counts the
 //!   readers inside; the exchange that takes the count to zero makes its thread the holder, if a node
@@ -104,7 +105,7 @@
 //! # Shelves
 //!
 //! The modules, which are files, import each other in no cycle, and `kernel` names nothing of `ext`: `tests/layers/cycles.rs`
-//! checks both. The first page of [`kernel`] leads to the file that answers a question.
+//! checks both.
 //!
 //! | modules | purpose | port to what is above |
 //! |---|---|---|
@@ -113,7 +114,7 @@
 //! | [`task`](kernel::task) | state word, cell, waker, handle | `Schedule`: a task is ready |
 //! | [`lane`](kernel::lane) | exclusion and order; slices; callbacks; behaviors and readers. [`base`](kernel::lane::base) is below the rest | `Dispatch`: a lane is runnable |
 //! | [`table`](kernel::table) | the exact map from colors to lanes | |
-//! | `wait`, `join` | records of waits; [`JoinHandle`], [`AbortHandle`] | `Kind`, [`Room`](port::Room): the target of a wait |
+//! | `wait`, `join` | records of waits; [`JoinHandle`], [`AbortHandle`] | `WaitKind`, [`Room`](port::Room): the target of a wait |
 //! | [`sched`](kernel::sched) | workers, stealing, sleep, guests, shutdown; spawning | [`Park`]: nothing to run; [`Policy`]: where a lane goes |
 //! | [`cell`](kernel::cell), [`spawn`](kernel::spawn) | the functions that users call | |
 //! | [`hooks`] | **the seam**: the moments of lanes, tasks and workers, which the kernel calls, and the one place that calls who listens. It stands above `lane::base`, and below the rest of the kernel | |
@@ -129,8 +130,8 @@
 //!
 //! | | mechanism | argument | models |
 //! |---|---|---|---|
-//! | **G1** exclusion | A chain gives the right to run to the one push or claim that finds it idle. `ReadyLane` is that right: not `Clone`, consumed by `run`. A lane that waits in a deque is a `ReadyLane` in a deque; the right to a lane that a waiting task keeps goes to the one wake that schedules the task | [`queue`](kernel::queue), `queue/chain.rs`; [`lane`](kernel::lane); `lane/behavior.rs`, `queue/chain/readers.rs`, `lane/readers.rs`, `lane/readers/admit.rs`, `lane/readers/batch.rs` | `chain`, `lane`, `inline`, `exclusive`, `when`, `read_chain`, `readers`, `admit`, `read_batch` |
-//! | **G2** order | The order of a lane is the order of the swaps on its chain's tail. The chain belongs to the lane, so a steal does not touch it. The claims of one behavior are pushed in one step; a reader enters at once only if nothing waits; the holder of a lane accesses it at once only if its own node is the last one | `queue/chain.rs`; [`lane`](kernel::lane); `lane/behavior/order.rs` | `chain`, `lane`, `when`, `readers` |
+//! | **G1** exclusion | A chain gives the right to run to the one push or exchange that finds it idle. `ReadyLane` is that right: not `Clone`, consumed by `run`. A lane that waits in a deque is a `ReadyLane` in a deque; the right to a lane that a waiting task keeps goes to the one wake that schedules the task | [`queue`](kernel::queue), `queue/chain.rs`; [`lane`](kernel::lane); `lane/behavior.rs`, `queue/chain/readers.rs`, `lane/readers.rs`, `lane/readers/admit.rs`, `lane/readers/batch.rs` | `chain`, `lane`, `inline`, `exclusive`, `when`, `read_chain`, `readers`, `admit`, `read_batch` |
+//! | **G2** order | The order of a lane is the order of the swaps on its chain's tail. The chain belongs to the lane, so a steal does not touch it. The claims of one behavior are pushed in one step; a reader enters at once only if nothing waits; the holder of a lane accesses it at once only if its own node is the last one | `queue/chain.rs`; [`lane`](kernel::lane); `lane/behavior/claim_locks.rs` | `chain`, `lane`, `when`, `readers` |
 //! | **G3** serial by default | Every task has a lane; without a named color it is the lane of [`Color::DEFAULT`]. A guest's future is a pinned task on it | `sched/guest.rs` | `scheduler` |
 //! | **G4** no leak of color | The color is an argument of the spawn. Only [`spawn_here`] and [`spawn_local`] read the lane that runs | | none: nothing interleaves |
 //! | **G5** exact colors | The table compares whole colors. A published lane's count reaches zero only under its shard's lock, under which look-ups add to it; one word holds the count and whether the table has the lane | [`table`](kernel::table), `lane/count.rs` | `table`, `retire` |
@@ -139,7 +140,7 @@
 //! | **G8** destructors on color | Only the holder drops a future, so a cancellation waits for its turn. A waiting task is on the list of its lane; a lane with such a list is in the table, where a shutdown finds it; a task that keeps its lane is in a list of such tasks. A worker stays until all that is pinned to it has been dropped. If the worker is dropped before, these values leak: no other thread may drop them | `sched/shutdown.rs`, `sched/local_tasks.rs`, `lane/section/parked.rs`, `task/live.rs`, `ext/locals.rs` | `shutdown`, `pinned`, `task`, `turn`, `join`, `exclusive`, `locals` |
 //! | **G9** panic isolation | Polls, callbacks and destructors run inside `catch_unwind`; foreign wakers inside [`contain()`]; the shell hears of each task by [`Park::panicked`] | `task/cell.rs` | none |
 //! | **G11** color per poll | The hold ends with the slice, and thread-locals record what the thread holds. A [`ColorCell`] gives its value to a closure, never across an await. A section is a count in the task's state: while it is not zero, a poll that ends leaves lane and node where they are | `lane/current.rs`, `lane/section.rs`, [`cell`](kernel::cell) | `cell`, `inline`, `exclusive` |
-//! | **G12** diagnosed waits | The thread that polls a task records the waits of the task in it. The search for deadlocks takes the right to run the sections that have waited long, and the tasks that it reaches, for its duration: so the records do not change meanwhile. It ends the youngest wait of a cycle that is inside a section with an error | `task/record.rs`, `wait.rs`, `deadlock.rs`, `lane/behavior/line.rs` | `record`, `exclusive`, `waits` |
+//! | **G12** diagnosed waits | The thread that polls a task records the waits of the task in it. The search for deadlocks takes the right to run the sections that have waited long, and the tasks that it reaches, for its duration: so the records do not change meanwhile. It ends the youngest wait of a cycle that is inside a section with an error | `task/wait_record.rs`, `wait.rs`, `deadlock.rs`, `lane/behavior/line.rs` | `record`, `exclusive`, `waits` |
 //!
 //! The shell above this crate provides G10 (no stuck worker delays I/O).
 //!
@@ -155,15 +156,15 @@
 //!
 //! | what is handed over | released by | acquired by |
 //! |---|---|---|
-//! | the records of a task, from a poll to the search for deadlocks, and back | clearing `SCHEDULED`; the end of a claim | the claim that sets it; the wake that sets it |
-//! | a lane's content, holder to holder | the exchange of the chain's tail to null | the swap or exchange that claims the idle chain |
+//! | the records of a task, from a poll to the search for deadlocks, and back | clearing `SCHEDULED`; the end of a pause | the pause that sets it; the wake that sets it |
+//! | a lane's content, holder to holder | the exchange of the chain's tail to null | the swap or exchange that takes the idle chain |
 //! | a task or callback, producer to holder | the swap of the tail, the store of the link | the load of the link |
 //! | the content of a lane that a task keeps | clearing `SCHEDULED` with `KEPT` | the wake that sets it |
 //! | a task's future and lane, poll to poll | clearing `SCHEDULED`; after a yield, the chain | the wake that sets it; the chain |
 //! | what a waker wrote, to the poll | the wake that sets `NOTIFIED`, or finds it; one that sets `SCHEDULED` by the chain | the exchange that clears it as the poll begins; the chain |
 //! | the output and the joiner's waker | setting `COMPLETE`, `JOINER` | the other side's load or exchange of the state word |
 //! | a lane, holder to behavior | the count of missing lanes | the exchange that takes the last one |
-//! | a cell's content, writer to readers and back | the end of the hold, or the admission; each leave | each enter; the last leave, or the claim of the idle chain |
+//! | a cell's content, writer to readers and back | the end of the hold, or the admission; each leave | each enter; the last leave, or the exchange that takes the idle chain |
 //! | a lane, worker to worker | the deque, the injector, the `next` slot, an inbox's lock | the same |
 //!
 //! These need a total order, and use `fence(SeqCst)` between a store and a load on both sides: sleep

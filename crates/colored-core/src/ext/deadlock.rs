@@ -18,10 +18,9 @@
 //!
 //! # Why every cycle found is real
 //!
-//! First the search takes the right to run from all sections that wait ([`TaskRef::claim`]), and gives it back at its
-//! end. Meanwhile these sections are blocked, and so are the lanes that they hold, the behaviors in the lines of those
-//! lanes, the lanes that these behaviors have, and so on. The search takes the same right from the tasks that it
-//! reaches. So their state does not change while the search reads it, with one exception: another thread may drop a
+//! First the search pauses all sections that wait ([`Paused`]): none runs before its end. Meanwhile these sections are
+//! blocked, and so are the lanes that they hold, the behaviors in the lines of those lanes, the lanes that these
+//! behaviors have, and so on. The search pauses the tasks that it reaches, too. So their state does not change while the search reads it, with one exception: another thread may drop a
 //! future. The future's record shows that, and the search reads it again when it has found a cycle. So all waits of the
 //! cycle have existed at one moment.
 //!
@@ -48,15 +47,13 @@ mod records;
 
 use self::graph::Graph;
 use self::kept::Kept;
-pub(crate) use self::records::Claim;
-
 use self::records::{Seen, records, waits_inside};
 use crate::kernel::color::Color;
 use crate::kernel::contain::contain;
 use crate::kernel::lane::behavior::Header;
 use crate::kernel::lane::{BehaviorRef, LanePtr, LaneRef, Wanted};
 use crate::kernel::sched::Scheduler;
-use crate::kernel::task::{Abort, Cause, Deadlock, Id, Link, Named, TaskRef};
+use crate::kernel::task::{Abort, Cause, Deadlock, Id, Link, Named, Paused, TaskRef};
 use crate::kernel::wait::Target;
 use crate::kernel::wait::room::{Called, Room, WaitId};
 use crate::sync::Arc;
@@ -92,8 +89,8 @@ impl Search<'_> {
             return None;
         }
         let search = &mut self;
-        scheduler.parked_sections().into_iter().for_each(|task| search.claim_section(task));
-        if search.held.is_empty() {
+        scheduler.parked_sections().into_iter().for_each(|task| search.pause_section(task));
+        if search.by_lane.is_empty() {
             return None;
         }
         search.walk_lines();
@@ -136,7 +133,7 @@ struct Holder {
 #[derive(Default)]
 struct Search<'a> {
     /// The holders, by the lanes that they hold.
-    held: HashMap<LanePtr, Holder>,
+    by_lane: HashMap<LanePtr, Holder>,
     /// The lanes that sections hold.
     blocked: Vec<LanePtr>,
     /// The task of each section.
@@ -147,9 +144,9 @@ struct Search<'a> {
     behaviors: Kept<NonNull<Header>, BehaviorRef>,
     rooms: Kept<Seen, Arc<dyn Room>>,
     wakers: Vec<Waker>,
-    claims: Vec<Claim>,
-    /// The tasks that are claimed, so that none is claimed twice.
-    claimed: HashSet<Id>,
+    paused: Vec<Paused<LanePtr>>,
+    /// Their tasks, so that none is paused twice.
+    paused_ids: HashSet<Id>,
     tasks: Kept<Id, Abort<LanePtr>>,
     lanes: Vec<LaneRef>,
     /// Where the cycles are written down, if no wait is to end with them.
@@ -172,24 +169,24 @@ type Step = graph::Step<Key, Seen, Link>;
 type Needs = graph::Needs<Key, Seen, Link>;
 
 impl Search<'_> {
-    fn claim_section(&mut self, task: Abort<LanePtr>) {
+    fn pause_section(&mut self, task: Abort<LanePtr>) {
         // Otherwise the task runs, or has left its lane.
-        let Some((claim, true)) = Claim::of(&task) else { return };
+        let Some(paused) = task.pause().filter(Paused::keeps_lane) else { return };
         let view = task.task();
         let sections = records(view).filter(|record| record.is_section()).collect();
         let holder = Holder { task: view, sections };
         self.sections.extend(holder.sections.iter().map(|section| (*section, view)));
         self.blocked.push(view.lane());
-        self.held.insert(view.lane(), holder);
-        self.claimed.insert(view.id());
-        self.claims.push(claim);
+        self.by_lane.insert(view.lane(), holder);
+        self.paused_ids.insert(view.id());
+        self.paused.push(paused);
         self.tasks.insert(view.id(), task);
     }
 
     /// Finds the behaviors that have lanes, and lack a lane that is blocked.
     fn walk_lines(&mut self) {
         let mut found = Vec::new();
-        // SAFETY: the section is claimed, and so this thread holds its lane.
+        // SAFETY: the section is paused, and so this thread holds its lane.
         let each = |lane: &LanePtr| unsafe { lane.line(|behavior| found.push(behavior)) };
         self.blocked.iter().for_each(each);
         while let Some(behavior) = found.pop() {
@@ -220,7 +217,7 @@ impl Search<'_> {
     /// The sections in which a wait has lasted for `delay`, and the time until the next one has.
     fn starts(&self, now: u64, delay: u64) -> (Vec<Key>, Option<u64>) {
         let (mut starts, mut due) = (Vec::new(), None::<u64>);
-        let holders = self.blocked.iter().map(|lane| &self.held[lane]);
+        let holders = self.blocked.iter().map(|lane| &self.by_lane[lane]);
         let sections = holders.flat_map(|of| of.sections.iter().map(|section| (of.task, section)));
         for (task, section) in sections {
             let waits = waits_inside(task, *section);
@@ -265,12 +262,12 @@ impl Search<'_> {
     /// The steps to the holders of a lane.
     fn holders(&self, lane: LanePtr, is_shared: bool) -> Vec<Step> {
         let mut steps = Vec::new();
-        if let Some(holder) = self.held.get(&lane) {
+        if let Some(holder) = self.by_lane.get(&lane) {
             // SAFETY: the holder's task keeps the lane.
             let color = unsafe { lane.get() }.color();
             let task = holder.task.named();
             steps.extend(holder.sections.iter().map(|section| {
-                let link = Link::Held { color, task, section: section.cause().site };
+                let link = Link::Kept { color, task, section: section.cause().site };
                 Step { link, to: Key::Section(*section), wait: None }
             }));
         }
@@ -290,16 +287,16 @@ impl Search<'_> {
     fn steps_of_task(&mut self, task: Id) -> Vec<Step> {
         let task = &self.tasks[task];
         let view = task.task();
-        if !self.claimed.contains(&view.id())
-            && let Some((claim, _)) = Claim::of(task)
+        if !self.paused_ids.contains(&view.id())
+            && let Some(paused) = task.pause()
         {
-            self.claimed.insert(view.id());
-            self.claims.push(claim);
+            self.paused_ids.insert(view.id());
+            self.paused.push(paused);
         }
         let (lane, named) = (view.lane(), view.named());
-        let holds = self.held.get(&lane).is_some_and(|holder| holder.task == view);
-        let is_blocked = self.held.contains_key(&lane) || self.had.contains_key(&lane);
-        if view.is_complete() || !(self.claimed.contains(&named.id) || is_blocked) {
+        let holds = self.by_lane.get(&lane).is_some_and(|holder| holder.task == view);
+        let is_blocked = self.by_lane.contains_key(&lane) || self.had.contains_key(&lane);
+        if view.is_complete() || !(self.paused_ids.contains(&named.id) || is_blocked) {
             return Vec::new();
         }
         let waits: Vec<_> = records(view).filter(|wait| !wait.is_section()).collect();
@@ -371,7 +368,7 @@ impl Search<'_> {
         let Some(ways) = room.ways() else { return Vec::new() };
         let step = |link, lane| Step { link, to: Key::Lane(lane, false), wait: None };
         let holds_its_own = |called: &Called| {
-            self.held.get(&called.lane).is_some_and(|of| of.task.id() == called.task.id)
+            self.by_lane.get(&called.lane).is_some_and(|of| of.task.id() == called.task.id)
         };
         if ways.called.iter().any(holds_its_own) {
             return Vec::new();
@@ -403,7 +400,7 @@ impl Search<'_> {
             told.insert(wait);
             return;
         }
-        // SAFETY: the task is claimed.
+        // SAFETY: the task is paused.
         unsafe { wait.tell(deadlock) };
         let waker = match self.rooms.get(&wait) {
             Some(room) => room.take_waker(WaitId::of(wait.0)),

@@ -11,8 +11,8 @@
 //! [`Dumped::unread`], or the scheduler shuts down. The other tasks may be missing: a task that runs is there as its worker's, a task that has never
 //! been polled if its color is in the table. The dump shows no single moment: each page of a lane is true at one moment.
 
-use crate::ext::deadlock::{Claim, find_deadlocks};
-use crate::ext::snapshot::sheet::Place;
+use crate::ext::deadlock::find_deadlocks;
+use crate::ext::snapshot::sheet::Progress;
 use crate::ext::snapshot::view::{View, view_kept};
 use crate::kernel::color::Color;
 use crate::kernel::lane::LaneRef;
@@ -95,7 +95,7 @@ impl<'a> Dumping<'a> {
     }
 
     fn view(&mut self, lane: LaneRef, now: u64) {
-        let mut place = Place::default();
+        let mut place = Progress::default();
         if self.scheduler.is_closing() {
             // A thread that ends a view of a lane with something to do would have to cancel the tasks itself.
             return;
@@ -144,12 +144,12 @@ impl<'a> Dumping<'a> {
             return;
         }
         for task in self.scheduler.parked_sections() {
-            // Otherwise the task runs, or has left its lane.
-            let Some((_claim, true)) = Claim::of(&task) else { continue };
+            // Otherwise the task runs.
+            let Some(paused) = task.pause() else { continue };
             let lane = task.task().lane();
             if self.asked.iter().any(|asked| asked.ptr() == lane) {
-                // SAFETY: the claim above is of the task that keeps the lane, and is dropped after the view.
-                unsafe { view_kept(task.task(), |view| self.scheduler.show_asked(view)) };
+                // `None`: the task has left its lane.
+                let _shown = view_kept(&paused, |view| self.scheduler.show_asked(view));
             }
         }
     }
@@ -185,7 +185,7 @@ impl<'a> Dumping<'a> {
         sheet.append(&mut self.stop());
         let workers = 0..scheduler.workers() + scheduler.spares();
         let running: Vec<_> = workers.map(|worker| scheduler.running(worker)).collect();
-        sheet.settle(running.iter().flatten());
+        sheet.finish(running.iter().flatten());
         let deadlocks = find_deadlocks(scheduler);
         Dumped { sheet, unread, running, deadlocks, now: scheduler.now() }
     }
@@ -193,7 +193,7 @@ impl<'a> Dumping<'a> {
     fn stop(&mut self) -> Sheet {
         self.has_ended = true;
         let sheet = self.scheduler.end_snapshot();
-        self.asked.iter().for_each(|lane| lane.ask(false));
+        self.asked.iter().for_each(|lane| lane.slot.ask(false));
         sheet
     }
 }

@@ -10,7 +10,7 @@ use crate::kernel::lane::section::inside::{self, Inside};
 use crate::kernel::lane::section::parked::Holds;
 use crate::kernel::lane::{LanePtr, current};
 use crate::kernel::sched::with_handle_of_task;
-use crate::kernel::task::Section;
+use crate::kernel::task::{PolledTask, Section};
 use crate::kernel::wait::Wait;
 use pin_project_lite::pin_project;
 use std::fmt;
@@ -170,24 +170,31 @@ struct Open {
 
 /// Opens a section of the task that this thread polls. `None` if the task has to go behind other work first.
 fn enter(site: &'static Location<'static>, put_off: &mut Option<Holds>) -> Option<Open> {
-    let Some(task) = current::task() else {
-        panic!(
+    current::with_polled(|task| match task {
+        Some(task) => enter_in(&task, site, put_off),
+        None => panic!(
             "the section of {site} was polled outside a task: only a task of a runtime has a color \
              to hold"
-        )
-    };
+        ),
+    })
+}
+
+fn enter_in(
+    task: &PolledTask<'_, LanePtr>,
+    site: &'static Location<'static>,
+    put_off: &mut Option<Holds>,
+) -> Option<Open> {
     if let Some(color) = current::hops_to() {
         panic!(
             "the section of {site} cannot begin: {:?} has been told to hop to {color} in this poll, \
              and would leave the color that it is to hold",
-            task.id()
+            task.task().id()
         )
     }
-    if !section::take(task, put_off) {
+    if !section::take(task.task(), put_off) {
         return None;
     }
-    // SAFETY: this thread polls the task.
-    match unsafe { Section::enter(task) } {
+    match Section::enter(task) {
         Ok(section) => {
             with_handle_of_task(|handle| handle.map(|handle| handle.scheduler().expect_sections()));
             Some(Open { record: Wait::section(site), section })

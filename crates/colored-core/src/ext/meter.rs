@@ -23,7 +23,7 @@ use crate::ext::usage::Usage;
 use crate::hooks::mark::Mark;
 use crate::kernel::counter::Counter;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// What a scheduler records. Each level includes the ones before it.
@@ -182,25 +182,6 @@ enum State {
     Queued = 1,
     Running = 2,
     Kept = 3,
-}
-
-/// The place of a lane's counters, which are made when the lane is recorded first.
-#[derive(Debug, Default)]
-pub(crate) struct Place(OnceLock<Box<Meter>>);
-
-impl Place {
-    pub(crate) fn get_or_make(&self) -> &Meter {
-        self.0.get_or_init(Box::default)
-    }
-
-    pub(crate) fn get(&self) -> Option<&Meter> {
-        self.0.get().map(|meter| &**meter)
-    }
-
-    #[inline]
-    pub(crate) fn get_mut(&mut self) -> Option<&mut Meter> {
-        self.0.get_mut().map(|meter| &mut **meter)
-    }
 }
 
 /// The counters of one lane. The thread that has the right to run the lane writes them; a pusher adds to `depth`.

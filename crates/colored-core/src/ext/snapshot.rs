@@ -9,7 +9,7 @@ pub(crate) mod sheet;
 pub(crate) mod view;
 pub(crate) mod waits;
 
-use self::sheet::{Place, Sheet, SnapshotRequests};
+use self::sheet::{Progress, Sheet, SnapshotRequests};
 use crate::ext::snapshot::view::View;
 use crate::kernel::lane::LaneRef;
 use crate::kernel::sched::scheduler::Scheduler;
@@ -31,11 +31,11 @@ impl Scheduler {
     }
 
     /// Asks the holder of a lane to write down the rest of its tasks.
-    pub(crate) fn request_view(&self, lane: &LaneRef, place: Place) {
+    pub(crate) fn request_view(&self, lane: &LaneRef, place: Progress) {
         let mut requests = self.snapshots().requests.lock();
         requests.places.insert(lane.ptr(), Some(place));
         // Under the lock, as below, so that a late visitor of the last dump does not clear the flag of this one.
-        lane.ask(true);
+        lane.slot.ask(true);
     }
 
     /// Whether the lane has not been written down to its end.

@@ -1,20 +1,95 @@
 //! What listeners keep in a lane and in a scheduler: one field each, into which the kernel does not look.
 
-use crate::ext::meter::{Level, Place, Switch};
+use crate::ext::meter::{Level, Meter, Switch};
 use crate::ext::observe::profile::Profile;
 use crate::ext::observe::times::Times;
 use crate::ext::trace::{Event, Ring, SharedRing};
 use crate::ext::usage::Usage;
 use crate::kernel::color::Color;
-use crate::sync::Mutex;
+use crate::sync::{AtomicPtr, Mutex, Ordering};
 use std::any::Any;
+use std::ptr;
 use std::sync::OnceLock;
 
-/// What listeners keep in a lane.
-#[derive(Default)]
-pub(crate) struct LaneSlot {
-    /// Made when the lane is recorded first.
-    pub(crate) meter: Place,
+/// What listeners keep in a lane: one word. It points to the meter, once the lane has been recorded, and its lowest bit says
+/// that a dump asks the holder to show the lane.
+pub(crate) struct LaneSlot(AtomicPtr<Meter>);
+
+const ASKED: usize = 1;
+
+impl LaneSlot {
+    pub(crate) fn new() -> Self {
+        Self(AtomicPtr::new(ptr::null_mut()))
+    }
+
+    /// The meter, if the lane has been recorded.
+    #[inline]
+    pub(crate) fn meter(&self) -> Option<&Meter> {
+        // Ordering: Acquire pairs with the Release of `make`.
+        let meter = meter_of(self.0.load(Ordering::Acquire));
+        // SAFETY: the pointer is null, or from a box that only the drop of this slot frees.
+        unsafe { meter.as_ref() }
+    }
+
+    /// The meter, which is made if there is none.
+    #[inline]
+    pub(crate) fn meter_or_make(&self) -> &Meter {
+        self.meter().unwrap_or_else(|| self.make())
+    }
+
+    /// The meter of a lane that no other thread uses.
+    #[inline]
+    pub(crate) fn meter_mut(&mut self) -> Option<&mut Meter> {
+        // Ordering: exclusive access.
+        let meter = meter_of(self.0.load(Ordering::Relaxed));
+        // SAFETY: the pointer is null, or from a box that only the drop of this slot frees; `&mut self` keeps every other
+        // access out.
+        unsafe { meter.as_mut() }
+    }
+
+    #[cold]
+    fn make(&self) -> &Meter {
+        let made: *mut Meter = Box::into_raw(Box::default());
+        let place = |word: *mut Meter| {
+            meter_of(word).is_null().then(|| made.map_addr(|address| address | word.addr()))
+        };
+        // Ordering: Release publishes the meter, to `meter` as well; Acquire takes one that another thread has made.
+        if self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, place).is_err() {
+            // SAFETY: another thread was first, and none has seen this one, which is from the box above.
+            drop(unsafe { Box::from_raw(made) });
+        }
+        self.meter().expect("it has just been made")
+    }
+
+    /// Asks the holder to [show](crate::kernel::lane::Dispatch::show) the lane when its next slice begins, or no longer. A
+    /// hint.
+    pub(crate) fn ask(&self, asked: bool) {
+        let set =
+            |word: *mut Meter| Some(word.map_addr(|address| address & !ASKED | usize::from(asked)));
+        // Ordering: a hint (`snapshot.rs`); the meter stays published, for an exchange goes on with what the word has.
+        let _before = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, set);
+    }
+
+    #[inline]
+    pub(crate) fn is_asked(&self) -> bool {
+        // Ordering: as in `ask`.
+        self.0.load(Ordering::Relaxed).addr() & ASKED != 0
+    }
+}
+
+/// The pointer without the bit.
+fn meter_of(word: *mut Meter) -> *mut Meter {
+    word.map_addr(|address| address & !ASKED)
+}
+
+impl Drop for LaneSlot {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(meter) = self.meter_mut() {
+            // SAFETY: `make` took the pointer from a box, and nobody uses the slot any more.
+            drop(unsafe { Box::from_raw(meter) });
+        }
+    }
 }
 
 /// What listeners keep in the state that all lanes of a scheduler share.

@@ -5,8 +5,8 @@
 use crate::ext::observe::times::Phase;
 use crate::ext::snapshot::view::View;
 use crate::kernel::lane::base::{Held, Lane};
+use crate::kernel::sched::coarse_clock::CoarseClock;
 use crate::kernel::sched::local::Local;
-use crate::kernel::sched::pace::Pace;
 use crate::kernel::sched::scheduler::Scheduler;
 use std::ops::Range;
 
@@ -23,8 +23,8 @@ pub(crate) use crate::ext::observe::slice::{begin as slice_begins, run};
 
 /// The worker looks for a lane to steal.
 #[inline]
-pub(crate) fn searches(account: &mut Account, pace: &mut Pace, local: &Local) {
-    account.enter(Phase::Search, pace, local);
+pub(crate) fn searches(account: &mut Account, clock: &mut CoarseClock, local: &Local) {
+    account.enter(Phase::Search, clock, local);
 }
 
 /// The scheduler wants spare workers: those of this range may run soon.

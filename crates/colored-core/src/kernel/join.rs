@@ -2,7 +2,7 @@
 
 use crate::kernel::lane::LanePtr;
 use crate::kernel::task::{Abort, Cause, How, Id, Join, JoinError, TaskRef};
-use crate::kernel::wait::{Kind, Target, WaitSlot};
+use crate::kernel::wait::{Target, WaitKind, WaitSlot};
 use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::pin::Pin;
@@ -86,11 +86,11 @@ impl<T> Future for JoinHandle<T> {
     type Output = Result<T, JoinError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let told = self.wait.begin_poll();
+        let verdict = self.wait.begin_poll();
         let polled = Pin::new(&mut self.join).poll(cx);
         if polled.is_ready() {
             self.wait.end();
-        } else if let Some(deadlock) = told {
+        } else if let Some(deadlock) = verdict {
             return Poll::Ready(Err(JoinError::deadlocked(self.id(), deadlock)));
         } else {
             self.record_wait();
@@ -100,7 +100,7 @@ impl<T> Future for JoinHandle<T> {
 }
 
 /// The functions that find the target of a wait for a task.
-const JOIN: &Kind = &Kind { target: joined, waker: joiner };
+const JOIN: &WaitKind = &WaitKind { target: joined, waker: joiner };
 
 unsafe fn joined(cause: &Cause) -> Option<Target> {
     let task = NonNull::new(cause.what.cast_mut()).expect("there is a task");

@@ -11,13 +11,14 @@
 //! Everything in a lane's chain owns one reference, or relies on a cell's reference, which is given back only after
 //! something that is scheduled later: so a lane that is held or queued is alive. Only the lane's holder gives a task's
 //! reference back, and only after it has given the right away: while it runs a slice, the holder counts in a
-//! thread-local ([`current`]) and settles once.
+//! thread-local ([`current`]), and adds the sum once ([`Hold::count_refs`](current::Hold::count_refs)).
 //!
 //! # Exclusion (G1)
 //!
-//! A `ReadyLane` is made in four places: by the push that found the chain idle; by the wake of a task that has kept the
-//! lane; by the last reader that leaves a lane in which something waits; and by the end of an inline call, or of a
-//! behavior, behind whose node something waits. It is consumed by [`ReadyLane::run`], which gives it back, or ends with the
+//! A `ReadyLane` is made in four places: by the push that found the chain idle ([`LanePtr::push`]); by the wake of a task
+//! that has kept the lane ([`Schedule::resume`](crate::kernel::task::Schedule::resume)); by the last reader that leaves a lane in
+//! which something waits ([`readers::leave`]); and by the end of an inline call, or of a behavior, behind whose node
+//! something waits ([`Hold::hand_on`](current::Hold::hand_on)). It is consumed by [`ReadyLane::run`], which gives it back, or ends with the
 //! chain idle, or leaves it to the task at the head: that task keeps the lane while it waits (`lane/section.rs`), and its
 //! state says which thread gets the right. So there is at most one for a lane at any time, and only its owner polls. A lane in a
 //! deque is a `ReadyLane` in a deque: a thief takes the lane idle and whole.
@@ -40,8 +41,8 @@
 //!
 //! The other words do not depend on the state, with two exceptions: `refs` is not 0 unless the lane is idle, and
 //! `inner` and `stalled` are touched only with the right to run. `refs` also tells whether the table has the lane
-//! (`count.rs`); the priority word counts urgent nodes and says whether the queue is one by class (`priority.rs`); `home`,
-//! `wished` and `asked` are hints.
+//! (`count.rs`); the priority word counts urgent nodes and says whether the queue is one by class (`priority.rs`); `home`
+//! and `wished` are hints. `slot` is the listeners' ([`LaneSlot`](crate::hooks::slots::LaneSlot)).
 //!
 //! # A turn
 //!

@@ -18,6 +18,7 @@
 
 mod by_class;
 mod classes;
+pub(crate) mod coarse_clock;
 mod color_address;
 pub(crate) mod counters;
 mod dispatch;
@@ -33,7 +34,6 @@ pub(crate) mod local;
 mod local_tasks;
 mod make;
 mod options;
-pub(crate) mod pace;
 mod pinned;
 mod policy;
 pub(crate) mod remote;

@@ -65,6 +65,6 @@ mod tests {
     #[test]
     fn a_small_task_takes_two_cache_lines_and_a_lane_less() {
         assert!(size_of::<Cell<Ready<()>, LanePtr>>() <= 128);
-        assert!(size_of::<Lane>() <= 120);
+        assert!(size_of::<Lane>() <= 112);
     }
 }

@@ -8,7 +8,7 @@
 //! | `state` | every thread, atomically |
 //! | `lane` | the owner that may move the node; a thread that keeps the task alive may ask which it is |
 //! | `live` | the holder of the task's lane |
-//! | `records`, `leaf` | the owner that may move the node ([`record`], [`leaf`]) |
+//! | `records`, `leaf` | the owner that may move the node ([`wait_record`], [`leaf`]) |
 //! | future | the holder of the task's lane |
 //! | output | the holder until `COMPLETE`, then the handle; with no handle the holder drops it |
 //! | joiner's waker | the handle while `JOINER` is clear, the holder at the end while it is set |
@@ -18,6 +18,10 @@
 //! One belongs to the runtime until the task is complete and unlinked, one to the handle, one to every waker and open
 //! section. The runtime's reference is why a shutdown finds a task that waits for a wake-up that never comes, and why a
 //! wake that won the right to schedule may use the task without one of its own.
+//!
+//! # Rights
+//!
+//! Who has the right to a part has it as a value (`turn.rs`), made where the right comes from and gone with it.
 //!
 //! The layer does not know lanes: it calls the layer above through [`Schedule`].
 
@@ -31,11 +35,10 @@ mod leaf;
 mod live;
 mod name;
 mod panic;
-mod record;
 mod section;
-#[cfg(feature = "leaves")]
-mod shown;
 mod state;
+mod turn;
+mod wait_record;
 mod waker;
 
 pub use self::deadlock::Deadlock;
@@ -44,18 +47,19 @@ pub use self::id::Id;
 pub use self::leaf::Leaf;
 pub use self::name::{NameFor, TaskName, task_name};
 pub use self::panic::TaskPanic;
-pub use self::record::How;
+pub use self::wait_record::How;
 
 pub(crate) use self::cell::Cell;
 pub(crate) use self::deadlock::{Link, Named};
 pub(crate) use self::header::TaskRef;
 pub(crate) use self::join::{Abort, Join};
 pub(crate) use self::live::LiveList;
-#[cfg(all(test, colored_loom))]
-pub(crate) use self::record::Records;
-pub(crate) use self::record::{Cause, Record};
 pub(crate) use self::section::Section;
-pub(crate) use self::state::{Ended, Kept, Wants};
+pub(crate) use self::state::{Kept, Wants};
+pub(crate) use self::turn::{EndedTurn, Paused, PolledTask, Stored, TaskTurn, Unpolled};
+#[cfg(all(test, colored_loom))]
+pub(crate) use self::wait_record::WaitRecords;
+pub(crate) use self::wait_record::{Cause, WaitRecord};
 pub(crate) use self::waker::table as waker_table;
 
 use crate::kernel::queue::Node;

@@ -2,7 +2,7 @@
 //!
 //! # Records
 //!
-//! A future that returns `Pending` inside a task has a record in that task (`task/record.rs`), with or without
+//! A future that returns `Pending` inside a task has a record in that task (`task/wait_record.rs`), with or without
 //! sections. It holds the target of the wait, its kind, its place in the source, and its start. The record belongs to
 //! the task that polled the future last, and to the innermost section whose future was being polled.
 //!
@@ -25,7 +25,7 @@ pub(crate) mod room;
 use self::room::{Room, WaitId};
 use crate::kernel::lane::section::inside;
 use crate::kernel::lane::{self, BehaviorRef, LanePtr, LaneRef, current};
-use crate::kernel::task::{Abort, Cause, Deadlock, How, Record};
+use crate::kernel::task::{Abort, Cause, Deadlock, How, WaitRecord};
 use crate::sync::{Arc, arc_dyn};
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -33,7 +33,7 @@ use std::ptr::{self, NonNull};
 use std::task::Waker;
 
 /// The functions for all waits of one kind. They are called while the future cannot be dropped.
-pub(crate) struct Kind {
+pub(crate) struct WaitKind {
     /// The target of the wait, kept alive; `None` if the wait is over.
     pub(crate) target: unsafe fn(&Cause) -> Option<Target>,
     /// The waker that the future has left, for the caller to wake later.
@@ -51,7 +51,7 @@ pub(crate) enum Target {
 }
 
 /// A recorded wait; dropping it ends the record.
-pub(crate) struct Wait(NonNull<Record>);
+pub(crate) struct Wait(NonNull<WaitRecord>);
 
 // SAFETY: a record may be left on any thread; a poll of its task has the list to itself.
 unsafe impl Send for Wait {}
@@ -79,20 +79,20 @@ impl Wait {
 
     #[inline]
     fn insert(cause: Cause, is_section: bool) -> Option<Self> {
-        let (task, since) = (current::task()?, lane::noted_time()?);
-        let section = inside::get().and_then(|inside| inside.record);
-        let owner = task.as_ptr().cast::<()>();
-        let record = Record::allocate(owner, cause, section, since, is_section);
-        // SAFETY: `current::task` returns the task that this thread polls, and the record is fresh.
-        unsafe { task.insert_record(record) };
-        Some(Self(record))
+        current::with_polled(|task| {
+            let (task, since) = (task?, lane::noted_time()?);
+            let section = inside::get().and_then(|inside| inside.record);
+            let owner = task.task().as_ptr().cast::<()>();
+            let record = WaitRecord::allocate(owner, cause, section, since, is_section);
+            Some(Self(task.insert_record(record)))
+        })
     }
 
-    pub(crate) fn record(&self) -> NonNull<Record> {
+    pub(crate) fn record(&self) -> NonNull<WaitRecord> {
         self.0
     }
 
-    fn get(&self) -> &Record {
+    fn get(&self) -> &WaitRecord {
         // SAFETY: the record lives until its future removes or leaves it, which is the drop of this wait.
         unsafe { self.0.as_ref() }
     }
@@ -116,13 +116,12 @@ impl Wait {
 impl Drop for Wait {
     #[inline]
     fn drop(&mut self) {
-        match current::task().filter(|_| self.is_here()) {
-            // SAFETY: `is_here` says that this thread polls the task, in whose list the record is; this wait does not
-            // use it again.
+        current::with_polled(|task| match task.filter(|_| self.is_here()) {
+            // SAFETY: `is_here` says that the record is in the list of the task; this wait does not use it again.
             Some(task) => unsafe { task.remove_record(self.0) },
             // SAFETY: this wait is the future's half of the record, and does not use it again.
-            None => unsafe { Record::leave(self.0) },
-        }
+            None => unsafe { WaitRecord::leave(self.0) },
+        });
     }
 }
 
@@ -142,11 +141,11 @@ impl WaitSlot {
             return None;
         }
         // SAFETY: `is_here` says that this thread polls the task of the record.
-        let told = unsafe { wait.get().take_told() };
-        if told.is_some() {
+        let verdict = unsafe { wait.get().take_verdict() };
+        if verdict.is_some() {
             self.0 = None;
         }
-        told
+        verdict
     }
 
     /// Records that the future waits. Called at the end of each poll that is not ready.
@@ -176,7 +175,7 @@ impl WaitSlot {
     /// As [`record_wait`](Self::record_wait), for the lane to which the task moves when its poll ends. That lane is then the task's
     /// own.
     pub(crate) fn record_move(&mut self, how: &'static How, site: &'static Location<'static>) {
-        const OWN: &Kind = &Kind { target: |_| Some(Target::Own), waker: |_| None };
+        const OWN: &WaitKind = &WaitKind { target: |_| Some(Target::Own), waker: |_| None };
         let nothing = ptr::null();
         let cause = || Cause { how, site, kind: OWN, what: nothing, beside: nothing };
         // SAFETY: the functions of the kind `OWN` use no pointer of the cause, so there are no requirements.
@@ -191,7 +190,7 @@ impl WaitSlot {
         }
     }
 
-    pub(crate) fn record(&self) -> Option<NonNull<Record>> {
+    pub(crate) fn record(&self) -> Option<NonNull<WaitRecord>> {
         self.0.as_ref().map(Wait::record)
     }
 }
@@ -254,7 +253,7 @@ struct KindOf<R>(PhantomData<R>);
 
 impl<R: Room> KindOf<R> {
     /// The search wakes such a wait by [`Room::take_waker`].
-    const KIND: &'static Kind = &Kind { target: Self::target, waker: |_| None };
+    const KIND: &'static WaitKind = &WaitKind { target: Self::target, waker: |_| None };
 
     unsafe fn target(cause: &Cause) -> Option<Target> {
         let room: *const R = cause.what.cast();

@@ -2,8 +2,8 @@
 
 use super::doubles::{Port, Witness, gate, lane, run_beside};
 use super::{check, count};
-use crate::ext::snapshot::view::view_kept;
-use crate::kernel::lane::callback;
+use crate::ext::snapshot::view::View;
+use crate::kernel::lane::{Held, callback};
 use crate::kernel::queue::{Chain, Kind, Node};
 use crate::sync::{Arc, AtomicBool, AtomicUsize, Condvar, Mutex, Ordering};
 use loom::thread;
@@ -79,21 +79,21 @@ fn two_holders_are_found() {
     });
 }
 
-/// A push that claims a held chain breaks the chain; the assertion of the model sees it.
+/// A push that takes a held chain breaks the chain; the assertion of the model sees it.
 #[test]
 #[should_panic(expected = "held by two")]
-fn a_second_claim_is_found() {
+fn a_second_holder_is_found() {
     check(|| {
         let held = Arc::new(AtomicUsize::new(0));
         let other = Arc::clone(&held);
-        // Seeded: looks first and claims afterwards, where `Chain::try_claim` exchanges.
-        let claim = |held: &AtomicUsize| {
+        // Seeded: looks first and takes afterwards, where `Chain::try_take` exchanges.
+        let take = |held: &AtomicUsize| {
             if held.load(Ordering::Acquire) == 0 {
                 assert_eq!(held.fetch_add(1, Ordering::AcqRel), 0, "held by two");
             }
         };
-        let thread = thread::spawn(move || claim(&other));
-        claim(&held);
+        let thread = thread::spawn(move || take(&other));
+        take(&held);
         thread.join().unwrap();
     });
 }
@@ -149,8 +149,9 @@ fn a_view_without_the_right_to_run_is_found() {
         let (gate, wait) = gate();
         let join = super::doubles::spawn(&lane, wait);
         let thread = run_beside(&port);
-        // SAFETY: not sound: the task is not claimed. That is the bug.
-        let first = unsafe { view_kept(join.task(), |view| view.task_behind(None).is_some()) };
+        // SAFETY: not sound: this thread does not hold the lane. That is the bug.
+        let held = unsafe { Held::new(lane.ptr()) };
+        let first = View::of(held).task_behind(None).is_some();
         thread.join().unwrap();
         gate.open();
         port.run_all();
@@ -165,7 +166,7 @@ fn every_interleaving_is_explored() {
         let node = Node::new(Kind::Callback, 0);
         // SAFETY: the node is in no chain yet, and outlives the unlink at the end of this closure.
         let pushed = unsafe { chain.push(NonNull::from(&node)) };
-        assert_eq!(pushed, crate::kernel::queue::Pushed::Claimed);
+        assert_eq!(pushed, crate::kernel::queue::Pushed::Taken);
         assert_eq!(chain.unlink_head(), crate::kernel::queue::Unlinked::Idle);
     });
     assert_eq!(one, 1, "one thread has one interleaving");

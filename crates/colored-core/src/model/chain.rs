@@ -57,7 +57,7 @@ fn push_and_drain(shared: &Shared, nodes: &Nodes, which: &[usize]) {
     for index in which {
         // SAFETY: the node is in no chain yet, and freed only when it has been unlinked.
         match unsafe { shared.chain.push(nodes.0[*index]) } {
-            Pushed::Claimed => drain(shared, nodes),
+            Pushed::Taken => drain(shared, nodes),
             Pushed::Behind => {}
             Pushed::BehindReaders(_) => unreachable!("no reader is here"),
         }
@@ -112,7 +112,7 @@ fn rotate_against_push() {
     check(|| {
         let (shared, nodes) = shared();
         // SAFETY: the node is in no chain yet, and freed only when it has been unlinked.
-        assert_eq!(unsafe { shared.chain.push(nodes.0[0]) }, Pushed::Claimed);
+        assert_eq!(unsafe { shared.chain.push(nodes.0[0]) }, Pushed::Taken);
         let threads = [1, 2].map(|index| {
             let (shared, nodes) = (Arc::clone(&shared), Arc::clone(&nodes));
             thread::spawn(move || {
@@ -137,17 +137,17 @@ fn rotate_against_push() {
     });
 }
 
-/// Two claims with one node, against a push: one holder at a time.
+/// Two takes with one node, against a push: one holder at a time.
 /// Shows G1.
 #[test]
-fn claim_against_push() {
+fn take_against_push() {
     check(|| {
         let (shared, nodes) = shared();
         let (shared_too, nodes_too) = (Arc::clone(&shared), Arc::clone(&nodes));
         let inline = |shared: &Shared, nodes: &Nodes| {
             let own = nodes.0[2];
             // SAFETY: the node is fresh or was unlinked, and is alive to the end of the model.
-            if !unsafe { shared.chain.try_claim(own) } {
+            if !unsafe { shared.chain.try_take(own) } {
                 return;
             }
             loop {

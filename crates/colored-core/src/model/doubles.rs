@@ -163,7 +163,7 @@ where
     // SAFETY: the future is `Send`, and borrows nothing.
     let (task, join) = unsafe { Cell::allocate(future, lane, 0, false, Location::caller()) };
     // SAFETY: the task is fresh, and owns the reference to the lane.
-    unsafe { lane.push(task.cast()) };
+    unsafe { lane.push(task.node()) };
     join
 }
 

@@ -25,7 +25,7 @@ impl Shared {
     fn write(&self) {
         // SAFETY: the node is fresh, and freed only when it is out of the chain.
         let is_holder = match unsafe { self.chain.push(node(Kind::Callback)) } {
-            Pushed::Claimed => true,
+            Pushed::Taken => true,
             Pushed::Behind => false,
             Pushed::BehindReaders(readers) => self.ahead.add(readers),
         };
@@ -100,7 +100,7 @@ impl Shared {
 
     /// All is over.
     fn check(&self, writes: usize, reads: usize) {
-        assert_eq!(self.chain.tail(), Tail::Readers(0));
+        assert_eq!(self.chain.tail(), Tail::Idle);
         assert_eq!(self.witness.marks().len(), writes);
         assert_eq!(self.seen.lock().len(), reads);
     }
@@ -165,7 +165,7 @@ fn admission_against_a_reader_and_a_writer() {
     check_within(2, || {
         let shared = Shared::new();
         // SAFETY: the node is fresh, and freed only when it is out of the chain.
-        assert_eq!(unsafe { shared.chain.push(node(Kind::Callback)) }, Pushed::Claimed);
+        assert_eq!(unsafe { shared.chain.push(node(Kind::Callback)) }, Pushed::Taken);
         shared.read();
         shared.read();
         together(&shared, [Shared::read, Shared::write, Shared::hold]);
@@ -203,13 +203,13 @@ fn a_reader_that_looks_first_is_found() {
             }
             // SAFETY: the node is fresh, and freed only when it is out of the chain.
             match unsafe { shared.chain.push(node(Kind::Read)) } {
-                Pushed::Claimed => shared.hold(),
+                Pushed::Taken => shared.hold(),
                 Pushed::Behind => {}
                 Pushed::BehindReaders(_) => panic!("a reader waits for readers only"),
             }
         };
         // SAFETY: the node is fresh, and freed only when it is out of the chain.
-        assert_eq!(unsafe { shared.chain.push(node(Kind::Callback)) }, Pushed::Claimed);
+        assert_eq!(unsafe { shared.chain.push(node(Kind::Callback)) }, Pushed::Taken);
         shared.read();
         together(&shared, [Shared::hold, late]);
     });

@@ -10,7 +10,7 @@ use crate::kernel::color::Color;
 use crate::kernel::join::JoinHandle;
 use crate::kernel::sched::SchedulerHandle;
 use crate::kernel::sched::spawn_here;
-use crate::kernel::task::{Cause, How, Record, Records};
+use crate::kernel::task::{Cause, How, WaitRecord, WaitRecords};
 use crate::sync::{Arc, Mutex, UnsafeCell};
 use loom::thread;
 use std::future::poll_fn;
@@ -226,22 +226,22 @@ fn a_look_without_a_right_is_found() {
         let nothing = std::ptr::null();
         let site = Location::caller();
         let cause = Cause { how: HOW, site, kind: &(), what: nothing, beside: nothing };
-        let record = Record::allocate(nothing, cause, None, 0, false);
+        let record = WaitRecord::allocate(nothing, cause, None, 0, false);
         // The model is leaked: loom cannot unwind through its own types.
-        let list: &Shared = Box::leak(Box::new(Shared(UnsafeCell::new(Records::new()))));
+        let list: &Shared = Box::leak(Box::new(Shared(UnsafeCell::new(WaitRecords::new()))));
         // SAFETY: the list is fresh, and no other thread has it yet.
-        list.0.with_mut(|list| unsafe { (*list).insert(record) });
+        list.0.with_mut(|list| unsafe { &mut *list }.insert(record));
         let thread = thread::spawn(|| {
             // SAFETY: none: that is the bug.
-            list.0.with_mut(|list| unsafe { (*list).dissolve() });
+            list.0.with_mut(|list| unsafe { &mut *list }.dissolve());
         });
         // SAFETY: none: that is the bug.
-        let _seen = list.0.with(|list| unsafe { (*list).iter() }.count());
+        let _seen = list.0.with(|list| unsafe { &*list }.iter().count());
         thread.join().unwrap();
     });
 }
 
-struct Shared(UnsafeCell<Records>);
+struct Shared(UnsafeCell<WaitRecords>);
 
 // SAFETY: not sound; loom finds that.
 unsafe impl Sync for Shared {}

@@ -123,7 +123,7 @@ fn dump_against_retirement() {
     });
 }
 
-/// A task keeps its lane, and is woken: the dump's claim and the wake are one after the other.
+/// A task keeps its lane, and is woken: the dump's pause and the wake are one after the other.
 /// Shows G14.
 #[test]
 fn dump_against_the_wake_of_a_section() {

@@ -3,7 +3,7 @@
 use super::check;
 use super::doubles::{Wait, Witness, gate};
 use crate::kernel::queue::Node;
-use crate::kernel::task::{self, Abort, Cell, Ended, Join, Schedule, TaskRef};
+use crate::kernel::task::{self, Abort, Cell, EndedTurn, Join, Schedule, TaskRef, TaskTurn};
 use crate::sync::{Arc, Mutex};
 use loom::thread;
 use std::panic::Location;
@@ -81,7 +81,7 @@ impl Line {
         // SAFETY: the future is `Send`, and borrows nothing.
         let (task, join) = unsafe { Cell::allocate(future, self, 0, false, Location::caller()) };
         // SAFETY: the task is fresh, so this thread is the owner that may move it.
-        unsafe { self.schedule(task.cast()) };
+        unsafe { self.schedule(task.node()) };
         join
     }
 
@@ -91,16 +91,16 @@ impl Line {
         // SAFETY: a scheduled task is not complete, so the runtime's reference keeps it alive.
         let task = unsafe { TaskRef::<Self>::from_node(node) };
         // SAFETY: this thread has taken it out of the slot: it is the holder, and this is one turn.
-        let done = unsafe { task.run(false) };
-        if done {
-            // SAFETY: this thread is the holder, and `run` has stored the output.
-            unsafe { task.complete() };
-            // SAFETY: the task is complete and out of the slot, and not used again.
-            unsafe { task.release() };
-        // SAFETY: this thread is the holder since the poll, and so may move the task.
-        } else if let Ended::Reschedule = unsafe { task.end() } {
-            // SAFETY: the task was woken meanwhile, so this thread is still the owner that may move it.
-            unsafe { self.schedule(task.node()) };
+        let mut turn = unsafe { TaskTurn::new(task) };
+        if let Some(stored) = turn.run(false) {
+            turn.complete(stored);
+        }
+        // SAFETY: the task has had its turn here, and is out of the slot.
+        let ended = unsafe { EndedTurn::new(task) };
+        if let Err(ended) = ended.release()
+            && let Some(woken) = ended.end()
+        {
+            woken.schedule();
         }
         true
     }

@@ -1,35 +1,18 @@
-//! The right to run the tasks that the search examines, and the records of their waits.
+//! The records of the waits of the tasks that the search examines.
 
 use crate::kernel::lane::LanePtr;
-use crate::kernel::task::{Abort, Cause, Record, TaskRef};
-use crate::kernel::wait::{Kind, Target};
+use crate::kernel::task::{Cause, TaskRef, Unpolled, WaitRecord};
+use crate::kernel::wait::{Target, WaitKind};
 use std::ops::Deref;
 use std::ptr::NonNull;
 use std::task::Waker;
 
-/// The right to run a waiting task, for as long as the search examines it.
-pub(crate) struct Claim(Abort<LanePtr>);
-
-impl Claim {
-    /// Returns the claim, and whether the task keeps its lane.
-    pub(crate) fn of(task: &Abort<LanePtr>) -> Option<(Self, bool)> {
-        let keeps = task.task().claim()?;
-        Some((Self(task.clone()), keeps))
-    }
-}
-
-impl Drop for Claim {
-    fn drop(&mut self) {
-        // SAFETY: `of` claimed the task, and the reference keeps it.
-        unsafe { self.0.task().unclaim() };
-    }
-}
-
 /// The records of the futures of a task that no thread polls.
 pub(super) fn records(task: TaskRef<LanePtr>) -> impl Iterator<Item = Seen> {
-    // SAFETY: the callers have claimed the task, or a section that they have claimed blocks its lane.
-    let records = unsafe { task.records() };
-    records.into_iter().map(Seen).filter(|record| record.is_listed())
+    // SAFETY: the callers have paused the task, or a section that they have paused blocks its lane.
+    let records = unsafe { Unpolled::new(task) }.records();
+    let seen = records.into_iter().map(|record| Seen(NonNull::from(record)));
+    seen.filter(|record| record.is_listed())
 }
 
 pub(super) fn waits_inside(task: TaskRef<LanePtr>, section: Seen) -> impl Iterator<Item = Seen> {
@@ -38,12 +21,12 @@ pub(super) fn waits_inside(task: TaskRef<LanePtr>, section: Seen) -> impl Iterat
 
 /// A record in the list of a task that no thread polls before the search is over, so the record is not freed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Seen(pub(super) NonNull<Record>);
+pub(super) struct Seen(pub(super) NonNull<WaitRecord>);
 
 impl Deref for Seen {
-    type Target = Record;
+    type Target = WaitRecord;
 
-    fn deref(&self) -> &Record {
+    fn deref(&self) -> &WaitRecord {
         // SAFETY: no thread polls the task, so no thread frees the record.
         unsafe { self.0.as_ref() }
     }
@@ -52,7 +35,7 @@ impl Deref for Seen {
 impl Seen {
     pub(super) fn section(self) -> Option<Self> {
         // SAFETY: no thread polls the task.
-        unsafe { Record::section(&self) }.map(Self)
+        unsafe { WaitRecord::section(&self) }.map(Self)
     }
 
     pub(super) fn target(self) -> Option<Target> {
@@ -66,6 +49,6 @@ impl Seen {
     }
 }
 
-fn kind(cause: &Cause) -> &'static Kind {
+fn kind(cause: &Cause) -> &'static WaitKind {
     cause.kind.downcast_ref().expect("a wait has a kind")
 }

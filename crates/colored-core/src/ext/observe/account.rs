@@ -7,8 +7,8 @@ use super::times::Phase;
 use crate::ext::meter::Level;
 use crate::ext::trace::{Event, Record};
 use crate::kernel::lane::{ReadyLane, current};
+use crate::kernel::sched::coarse_clock::CoarseClock;
 use crate::kernel::sched::local::Local;
-use crate::kernel::sched::pace::Pace;
 
 /// A worker's present phase.
 #[derive(Debug, Default)]
@@ -27,41 +27,41 @@ pub(crate) fn level(local: &Local) -> Level {
 impl Account {
     /// Begins a phase that is told apart only while the scheduler records.
     #[inline]
-    pub(crate) fn enter(&mut self, phase: Phase, pace: &mut Pace, local: &Local) {
+    pub(crate) fn enter(&mut self, phase: Phase, clock: &mut CoarseClock, local: &Local) {
         if self.phase != phase && level(local) != Level::Off {
-            self.begin(phase, pace, local);
+            self.begin(phase, clock, local);
         }
     }
 
     /// Begins the phase of a sleep.
-    pub(crate) fn begin_sleep(&mut self, pace: &mut Pace, local: &Local) {
-        self.begin(Phase::Parked, pace, local);
+    pub(crate) fn begin_sleep(&mut self, clock: &mut CoarseClock, local: &Local) {
+        self.begin(Phase::Parked, clock, local);
     }
 
     /// Ends the phase of a sleep.
-    pub(crate) fn end_sleep(&mut self, pace: &mut Pace, local: &Local) {
+    pub(crate) fn end_sleep(&mut self, clock: &mut CoarseClock, local: &Local) {
         let recorded = level(local) != Level::Off;
-        self.begin(if recorded { Phase::Io } else { Phase::Run }, pace, local);
+        self.begin(if recorded { Phase::Io } else { Phase::Run }, clock, local);
     }
 
     /// Counts events that the worker is about to hand out.
     #[inline]
-    pub(crate) fn count_events(&mut self, events: usize, pace: &mut Pace, local: &Local) {
+    pub(crate) fn count_events(&mut self, events: usize, clock: &mut CoarseClock, local: &Local) {
         if events > 0 && level(local) != Level::Off {
-            self.enter(Phase::Io, pace, local);
+            self.enter(Phase::Io, clock, local);
             let events = u32::try_from(events).unwrap_or(u32::MAX);
             self.events = self.events.saturating_add(events);
         }
     }
 
-    fn begin(&mut self, phase: Phase, pace: &mut Pace, local: &Local) {
-        pace.look(local.scheduler());
-        let now = pace.now;
+    fn begin(&mut self, phase: Phase, clock: &mut CoarseClock, local: &Local) {
+        clock.look(local.scheduler());
+        let now = clock.now;
         local.note(now);
         local.remote().tasks.add_completed(current::take_completed());
         let events = self.events;
         *self = Self { phase, events: 0 };
-        pace.charged = now;
+        clock.charged = now;
         match local.remote().slot.times.begin(phase, now) {
             Some((Phase::Parked, slept)) => record(local, now, || Event::Parked { slept }),
             Some((Phase::Io, took)) => record(local, now, || Event::Io { took, events }),

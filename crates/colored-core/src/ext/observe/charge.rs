@@ -2,23 +2,23 @@
 
 use super::profile::{CHARGED_NANOS, Site};
 use crate::kernel::lane::current;
-use crate::kernel::sched::pace::Pace;
+use crate::kernel::sched::coarse_clock::CoarseClock;
 use crate::kernel::sched::remote::Remote;
 
 /// Called after each look at the clock: counts completed tasks, and charges the time if enough has passed.
-pub(crate) fn if_due(remote: &Remote, pace: &mut Pace, by_color: bool) {
+pub(crate) fn if_due(remote: &Remote, clock: &mut CoarseClock, by_color: bool) {
     remote.tasks.add_completed(current::take_completed());
-    if pace.now - pace.charged >= CHARGED_NANOS {
-        charge(remote, pace, by_color);
+    if clock.now - clock.charged >= CHARGED_NANOS {
+        charge(remote, clock, by_color);
     }
 }
 
 /// Charges the time since the last charge to what has just run: to the place of its spawn and, if `by_color`, to its
 /// color.
 #[cold]
-fn charge(remote: &Remote, pace: &mut Pace, by_color: bool) {
-    let time = pace.now - pace.charged;
-    pace.charged = pace.now;
+fn charge(remote: &Remote, clock: &mut CoarseClock, by_color: bool) {
+    let time = clock.now - clock.charged;
+    clock.charged = clock.now;
     let spawned = remote.running.task().map(|(_, spawned)| spawned);
     let color = remote.running.color();
     let site = Site { spawned, is_default: color.is_default() };

@@ -69,7 +69,7 @@ pub(super) fn recorded_now(lane: &Lane) -> Option<At> {
 }
 
 fn meter(lane: &Lane) -> &Meter {
-    lane.slot.meter.get_or_make()
+    lane.slot.meter_or_make()
 }
 
 /// A task is about to be scheduled: it has been woken, perhaps by the task that this thread polls.
@@ -119,9 +119,9 @@ fn record_kept(lane: &Lane, kept: u64) {
     lane.port().record(Level::Slices, Event::Kept { color: lane.color(), kept });
 }
 
-/// A node has been taken out, and has its turn.
+/// The wait of a node whose push was counted is over.
 #[cold]
-pub(crate) fn admitted(lane: &Lane) {
+pub(crate) fn entered(lane: &Lane) {
     meter(lane).record_turn(lane.port().noted_time());
 }
 
@@ -254,13 +254,13 @@ pub(crate) fn turn_ends(
 impl Lane {
     /// What has been recorded of the lane, if something has; with `at`, up to that time.
     pub(crate) fn usage(&self, at: Option<At>) -> Option<Usage> {
-        let meter = self.slot.meter.get()?;
+        let meter = self.slot.meter()?;
         Some(at.map_or_else(|| meter.usage(), |at| meter.usage_until(at)))
     }
 
     /// Forgets what has been recorded, and returns it. No thread uses the lane.
     #[inline]
     pub(crate) fn take_usage(&mut self) -> Option<Usage> {
-        self.slot.meter.get_mut()?.reset()
+        self.slot.meter_mut()?.reset()
     }
 }

@@ -8,8 +8,8 @@ use crate::ext::meter::{At, Level};
 use crate::ext::trace::{Event, Record};
 use crate::kernel::color::Color;
 use crate::kernel::lane::{POLL_WEIGHT, ReadyLane, Runner, Slice};
+use crate::kernel::sched::coarse_clock::CoarseClock;
 use crate::kernel::sched::local::Local;
-use crate::kernel::sched::pace::Pace;
 use crate::kernel::sched::worker::runner::SliceRunner;
 use crate::kernel::task::{Id, Named};
 
@@ -18,12 +18,16 @@ pub(crate) struct Listening(pub(super) Level);
 
 /// A slice begins. Some if it is recorded.
 #[inline]
-pub(crate) fn begin(account: &mut Account, pace: &mut Pace, local: &Local) -> Option<Listening> {
+pub(crate) fn begin(
+    account: &mut Account,
+    clock: &mut CoarseClock,
+    local: &Local,
+) -> Option<Listening> {
     let level = level(local);
     if level == Level::Off {
         return None;
     }
-    account.enter(Phase::Run, pace, local);
+    account.enter(Phase::Run, clock, local);
     Some(Listening(level))
 }
 
@@ -65,19 +69,19 @@ impl<'a, 's> RecordedSlice<'a, 's> {
 
     /// The slice is over.
     fn end(self) {
-        let ran = self.slice.pace.now.saturating_sub(self.slice.start);
+        let ran = self.slice.clock.now.saturating_sub(self.slice.start);
         let (color, queued, polls) = (self.color, self.queued, self.slice.polls);
         self.record(Event::Slice { color, ran, queued, polls });
     }
 
     fn record(&self, event: Event) {
-        self.slice.remote.slot.ring.push(Record { nanos: self.slice.pace.now, event });
+        self.slice.remote.slot.ring.push(Record { nanos: self.slice.clock.now, event });
     }
 
     /// A turn is over. The runner has looked at the clock at its end.
     fn record_poll(&mut self) {
-        let ran = self.slice.pace.now.saturating_sub(self.turn);
-        self.turn = self.slice.pace.now;
+        let ran = self.slice.clock.now.saturating_sub(self.turn);
+        self.turn = self.slice.clock.now;
         if let Some((task, _)) = self.slice.remote.running.task() {
             self.record(Event::Poll { task, ran });
         }
@@ -101,12 +105,12 @@ impl Runner for RecordedSlice<'_, '_> {
         let slice = &mut self.slice;
         slice.polls += 1;
         slice.left -= weight;
-        if slice.pace.tick(slice.scheduler) {
-            self.local.note(slice.pace.now);
-            if_due(slice.remote, slice.pace, false);
+        if slice.clock.tick(slice.scheduler) {
+            self.local.note(slice.clock.now);
+            if_due(slice.remote, slice.clock, false);
         }
         let slice = &self.slice;
-        slice.left > 0 && slice.pace.now - slice.start < slice.max_nanos
+        slice.left > 0 && slice.clock.now - slice.start < slice.max_nanos
     }
 
     fn listener(&mut self) -> Option<&mut dyn SliceListener> {
@@ -117,13 +121,13 @@ impl Runner for RecordedSlice<'_, '_> {
 impl SliceListener for RecordedSlice<'_, '_> {
     fn look(&mut self) -> At {
         let slice = &mut self.slice;
-        slice.pace.look(slice.scheduler);
-        self.local.note(slice.pace.now);
-        slice.scheduler.common.slot.switch.at(slice.pace.now)
+        slice.clock.look(slice.scheduler);
+        self.local.note(slice.clock.now);
+        slice.scheduler.common.slot.switch.at(slice.clock.now)
     }
 
     fn last(&self) -> At {
-        self.slice.scheduler.common.slot.switch.at(self.slice.pace.now)
+        self.slice.scheduler.common.slot.switch.at(self.slice.clock.now)
     }
 
     fn begin(&mut self) -> At {
@@ -137,7 +141,7 @@ impl SliceListener for RecordedSlice<'_, '_> {
 
     fn queued(&mut self, nanos: u64) {
         self.queued = nanos;
-        self.turn = self.slice.pace.now;
+        self.turn = self.slice.clock.now;
     }
 
     fn turn_ends(&mut self) {

@@ -6,7 +6,7 @@ use crate::kernel::color::Color;
 use crate::kernel::lane::LanePtr;
 use crate::kernel::lane::current;
 use crate::kernel::sched::RunningSlice;
-use crate::kernel::task::{Abort, Id, Leaf, TaskRef};
+use crate::kernel::task::{Abort, Id, Leaf, TaskRef, Unpolled};
 use crate::sync::{AtomicBool, Mutex};
 use std::collections::{HashMap, HashSet};
 use std::panic::Location;
@@ -74,7 +74,7 @@ pub struct Sheet {
 
 /// How far a lane has been written down that takes more than one page.
 #[derive(Default)]
-pub(crate) struct Place {
+pub(crate) struct Progress {
     /// The tasks of the last page, the last one at the end. Some may have left the list since.
     trail: Vec<Abort<LanePtr>>,
     /// All tasks so far, if there have been more than a page: the way back may lead over some of them.
@@ -94,7 +94,7 @@ pub(crate) struct Requests {
     /// Which dump it is. A page that is handed in late, for a dump that is over, is thrown away.
     pub(crate) dump: u64,
     /// How far each lane has been written down; `None` while its next page is being written.
-    pub(crate) places: HashMap<LanePtr, Option<Place>>,
+    pub(crate) places: HashMap<LanePtr, Option<Progress>>,
     pub(crate) sheet: Sheet,
 }
 
@@ -129,7 +129,7 @@ impl Sheet {
 
     /// Sorts the tasks by color, takes out those that are there twice, because they hopped during the dump, and marks
     /// those that run, or adds them.
-    pub(crate) fn settle<'a>(&mut self, running: impl Iterator<Item = &'a RunningSlice>) {
+    pub(crate) fn finish<'a>(&mut self, running: impl Iterator<Item = &'a RunningSlice>) {
         self.tasks.sort_unstable_by_key(|task| (task.color, task.id));
         let mut ids: Vec<_> = self.tasks.iter().map(|task| task.id).collect();
         ids.sort_unstable();
@@ -158,7 +158,7 @@ impl Sheet {
     }
 
     /// Writes down the next page of a lane; true if it is the last one.
-    pub(crate) fn write(&mut self, view: View<'_>, place: &mut Place, now: u64) -> bool {
+    pub(crate) fn write(&mut self, view: View<'_>, place: &mut Progress, now: u64) -> bool {
         // The last task of the last page that is still there. Without one the list is gone through from its begin.
         let mut last = None;
         while let Some(task) = place.trail.pop() {
@@ -202,15 +202,15 @@ impl Sheet {
     fn add(&mut self, view: View<'_>, task: TaskRef<LanePtr>, now: u64) {
         let begin = self.waits.len() as u32;
         // SAFETY: this thread has the right to run the lane of the task, so no other thread polls it.
-        unsafe { each_wait_of(task, |wait| self.waits.push(wait)) };
+        let unpolled = unsafe { Unpolled::new(task) };
+        each_wait_of(&unpolled, |wait| self.waits.push(wait));
         let state = match () {
             () if current::task() == Some(task) => StateSeen::Running,
             () if view.is_waiting(task) => StateSeen::Waiting,
             () => StateSeen::Queued,
         };
-        // SAFETY: as above.
         #[cfg(feature = "leaves")]
-        let leaf = unsafe { task.leaf(now) };
+        let leaf = unpolled.leaf(now);
         #[cfg(not(feature = "leaves"))]
         let (leaf, _now) = (None, now);
         let waits = (begin, self.waits.len() as u32);

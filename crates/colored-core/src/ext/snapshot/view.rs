@@ -10,15 +10,15 @@
 //! |---|---|---|
 //! | idle | the thread that dumps | the lane's own node, as for an inline call ([`LaneRef::view_idle`]) |
 //! | queued or running | the holder, at the begin of its next slice | it runs the slice ([`Dispatch::show`](crate::kernel::lane::Dispatch::show)) |
-//! | parked | the thread that dumps | it has claimed the task that keeps the lane ([`view_kept`]) |
+//! | parked | the thread that dumps | it has paused the task that keeps the lane ([`view_kept`]) |
 //! | running on the thread that dumps | that thread, from inside a turn | its own hold ([`LaneRef::view_own`]) |
 //!
 //! So exclusion (G1) is as for an inline call; the order (G2) too: a node that is pushed during the view of an idle lane
 //! stands behind the lane's own node, and the end of the view hands the lane on with that node at its head. A view
 //! looks at a page of tasks, and so delays the lane for some 50 µs at most (G7). The lane is taken out of no queue.
 //!
-//! A lane that is not idle is asked by a flag (`asked`). The flag is a hint: it says that the scheduler has a request,
-//! which the holder takes out under a lock. The thread that dumps also tries the lane again and again, so a flag that is
+//! A lane that is not idle is asked by a bit in its slot ([`LaneSlot::ask`](crate::hooks::slots::LaneSlot::ask)). The bit is a hint: it says that the scheduler has a request,
+//! which the holder takes out under a lock. The thread that dumps also tries the lane again and again, so a bit that is
 //! seen late, or never, delays the dump only.
 
 use crate::kernel::color::Color;
@@ -26,15 +26,15 @@ use crate::kernel::lane::base::{Held, LanePtr};
 use crate::kernel::lane::refs::LaneRef;
 use crate::kernel::lane::try_take::try_take;
 use crate::kernel::queue::{Kind, Node};
-use crate::kernel::task::TaskRef;
+use crate::kernel::task::{Paused, TaskRef};
 use std::ptr::NonNull;
 
 /// A lane that this thread has the right to run, between two turns or inside one of its own.
 #[derive(Clone, Copy)]
 pub(crate) struct View<'a> {
     lane: Held<'a>,
-    /// The task that keeps the lane, which the visitor has claimed: it waits, although the claim makes it look scheduled.
-    claimed: Option<TaskRef<LanePtr>>,
+    /// The task that keeps the lane, which the visitor has paused: it waits, although that makes it look scheduled.
+    paused: Option<TaskRef<LanePtr>>,
 }
 
 /// The work that is scheduled in a lane.
@@ -73,22 +73,21 @@ impl LaneRef {
     }
 }
 
-/// Calls `f` with the lane of a task that keeps it. `f` runs no code of the program.
-///
-/// # Safety
-///
-/// The caller has claimed the task, found that it keeps its lane, and gives the claim back after the call.
-pub(crate) unsafe fn view_kept<R>(task: TaskRef<LanePtr>, f: impl FnOnce(View<'_>) -> R) -> R {
-    let ptr = task.lane();
-    // SAFETY: the right to run a kept lane goes with the right to move its task, which the caller has claimed; the
-    // task's node is in the chain, and keeps the lane.
-    let lane = unsafe { Held::new(ptr) };
-    f(View { claimed: Some(task), ..View::of(lane) })
+/// Calls `f` with the lane of a paused task, if the task keeps it. `f` runs no code of the program.
+pub(crate) fn view_kept<R>(paused: &Paused<LanePtr>, f: impl FnOnce(View<'_>) -> R) -> Option<R> {
+    if !paused.keeps_lane() {
+        return None;
+    }
+    let task = paused.task();
+    // SAFETY: the right to run a kept lane goes with the right to move its task, which is paused up to the end of this
+    // call; the task's node is in the chain, and keeps the lane.
+    let lane = unsafe { Held::new(task.lane()) };
+    Some(f(View { paused: Some(task), ..View::of(lane) }))
 }
 
 impl<'a> View<'a> {
     pub(crate) fn of(lane: Held<'a>) -> Self {
-        Self { lane, claimed: None }
+        Self { lane, paused: None }
     }
 
     /// The lane's address, to compare it.
@@ -101,12 +100,12 @@ impl<'a> View<'a> {
     }
 
     pub(crate) fn ask(self, asked: bool) {
-        self.lane.ask(asked);
+        self.lane.slot.ask(asked);
     }
 
     /// Whether the task, one of this lane, waits to be woken.
     pub(crate) fn is_waiting(self, task: TaskRef<LanePtr>) -> bool {
-        task.is_waiting() || self.claimed == Some(task)
+        task.is_waiting() || self.paused == Some(task)
     }
 
     /// Whether the task is on the lane's list of tasks that have been polled and are not complete.

@@ -2,8 +2,8 @@
 
 use crate::kernel::color::Color;
 use crate::kernel::lane::LanePtr;
-use crate::kernel::task::{Cause, Id, Named, Record, TaskRef};
-use crate::kernel::wait::{Kind, Target};
+use crate::kernel::task::{Cause, Id, Named, Unpolled, WaitRecord};
+use crate::kernel::wait::{Target, WaitKind};
 use std::panic::Location;
 
 /// A wait of a task, or a section that it is in.
@@ -45,23 +45,15 @@ pub enum TargetSeen {
 }
 
 /// Calls `f` for each wait and each section of a task, the oldest first.
-///
-/// # Safety
-///
-/// No other thread polls the task meanwhile.
-pub(crate) unsafe fn each_wait_of(task: TaskRef<LanePtr>, mut f: impl FnMut(WaitSeen)) {
-    // SAFETY: the caller promises that no other thread polls the task, and this one runs no code of the task.
-    let records = unsafe { task.records() };
-    for record in records.into_iter().rev() {
-        // SAFETY: only polls of the task, and its end, free a record that is in the list.
-        let record = unsafe { record.as_ref() };
+pub(crate) fn each_wait_of(task: &Unpolled<'_, LanePtr>, mut f: impl FnMut(WaitSeen)) {
+    for record in task.records().into_iter().rev() {
         if record.is_listed() {
             f(seen(record));
         }
     }
 }
 
-fn seen(record: &Record) -> WaitSeen {
+fn seen(record: &WaitRecord) -> WaitSeen {
     let &Cause { how, site, .. } = record.cause();
     let target = if record.is_section() {
         TargetSeen::Section
@@ -73,7 +65,7 @@ fn seen(record: &Record) -> WaitSeen {
 
 /// The record of the cause is pinned.
 fn target_of(cause: &Cause) -> TargetSeen {
-    let kind: &Kind = cause.kind.downcast_ref().expect("a wait has a kind");
+    let kind: &WaitKind = cause.kind.downcast_ref().expect("a wait has a kind");
     // SAFETY: the record is pinned, so the future that made the cause for this kind is not dropped meanwhile.
     match unsafe { (kind.target)(cause) } {
         None => TargetSeen::Over,

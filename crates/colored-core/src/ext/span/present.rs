@@ -35,17 +35,17 @@ struct Inside {
 thread_slot!(static INSIDE: Cell<Option<Inside>> = Cell::new(None));
 
 /// The time in which this thread polls a task with a span, or runs a closure for one.
-struct Stay {
+struct EnteredSpan {
     outer: Option<Inside>,
 }
 
-impl Stay {
+impl EnteredSpan {
     fn begin(inside: Option<Inside>) -> Self {
         Self { outer: INSIDE.replace(inside) }
     }
 }
 
-impl Drop for Stay {
+impl Drop for EnteredSpan {
     fn drop(&mut self) {
         INSIDE.set(self.outer);
     }
@@ -159,7 +159,7 @@ impl<F: Future> Future for Spanned<F> {
         }
         let parent = *this.parent;
         let own = span.id().map(|id| id.into_non_zero_u64());
-        let _stay = Stay::begin(own.map(|own| Inside { own, parent }));
+        let _entered = EnteredSpan::begin(own.map(|own| Inside { own, parent }));
         this.future.poll(cx)
     }
 }
@@ -174,7 +174,7 @@ impl Carried {
 
     pub(crate) fn within<R>(&self, f: impl FnOnce() -> R) -> R {
         let Some((span, inside)) = &self.0 else { return f() };
-        let _stay = Stay::begin(Some(*inside));
+        let _entered = EnteredSpan::begin(Some(*inside));
         span.in_scope(f)
     }
 }

@@ -63,10 +63,10 @@ impl<F, R> Queued<F, R> {
         waker: &Waker,
         turn: impl FnOnce() -> Option<AwaitedTurn>,
     ) -> Poll<Result<Outcome<R>, CallError>> {
-        let told = self.wait.begin_poll();
+        let verdict = self.wait.begin_poll();
         let slot = self.slot.as_ref().expect("it has no outcome yet");
         let polled = slot.poll(waker).map_or(Poll::Pending, Poll::Ready);
-        match (polled, told) {
+        match (polled, verdict) {
             (Poll::Ready(outcome), _) => {
                 self.wait.end();
                 self.slot = None;
@@ -110,7 +110,7 @@ impl<F, R> RemoteCall<F, R> {
         if let Some(slot) = self.0.take()
             && let Some(f) = slot.begin()
         {
-            slot.settle(slot.run(|| run(f)));
+            slot.finish_and_wake(slot.run(|| run(f)));
         }
     }
 }
@@ -121,7 +121,7 @@ impl<F, R> Drop for RemoteCall<F, R> {
             && let Some(f) = slot.begin()
         {
             contain(|| drop(f));
-            slot.settle(Outcome::Cancelled);
+            slot.finish_and_wake(Outcome::Cancelled);
         }
     }
 }

@@ -232,7 +232,7 @@ where
     fn cancel(&mut self) {
         if let Some(f) = self.f.take() {
             contain(|| drop(f));
-            self.slot.settle(Outcome::Cancelled);
+            self.slot.finish_and_wake(Outcome::Cancelled);
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::hooks::Carried;
 use crate::kernel::contain::contain;
 use crate::kernel::lane::{LanePtr, LaneRef};
 use crate::kernel::task::{Cause, Schedule};
-use crate::kernel::wait::{AwaitedTurn, Kind, Target};
+use crate::kernel::wait::{AwaitedTurn, Target, WaitKind};
 use crate::sync::{Mutex, MutexGuard};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -63,7 +63,7 @@ impl<R> Outcome<Result<R, InUse>> {
 
 impl<F, R> Slot<F, R> {
     /// The functions that find the target of a wait for a slot: the lane beside the slot in the [`Cause`].
-    pub(super) const KIND: &Kind = &Kind { target: Self::target, waker: Self::waker };
+    pub(super) const KIND: &WaitKind = &WaitKind { target: Self::target, waker: Self::waker };
 
     pub(super) fn new(f: F, waker: Waker) -> Self {
         Self { state: Mutex::new(SlotState::Waiting(f, waker)), span: Carried::from_here() }
@@ -169,7 +169,7 @@ impl<F, R> Slot<F, R> {
     }
 
     /// Stores the outcome of the closure, and wakes its waiter.
-    pub(super) fn settle(&self, outcome: Outcome<R>) {
+    pub(super) fn finish_and_wake(&self, outcome: Outcome<R>) {
         if let Some(waker) = self.finish(outcome) {
             contain(|| waker.wake());
         }

@@ -4,7 +4,7 @@
 
 use crate::hooks::slots::{LaneSlot, Listen, SchedulerSlot};
 use crate::kernel::color::{Color, ColorKind};
-use crate::kernel::lane::behavior::order::ClaimLocks;
+use crate::kernel::lane::behavior::claim_locks::ClaimLocks;
 use crate::kernel::lane::count::Count;
 use crate::kernel::lane::priority::{Priority, PriorityWord};
 use crate::kernel::lane::section::parked::{Holds, ParkedSections, SectionKey};
@@ -33,8 +33,6 @@ pub(crate) struct Lane {
     pub(crate) home: AtomicU16,
     /// Whether a thread spins until no reader is inside ([`try_take`](super::try_take)). A hint.
     pub(crate) wished: AtomicBool,
-    /// Whether a dump asks the holder to show the lane ([`snapshot`](crate::ext::snapshot)). A hint.
-    pub(crate) asked: AtomicBool,
     /// The queue by class in which it is, or was last ([`priority`](super::priority)).
     pub(crate) class_place: AtomicU16,
     /// How many readers the node at the head waits for ([`readers`](super::readers)).
@@ -89,12 +87,11 @@ impl Lane {
             kind: color.kind(),
             home: AtomicU16::new(0),
             wished: AtomicBool::new(false),
-            asked: AtomicBool::new(false),
             class_place: AtomicU16::new(0),
             readers: ReaderCount::new(),
             priority: PriorityWord::new(),
             number: color.number(),
-            slot: LaneSlot::default(),
+            slot: LaneSlot::new(),
             inline: Node::new(Kind::Inline, 0),
         }
     }
@@ -157,18 +154,6 @@ impl Lane {
 
     pub(crate) fn is_published(&self) -> bool {
         self.refs.is_published()
-    }
-
-    /// Asks the holder to [show](Dispatch::show) the lane when its next slice begins.
-    pub(crate) fn ask(&self, asked: bool) {
-        // Ordering: a hint (`snapshot.rs`).
-        self.asked.store(asked, Ordering::Relaxed);
-    }
-
-    #[inline]
-    pub(crate) fn is_asked(&self) -> bool {
-        // Ordering: as in `ask`.
-        self.asked.load(Ordering::Relaxed)
     }
 
     /// Ensures that look-ups, and a shutdown, find the lane, to which `lane` points. Holder only.
@@ -346,7 +331,7 @@ pub(crate) trait Dispatch: Listen + Any + Send + Sync {
     /// A task has panicked, on this thread.
     fn panicked(&self, panic: &TaskPanic<'_>);
 
-    /// A slice of a lane begins, which was [asked](Lane::ask) to be shown. The holder calls this.
+    /// A slice of a lane begins, which was [asked](LaneSlot::ask) to be shown. The holder calls this.
     fn show(&self, lane: Held<'_>);
 }
 

@@ -7,7 +7,7 @@
 //! gives all lanes back: the claims have had their turns.
 //!
 //! So a behavior waits as nodes of chains, never as a thread, and a node behind a claim waits as behind any other node.
-//! A fixed order, not a timeout, keeps two behaviors from waiting for each other: [`order`].
+//! A fixed order, not a timeout, keeps two behaviors from waiting for each other: [`claim_locks`].
 //!
 //! # Pending work
 //!
@@ -23,8 +23,8 @@
 //! No behavior is made if all lanes are idle ([`request`]), nor for one lane that is wanted exclusively: there the
 //! closure is a [`callback`].
 
+pub(crate) mod claim_locks;
 pub(in crate::kernel::lane) mod line;
-pub(crate) mod order;
 pub(crate) mod request;
 
 use crate::hooks::{self, Acts, InlineCall};
@@ -244,7 +244,7 @@ pub(crate) unsafe fn enqueue(behavior: &BehaviorRef) -> bool {
             Mode::Shared => unsafe { lane.enter_or_push(node) },
         };
         if is_granted {
-            hooks::admitted(lane, claim.waiting.node());
+            hooks::entered(lane, claim.waiting.node());
             hooks::taken(lane);
             claim.set_owned();
             granted += 1;
@@ -254,7 +254,7 @@ pub(crate) unsafe fn enqueue(behavior: &BehaviorRef) -> bool {
     let urgent = claims.iter().filter(|claim| claim.waiting.is_urgent());
     urgent.for_each(|claim| claim.lane().raise());
     let acts = Acts::push(claims.iter().map(Claim::lane));
-    order::as_one_step(claims.iter().map(Claim::claim_lock), || claims.iter().for_each(push));
+    claim_locks::as_one_step(claims.iter().map(Claim::claim_lock), || claims.iter().for_each(push));
     acts.end();
     // SAFETY: the granted lanes were pushed just now, and this thread's own count is among them.
     let complete = unsafe { take(behavior.address(), granted) };
@@ -282,7 +282,7 @@ impl Complete {
         // SAFETY: as above.
         unsafe { call.end(exclusive()) };
         if let Some(hold) = hold {
-            hold.settle();
+            hold.count_refs();
         }
         for claim in behavior.claims() {
             let Request { lane, mode } = claim.want;
@@ -312,7 +312,7 @@ impl Complete {
 #[cold]
 pub(in crate::kernel::lane) fn grant(turn: &Turn<'_>) -> AfterTurn {
     debug_assert_eq!(turn.head.kind, Kind::Claim);
-    turn.hold.settle();
+    turn.hold.count_refs();
     hooks::taken(&turn.lane());
     // SAFETY: the claim is at the head of the chain, and its reference keeps the behavior and the claim.
     let claim = unsafe { turn.head.node.cast::<Claim>().as_ref() };
@@ -322,7 +322,7 @@ pub(in crate::kernel::lane) fn grant(turn: &Turn<'_>) -> AfterTurn {
     let Some(complete) = (unsafe { take(behavior, 1) }) else { return AfterTurn::LaneGone };
     if let Some(waker) = complete.run(Some(turn.hold.ptr()), turn.closing) {
         // The lanes that the behavior has given back come first, or their lines would never end.
-        current::wake_behind(waker);
+        current::wake_last(waker);
     }
     AfterTurn::Unlink
 }
@@ -370,7 +370,7 @@ impl Posted {
     fn finish(&mut self, cancel: bool) {
         let Some(complete) = self.0.take() else { return };
         if let Some(waker) = complete.run(None, cancel) {
-            current::wake_behind(waker);
+            current::wake_last(waker);
         }
     }
 }

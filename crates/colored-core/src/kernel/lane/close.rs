@@ -1,6 +1,6 @@
 //! The waiting tasks of a lane: found and aborted at shutdown.
 
-use crate::kernel::lane::base::{Held, Inner};
+use crate::kernel::lane::base::Held;
 use crate::kernel::lane::callback;
 use crate::kernel::lane::refs::LaneRef;
 
@@ -31,13 +31,8 @@ impl Held<'_> {
     /// to the lane, but does not run it.
     #[cold]
     fn abort_waiting(self) {
-        // SAFETY: this thread holds the lane, whose list this is.
-        self.inner(|inner| unsafe { inner.live.reverse() });
-        let next = |inner: &mut Inner| {
-            // SAFETY: this thread holds the lane, whose list this is.
-            unsafe { inner.live.pop() }
-        };
-        while let Some(task) = self.inner(next) {
+        self.inner(|inner| inner.live.reverse());
+        while let Some(task) = self.inner(|inner| inner.live.pop()) {
             task.abort();
         }
     }

@@ -7,7 +7,7 @@ pub use self::nesting::{Closure, Nesting};
 use crate::kernel::color::Color;
 use crate::kernel::contain::contain;
 use crate::kernel::lane::base::{Lane, LanePtr};
-use crate::kernel::task::{Abort, Id, TaskRef};
+use crate::kernel::task::{Abort, Id, PolledTask, Stored, TaskRef, TaskTurn};
 use crate::sync::thread_slot;
 use std::cell::Cell;
 use std::task::Waker;
@@ -21,8 +21,8 @@ pub(crate) struct Current {
     hop: Cell<Option<LanePtr>>,
     /// The task wants to run again.
     yielded: Cell<bool>,
-    /// Lanes that become runnable here run behind the others ([`wake_behind`]).
-    behind: Cell<bool>,
+    /// Lanes that become runnable here run behind the others ([`wake_last`]).
+    wakes_last: Cell<bool>,
     /// Tasks that have completed on this thread and are not counted yet.
     completed: Cell<u32>,
     /// The task whose poll is over, and which wakes others or itself, while that is recorded.
@@ -37,7 +37,7 @@ thread_slot!(static CURRENT: Current = Current {
     owed: Cell::new(0),
     hop: Cell::new(None),
     yielded: Cell::new(false),
-    behind: Cell::new(false),
+    wakes_last: Cell::new(false),
     completed: Cell::new(0),
     completing: Cell::new(None),
     closures: Cell::new(0),
@@ -83,7 +83,7 @@ impl Hold {
         CURRENT.with(|current| current.owed.set(current.owed.get() + refs));
     }
 
-    /// Ends the hold. The caller still settles the owed references.
+    /// Ends the hold. The caller still [counts](Self::count_refs) the owed references.
     pub(crate) fn end(&self) {
         CURRENT.with(|current| current.lane.set(None));
     }
@@ -109,16 +109,23 @@ pub(crate) struct Asked {
     pub(crate) yielded: bool,
 }
 
-/// Runs the poll of `task` as the current task.
+/// Polls the task of `turn`, or drops its future if `cancel`, as the current task.
 #[inline]
-pub(crate) fn polling<R>(task: TaskRef<LanePtr>, poll: impl FnOnce() -> R) -> (R, Asked) {
-    CURRENT.with(|current| current.task.set(Some(task)));
-    let result = poll();
+pub(crate) fn poll(turn: &mut TaskTurn<'_, LanePtr>, cancel: bool) -> (Option<Stored>, Asked) {
+    CURRENT.with(|current| current.task.set(Some(turn.task())));
+    let stored = turn.run(cancel);
     let asked = CURRENT.with(|current| {
         current.task.set(None);
         Asked { hop: current.hop.take(), yielded: current.yielded.take() }
     });
-    (result, asked)
+    (stored, asked)
+}
+
+/// Calls `f` with the right to the poll that this thread is inside.
+#[inline]
+pub(crate) fn with_polled<R>(f: impl FnOnce(Option<PolledTask<'_, LanePtr>>) -> R) -> R {
+    // SAFETY: only `poll` sets the task, for the time of a poll that is further up the stack than `f`.
+    f(task().map(|task| unsafe { PolledTask::new(task) }))
 }
 
 /// Sets the task whose poll is over and which this thread ends, and returns the one before.
@@ -141,16 +148,16 @@ pub(crate) fn count_completed() {
 }
 
 /// Wakes a task that has waited in a line: on a worker, the tasks that are runnable here come before it.
-pub(crate) fn wake_behind(waker: Waker) {
-    let before = CURRENT.with(|current| current.behind.replace(true));
+pub(crate) fn wake_last(waker: Waker) {
+    let before = CURRENT.with(|current| current.wakes_last.replace(true));
     contain(|| waker.wake());
-    CURRENT.with(|current| current.behind.set(before));
+    CURRENT.with(|current| current.wakes_last.set(before));
 }
 
-/// Whether this thread is inside [`wake_behind`].
+/// Whether this thread is inside [`wake_last`].
 #[inline]
-pub(crate) fn is_waking_behind() -> bool {
-    CURRENT.with(|current| current.behind.get())
+pub(crate) fn is_waking_last() -> bool {
+    CURRENT.with(|current| current.wakes_last.get())
 }
 
 /// How many tasks have completed in slices of this thread since the last call.

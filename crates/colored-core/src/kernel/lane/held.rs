@@ -5,7 +5,7 @@ use crate::kernel::color::Color;
 use crate::kernel::lane::base::{AfterTurn, Held, Inner, LanePtr};
 use crate::kernel::lane::current::{self, Hold};
 use crate::kernel::queue::{Kind, Node};
-use crate::kernel::task::TaskRef;
+use crate::kernel::task::{TaskRef, TaskTurn};
 use std::ptr::NonNull;
 
 impl Hold {
@@ -95,6 +95,18 @@ impl Head {
     pub(crate) fn task(&self) -> Option<TaskRef<LanePtr>> {
         // SAFETY: the node is of `Kind::Task`, and the runtime's reference keeps the task up to the end of `finish`.
         (self.kind == Kind::Task).then(|| unsafe { TaskRef::from_node(self.node) })
+    }
+
+    /// The turn of the task, if the node is one.
+    ///
+    /// # Safety
+    ///
+    /// The node is at the head of the lane of `hold`, and its task is not complete. This thread may run it, and has no other
+    /// [`TaskTurn`] of it.
+    #[inline]
+    pub(crate) unsafe fn task_turn<'h>(&self, _hold: &'h Hold) -> Option<TaskTurn<'h, LanePtr>> {
+        // SAFETY: the caller promises that this is the one turn of the task, at the head of a lane that is held for `'h`.
+        self.task().map(|task| unsafe { TaskTurn::new(task) })
     }
 }
 

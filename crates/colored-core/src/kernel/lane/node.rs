@@ -10,14 +10,15 @@ use crate::kernel::lane::readers::admit;
 use crate::kernel::lane::runner::{CLOSURE_WEIGHT, POLL_WEIGHT, Runner};
 use crate::kernel::lane::{behavior, callback, poll};
 use crate::kernel::queue::Kind;
+use crate::kernel::task::EndedTurn;
 
 /// The turn of the node at the head.
 #[inline(always)]
 pub(in crate::kernel::lane) fn run(hold: &Hold, head: Head, closing: bool) -> AfterTurn {
     // The most frequent kind comes before the table of all.
-    if let Some(task) = head.task() {
-        // SAFETY: the task is at the head of the lane, and this thread may run it.
-        return unsafe { poll::run(hold.lane(), task, closing) };
+    // SAFETY: the node is at the head of the lane, and has not had its turn. This thread may run it.
+    if let Some(task) = unsafe { head.task_turn(hold) } {
+        return poll::run(hold.lane(), task, closing);
     }
     // Only the turns that are functions of their own have it in memory.
     let turn = || Turn { hold, head, closing };
@@ -45,7 +46,7 @@ pub(in crate::kernel::lane) unsafe fn finish(head: Head, hold: &Hold) {
     let node = head.node;
     if let Some(task) = head.task() {
         // SAFETY: the caller promises that the task has had its turn and is in no chain.
-        return unsafe { poll::finish(task, hold) };
+        return poll::finish(unsafe { EndedTurn::new(task) }, hold);
     }
     match head.kind {
         Kind::Callback => {

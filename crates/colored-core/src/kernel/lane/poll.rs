@@ -4,54 +4,44 @@ use crate::hooks;
 use crate::kernel::lane::base::{AfterTurn, Held, LanePtr};
 use crate::kernel::lane::current::{self, Hold};
 use crate::kernel::lane::refs::LaneRef;
-use crate::kernel::task::{Ended, Schedule, TaskRef, Wants};
+use crate::kernel::task::{EndedTurn, TaskTurn, Wants};
 
 /// Polls the task at the head of the lane, or cancels it.
-///
-/// # Safety
-///
-/// `task` is at the head, and this thread may run it.
 #[inline(always)]
-pub(in crate::kernel::lane) unsafe fn run(
+pub(in crate::kernel::lane) fn run(
     lane: Held<'_>,
-    task: TaskRef<LanePtr>,
+    mut turn: TaskTurn<'_, LanePtr>,
     closing: bool,
 ) -> AfterTurn {
-    // SAFETY: this thread holds the lane, at whose head the task is, and the caller promises that it may run the task.
-    let (done, asked) = current::polling(task, || unsafe { task.run(closing) });
+    let (stored, asked) = current::poll(&mut turn, closing);
     // SAFETY: the task's hop left a reference with the lane, and this is the only use of it.
     let hop = asked.hop.map(|lane| unsafe { LaneRef::from_counted(lane) });
     let has_held = lane.inner(|inner| {
-        if done || hop.is_some() {
-            // SAFETY: this thread holds the task's lane, and the task is alive until its node leaves the chain.
-            unsafe { inner.live.remove(task) };
+        if stored.is_some() || hop.is_some() {
+            inner.live.remove(&turn);
         } else {
-            // SAFETY: this thread holds the task's lane. The task is not complete, so the runtime's reference keeps it
-            // in the list.
-            unsafe { inner.live.insert(task) };
+            inner.live.insert(&turn);
         }
         inner.holds.is_on()
     });
-    let wants = if done { Wants::Wait } else { task.wants() };
+    let wants = if stored.is_some() { Wants::Wait } else { turn.wants() };
     if has_held && wants != Wants::Lane {
         // The task at the head does not want to keep the lane any longer.
         lane.forget_section();
     }
-    if done {
-        // SAFETY: this thread holds the lane, and `poll` or `cancel` has stored the output.
-        hooks::completing(task, || unsafe { task.complete() });
+    if let Some(stored) = stored {
+        hooks::completing(turn.task(), || turn.complete(stored));
         return AfterTurn::Unlink;
     }
     if let Some(to) = hop {
         debug_assert!(to.ptr() != lane.ptr(), "a hop goes to another lane");
-        // SAFETY: the owner that polled may move the task, which takes the hop's reference along.
-        unsafe { task.set_lane(to.into_counted()) };
+        turn.hop(to.into_counted());
         return AfterTurn::Unlink;
     }
     match wants {
         Wants::Lane => {
             if asked.yielded {
-                task.wake();
+                turn.task().wake();
             }
             AfterTurn::Park
         }
@@ -60,29 +50,22 @@ pub(in crate::kernel::lane) unsafe fn run(
     }
 }
 
-/// Does what remains after the turn of a task.
-///
-/// # Safety
-///
-/// The task has had its turn under the lane of `hold`, and is in no chain.
+/// Does what remains after the turn of a task, which it had under the lane of `hold`.
 #[inline(always)]
-pub(in crate::kernel::lane) unsafe fn finish(task: TaskRef<LanePtr>, hold: &Hold) {
-    if task.is_complete() {
+pub(in crate::kernel::lane) fn finish(turn: EndedTurn<'_, LanePtr>, hold: &Hold) {
+    let Err(turn) = turn.release() else {
         hold.owe(-1);
-        current::count_completed();
-        // SAFETY: the task is complete and its node in no chain; the runtime's reference ends here.
-        return unsafe { task.release() };
-    }
-    let lane = task.lane();
-    if lane != hold.ptr() {
+        return current::count_completed();
+    };
+    let scheduled = if turn.task().lane() != hold.ptr() {
         hold.owe(-1);
-    // SAFETY: the owner that polled may move the task, up to this call.
-    } else if unsafe { task.end() } == Ended::Waiting {
-        return;
+        Some(turn)
+    } else {
+        turn.end()
+    };
+    // The task hops, or was woken meanwhile.
+    if let Some(turn) = scheduled {
+        // The record says that the task itself goes on, not that something outside has woken it.
+        hooks::completing(turn.task(), || turn.schedule());
     }
-    // SAFETY: the task hops, or was woken meanwhile: it is scheduled and in no chain, so it is still this owner's to
-    // move.
-    let schedule = || unsafe { lane.schedule(task.node()) };
-    // The record says that the task itself goes on, not that something outside has woken it.
-    hooks::completing(task, schedule);
 }

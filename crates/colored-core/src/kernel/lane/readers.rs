@@ -84,7 +84,7 @@ impl Lane {
     pub(in crate::kernel::lane) unsafe fn push_node(&self, node: NonNull<Node>) -> bool {
         // SAFETY: the caller promises the same.
         match unsafe { self.chain.push(node) } {
-            Pushed::Claimed => true,
+            Pushed::Taken => true,
             Pushed::Behind => false,
             // The node keeps the lane: it does not have its turn before they are counted.
             Pushed::BehindReaders(readers) => self.readers.add(readers),
@@ -96,7 +96,7 @@ impl Lane {
     ///
     /// # Safety
     ///
-    /// As for [`Chain::try_claim`](crate::kernel::queue::Chain::try_claim), and something else keeps the lane alive during this
+    /// As for [`Chain::try_take`](crate::kernel::queue::Chain::try_take), and something else keeps the lane alive during this
     /// call.
     pub(in crate::kernel::lane) unsafe fn enter_or_push(&self, node: NonNull<Node>) -> bool {
         // SAFETY: the node is in no chain yet, so this thread may read it.
@@ -105,7 +105,7 @@ impl Lane {
         let is_inside = unsafe { self.chain.enter_or_push(node) };
         if is_inside {
             // SAFETY: the node is in no chain.
-            self.settle_admitted(unsafe { node.as_ref() });
+            self.end_wait_of_reader(unsafe { node.as_ref() });
         }
         is_inside
     }

@@ -23,7 +23,7 @@ pub(crate) mod parked;
 use crate::kernel::lane::base::{Held, Inner, LanePtr};
 use crate::kernel::lane::current::Hold;
 use crate::kernel::lane::section::parked::{Closing, Holds};
-use crate::kernel::task::{Kept, TaskRef};
+use crate::kernel::task::{Kept, TaskRef, TaskTurn};
 
 /// A section of the task that this thread polls is about to begin. False if it may not begin in this turn, because the
 /// task has given the color up since it came to the head, and other work is scheduled: the task has to go behind that.
@@ -48,29 +48,23 @@ pub(crate) fn take(task: TaskRef<LanePtr>, put_off: &mut Option<Holds>) -> bool 
 }
 
 impl Hold {
-    /// Ends the poll of the head, which has an open section and is not ready. After [`Kept::Waiting`] this thread does
+    /// Ends the turn of the head, a task that has an open section and is not ready. After [`Kept::Waiting`] this thread does
     /// not hold the lane any more.
-    ///
-    /// # Safety
-    ///
-    /// A task is at the head, and has been polled.
     #[cold]
-    pub(in crate::kernel::lane) unsafe fn keep(&self) -> Kept {
+    pub(in crate::kernel::lane) fn keep(&self, turn: TaskTurn<'_, LanePtr>) -> Kept {
         let lane = self.lane();
-        let task = lane.head().task().expect("only a task keeps a lane");
         self.count_taken();
-        if !task.is_notified() {
-            lane.announce(task);
+        if !turn.is_notified() {
+            lane.announce(turn.task());
         }
-        // SAFETY: this thread holds the lane, and the caller promises that the task at its head has been polled.
-        let kept = unsafe { task.end_keeping() };
+        let kept = turn.end_keeping();
         match kept {
             Kept::Again => {}
             // This thread still holds the lane, and the task, which has no section left, is about to leave it.
             Kept::Over => lane.forget_section(),
             Kept::Waiting => {
                 self.end();
-                self.settle();
+                self.count_refs();
             }
         }
         kept

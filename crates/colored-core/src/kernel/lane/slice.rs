@@ -33,7 +33,7 @@ impl ReadyLane {
             }
         };
         hooks::slice_ends(&lane, runner.listener());
-        hold.settle();
+        hold.count_refs();
         match elsewhere {
             Some(pin) => Slice::Elsewhere(self, pin),
             None => Slice::More(self),

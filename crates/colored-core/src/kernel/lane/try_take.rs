@@ -24,7 +24,7 @@ pub(crate) const READERS_LOOKS: u32 = 1;
 #[inline]
 pub(crate) fn try_take(lane: &Lane) -> bool {
     // SAFETY: the node lives in the lane, and is reset whenever it leaves the chain.
-    unsafe { lane.chain.try_claim(NonNull::from(&lane.inline)) }
+    unsafe { lane.chain.try_take(NonNull::from(&lane.inline)) }
 }
 
 /// As [`try_take`], again and again for a moment, while only an inline call, another set's closure, or readers have
@@ -38,8 +38,8 @@ pub(crate) fn try_take_soon(lane: &Lane) -> bool {
     let mut wish = None;
     for _ in 0..LOOKS {
         match lane.chain.tail() {
-            Tail::Readers(0) if try_take(lane) => return true,
-            Tail::Readers(0) => {}
+            Tail::Idle if try_take(lane) => return true,
+            Tail::Idle => {}
             Tail::Readers(_) => {
                 wish.get_or_insert_with(|| Wish::make(lane));
             }

@@ -39,13 +39,16 @@ impl Hold {
                     }
                 }
             }
-            // SAFETY: the caller promises that the head has had its turn; only a task answers `Park`.
-            AfterTurn::Park => match unsafe { self.keep() } {
-                Kept::Waiting => Unlinked::Idle,
-                Kept::Again => Unlinked::More,
-                // SAFETY: the caller promises that the head has had its turn.
-                Kept::Over => unsafe { self.unlink(closing) },
-            },
+            AfterTurn::Park => {
+                // SAFETY: the head is still there, and the value of its poll is gone.
+                let turn = unsafe { self.lane().head().task_turn(self) };
+                match self.keep(turn.expect("only a task keeps a lane")) {
+                    Kept::Waiting => Unlinked::Idle,
+                    Kept::Again => Unlinked::More,
+                    // SAFETY: the caller promises that the head has had its turn.
+                    Kept::Over => unsafe { self.unlink(closing) },
+                }
+            }
             AfterTurn::LaneGone => Unlinked::Idle,
             AfterTurn::Retry => Unlinked::Stalled,
         }
@@ -84,7 +87,7 @@ impl Hold {
         // SAFETY: the head, which has had its turn, is out of the chain.
         unsafe { node::finish(head, self) };
         if unlinked == Unlinked::Idle {
-            self.settle();
+            self.count_refs();
         }
         unlinked
     }
@@ -99,7 +102,7 @@ impl Hold {
 
     /// Counts the references that were taken and given back meanwhile. Something else keeps a lane that is still held:
     /// as a rule the nodes in its chain, which own references.
-    pub(crate) fn settle(&self) {
+    pub(crate) fn count_refs(&self) {
         self.count_taken();
         let owed = self.take_owed();
         if owed < 0 {
@@ -119,7 +122,7 @@ impl Hold {
         hooks::idle(&lane);
         // SAFETY: the caller promises that the head has had its turn.
         if unsafe { self.unlink(lane.is_closing()) } != Unlinked::Idle {
-            self.settle();
+            self.count_refs();
             let pin = lane.head().pin;
             self.end();
             ReadyLane(self.ptr()).dispatch(pin);

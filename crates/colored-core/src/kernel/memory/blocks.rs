@@ -118,7 +118,7 @@ impl Cache {
 
     #[cold]
     fn begin_chunk(&self, front: &mut Option<Front>, layout: Layout) -> NonNull<u8> {
-        if let Some(chunk) = front.take().and_then(Front::settle) {
+        if let Some(chunk) = front.take().and_then(Front::close) {
             self.keep_chunk(chunk);
         }
         let chunk = self.shared.chunks.pop().unwrap_or_else(Chunk::new);
@@ -133,7 +133,7 @@ impl Cache {
 
 impl Drop for Cache {
     fn drop(&mut self) {
-        drop(self.front.take().and_then(Front::settle));
+        drop(self.front.take().and_then(Front::close));
         self.own.iter().enumerate().for_each(|(class, list)| free(class, list.take_all()));
     }
 }

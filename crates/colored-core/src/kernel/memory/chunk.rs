@@ -6,7 +6,7 @@
 //! One block that stays keeps the whole chunk, which is why tasks do not live here.
 //!
 //! The count is biased while the chunk is handed out from: the worker counts by itself the blocks that it hands out,
-//! and settles once. So the count cannot reach zero before that.
+//! and gives the rest of the bias back once. So the count cannot reach zero before that.
 //!
 //! What they are worth (2026-11-28, two cores, medians of three, the bench `ratio`, row `keyed_post`): a post takes 46 ns, and 54
 //! from the free lists.
@@ -97,7 +97,7 @@ impl Front {
     }
 
     /// Ends the handing out; returns the chunk, if all its blocks have come back.
-    pub(super) fn settle(self) -> Option<Chunk> {
+    pub(super) fn close(self) -> Option<Chunk> {
         // SAFETY: the count began with the bias, of which this front still has all but its blocks.
         unsafe { give_back(self.chunk, BIAS - self.blocks) }
     }
@@ -134,16 +134,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_chunk_comes_back_once_all_blocks_have_and_it_is_settled() {
+    fn a_chunk_comes_back_once_all_blocks_have_and_it_is_closed() {
         let layout = Layout::new::<[u64; 6]>();
-        for settle_first in [true, false] {
+        for close_first in [true, false] {
             let mut front = Front::new(Chunk::new());
             let blocks: Vec<_> = std::iter::from_fn(|| front.take(layout)).collect();
             assert_eq!(blocks.len(), (SIZE - HEADER) / 48);
             let mut front = Some(front);
             let mut back = Vec::new();
-            if settle_first {
-                back.extend(front.take().unwrap().settle());
+            if close_first {
+                back.extend(front.take().unwrap().close());
             }
             for block in blocks {
                 assert_eq!(block.as_ptr().addr() % GRAIN, 0);
@@ -152,7 +152,7 @@ mod tests {
             }
             if let Some(front) = front {
                 assert!(back.is_empty(), "it is still handed out from");
-                back.extend(front.settle());
+                back.extend(front.close());
             }
             assert_eq!(back.len(), 1);
         }
@@ -165,7 +165,7 @@ mod tests {
         let blocks: Vec<usize> = std::iter::from_fn(|| front.take(layout))
             .map(|block| block.as_ptr().expose_provenance())
             .collect();
-        let settled = usize::from(front.settle().is_some());
+        let closed = usize::from(front.close().is_some());
         let halves = blocks.chunks(blocks.len() / 2 + 1);
         let back: usize = std::thread::scope(|scope| {
             let free = |half: &[usize]| {
@@ -180,6 +180,6 @@ mod tests {
             let threads: Vec<_> = halves.map(|half| scope.spawn(move || free(half))).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).sum()
         });
-        assert_eq!(settled + back, 1);
+        assert_eq!(closed + back, 1);
     }
 }

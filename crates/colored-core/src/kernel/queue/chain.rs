@@ -6,7 +6,7 @@
 //! queue while it runs, so a running lane is never empty and no thread can take it a second time.
 //!
 //! ```text
-//!   tail == null                     idle: the next push claims it
+//!   tail == null                     idle: the next push takes it
 //!   tail -> n  (head == n)           held, one node, perhaps running
 //!   head -> a -> b -> n <- tail      held, three nodes
 //!   head -> a    n <- tail           held; a producer is between its swap and its store
@@ -26,7 +26,7 @@
 //! * Nodes that are taken out together leave by the same rule: the link of the last one is set, or
 //!   `tail` is moved from it.
 //! * Holder-only data is handed from holder to holder: the releasing compare-exchange to null
-//!   happens before the claiming swap that reads that null.
+//!   happens before the swap that reads that null, and takes the chain.
 
 mod line;
 mod readers;
@@ -109,7 +109,7 @@ impl Node {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pushed {
     /// The chain was idle: the caller is now its holder and must ensure that it is run.
-    Claimed,
+    Taken,
     /// Another thread holds the chain and will come to the node.
     Behind,
     /// So many readers are inside, and the node is the head: the caller [adds](ReaderCount::add) them to the count.
@@ -176,7 +176,7 @@ impl Chain {
         // Ordering: published by the swap below.
         next.store(ptr::null_mut(), Ordering::Relaxed);
         // Ordering: Release publishes the node's contents to the holder's Acquire load of `next`
-        // or of the claimed chain; Acquire pairs with the Release of `unlink_head` that left null,
+        // or of the chain that was taken; Acquire pairs with the Release of `unlink_head` that left null,
         // and with the push of the predecessor, whose link is written next.
         let previous = self.tail.swap(node.as_ptr(), Ordering::AcqRel);
         match Tail::of(previous) {
@@ -185,9 +185,13 @@ impl Chain {
                 unsafe { Self::link(previous, node) };
                 Pushed::Behind
             }
+            Tail::Idle => {
+                self.set_head(node.as_ptr());
+                Pushed::Taken
+            }
             Tail::Readers(readers) => {
                 self.set_head(node.as_ptr());
-                if readers == 0 { Pushed::Claimed } else { Pushed::BehindReaders(readers) }
+                Pushed::BehindReaders(readers)
             }
         }
     }
@@ -212,19 +216,19 @@ impl Chain {
     /// As for [`Chain::push`], and the node is fresh, or [`Chain::unlink_head`] or [`Chain::try_release`] of this chain
     /// has taken it out.
     #[inline]
-    pub(crate) unsafe fn try_claim(&self, node: NonNull<Node>) -> bool {
+    pub(crate) unsafe fn try_take(&self, node: NonNull<Node>) -> bool {
         // Ordering: as for the swap in `push`; nothing is read after a failure.
-        let claimed = self
+        let taken = self
             .tail
             .compare_exchange(ptr::null_mut(), node.as_ptr(), Ordering::AcqRel, Ordering::Relaxed)
             .is_ok();
-        if claimed {
+        if taken {
             self.set_head(node.as_ptr());
         }
-        claimed
+        taken
     }
 
-    /// Gives an idle chain back that was taken by [`Chain::try_claim`] with this node; false if something has been
+    /// Gives an idle chain back that was taken by [`Chain::try_take`] with this node; false if something has been
     /// pushed since. Only the holder calls this, and is not the holder any more after true.
     #[inline]
     pub(crate) fn try_release(&self, node: NonNull<Node>) -> bool {
@@ -266,8 +270,8 @@ impl Chain {
             self.pass_head(head, next);
             return Unlinked::More;
         }
-        // Ordering: Release hands all that the holder did to the next claim's Acquire; after a failure only `next` is
-        // read, which is acquired on its own.
+        // Ordering: Release hands all that the holder did to the Acquire of the next thread that takes the chain; after a
+        // failure only `next` is read, which is acquired on its own.
         if self
             .tail
             .compare_exchange(head.as_ptr(), ptr::null_mut(), Ordering::Release, Ordering::Relaxed)
@@ -318,7 +322,7 @@ impl Chain {
 
     fn set_head(&self, node: *mut Node) {
         self.head.with_mut(|head| {
-            // SAFETY: the caller is the holder, also after a push or a claim that found the chain idle, or its push found
+            // SAFETY: the caller is the holder, also after a push or a `try_take` that found the chain idle, or its push found
             // readers, and it has not counted them yet; no other thread uses `head`.
             unsafe { *head = node }
         });

@@ -41,12 +41,12 @@ pub(crate) struct Stealer<T>(crossbeam_deque::Stealer<T>);
 impl<T> Stealer<T> {
     /// Moves about half of the items, at most 32, to `into` and returns one of them.
     pub(crate) fn steal_half(&self, into: &Deque<T>) -> Option<T> {
-        settle(|| self.0.steal_batch_and_pop(&into.0))
+        retry(|| self.0.steal_batch_and_pop(&into.0))
     }
 
     /// Takes the oldest item.
     pub(crate) fn steal(&self) -> Option<T> {
-        settle(|| self.0.steal())
+        retry(|| self.0.steal())
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -73,12 +73,12 @@ impl<T> Injector<T> {
 
     /// Moves a batch to `into` and returns one of them.
     pub(crate) fn steal_batch(&self, into: &Deque<T>) -> Option<T> {
-        settle(|| self.0.steal_batch_and_pop(&into.0))
+        retry(|| self.0.steal_batch_and_pop(&into.0))
     }
 
     /// Takes one item.
     pub(crate) fn pop(&self) -> Option<T> {
-        settle(|| self.0.steal())
+        retry(|| self.0.steal())
     }
 
     #[inline]
@@ -92,7 +92,7 @@ impl<T> Injector<T> {
 }
 
 /// Repeats an attempt that lost a race to another thief: each loss is another thread's progress.
-fn settle<T>(mut attempt: impl FnMut() -> Steal<T>) -> Option<T> {
+fn retry<T>(mut attempt: impl FnMut() -> Steal<T>) -> Option<T> {
     loop {
         match attempt() {
             Steal::Success(item) => return Some(item),

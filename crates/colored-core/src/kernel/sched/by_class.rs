@@ -18,7 +18,7 @@ impl SchedulerHandle {
     /// shuts down. The call costs a lock and a look-up.
     pub fn set_priority(&self, color: Color, priority: Priority) {
         let scheduler = self.scheduler();
-        if scheduler.is_told() {
+        if scheduler.is_cancel_sent() {
             return;
         }
         scheduler.use_classes();
@@ -51,7 +51,7 @@ impl Scheduler {
     /// Priorities are used from now on.
     pub(in crate::kernel::sched) fn use_classes(&self) {
         if self.common.use_classes() {
-            self.remotes.iter().for_each(|remote| remote.set_unusual());
+            self.remotes.iter().for_each(|remote| remote.set_policy_or_classes());
         }
     }
 }

@@ -5,11 +5,11 @@
 //! Lanes run in the order in which they are sent. So an uncolored task and the main future never overlap, although the
 //! main future needs neither `Send` nor `'static`.
 
+use super::coarse_clock::CoarseClock;
 use super::guests::Guest;
 use super::handle::SchedulerHandle;
 use super::local;
-use super::local_tasks::{LocalTask, Settled};
-use super::pace::Pace;
+use super::local_tasks::{BoundFuture, LocalTask};
 use super::worker::runner::GuestRunner;
 use crate::hooks::workers as hooks;
 use crate::kernel::color::Color;
@@ -21,28 +21,28 @@ use std::cell::{Cell, RefCell};
 use std::panic::Location;
 use std::ptr;
 
-/// This thread's stay in `block_on`.
-struct Stay {
+/// The `block_on` that this thread is inside.
+struct BlockOn {
     handle: SchedulerHandle,
     guest: Arc<Guest>,
-    /// The tasks that `spawn_local` has pinned here. They cannot outlive the stay.
+    /// The tasks that `spawn_local` has pinned here. They cannot outlive it.
     locals: RefCell<Vec<AbortHandle>>,
 }
 
-thread_slot!(static STAY: Cell<*const Stay> = Cell::new(ptr::null()));
+thread_slot!(static BLOCK_ON: Cell<*const BlockOn> = Cell::new(ptr::null()));
 
-impl Stay {
+impl BlockOn {
     fn new(handle: SchedulerHandle) -> Self {
         let guest = handle.scheduler().guests.enter();
         Self { handle, guest, locals: RefCell::new(Vec::new()) }
     }
 
     #[inline]
-    fn current<R>(f: impl FnOnce(Option<&Stay>) -> R) -> R {
-        let stay = STAY.with(Cell::get);
-        // SAFETY: set by `Present::begin`, which borrows the stay until its drop clears it, on this
-        // thread. So the stay is neither moved nor borrowed mutably meanwhile.
-        f(unsafe { stay.as_ref() })
+    fn current<R>(f: impl FnOnce(Option<&BlockOn>) -> R) -> R {
+        let block_on = BLOCK_ON.with(Cell::get);
+        // SAFETY: set by `BlockOnScope::begin`, which borrows the value until its drop clears it, on this
+        // thread. So the value is neither moved nor borrowed mutably meanwhile.
+        f(unsafe { block_on.as_ref() })
     }
 
     /// Runs the lanes that are sent here until `done`.
@@ -55,8 +55,8 @@ impl Stay {
                 scheduler.park.guest_waits();
                 self.guest.wait()
             });
-            let (pin, pace) = (self.guest.pin, Pace::default());
-            let mut turn = GuestRunner { scheduler, pin, weight: 0, start: 0, pace };
+            let (pin, clock) = (self.guest.pin, CoarseClock::default());
+            let mut turn = GuestRunner { scheduler, pin, weight: 0, start: 0, clock };
             let slice = match hooks::guest_slice_begins(scheduler) {
                 None => lane.run(&mut turn),
                 Some(listening) => hooks::run_on_guest(lane, turn, listening),
@@ -75,36 +75,36 @@ impl Stay {
     }
 }
 
-/// The time in which this thread finds the stay. Its end is not the stay's own drop, which would borrow the stay
-/// mutably: the destructors that the end runs find the stay, too.
-struct Present<'a>(&'a Stay);
+/// The time in which this thread finds its [`BlockOn`]. Its end is not that value's own drop, which would borrow the value
+/// mutably: the destructors that the end runs find the value, too.
+struct BlockOnScope<'a>(&'a BlockOn);
 
-impl<'a> Present<'a> {
-    fn begin(stay: &'a Stay) -> Self {
-        STAY.with(|current| current.set(stay));
-        Self(stay)
+impl<'a> BlockOnScope<'a> {
+    fn begin(block_on: &'a BlockOn) -> Self {
+        BLOCK_ON.with(|current| current.set(block_on));
+        Self(block_on)
     }
 }
 
-impl Drop for Present<'_> {
+impl Drop for BlockOnScope<'_> {
     fn drop(&mut self) {
-        let stay = self.0;
+        let block_on = self.0;
         // A destructor may spawn another.
-        while let locals = stay.locals.take()
+        while let locals = block_on.locals.take()
             && !locals.is_empty()
         {
             locals.iter().for_each(AbortHandle::abort);
-            stay.run_until(|| locals.iter().all(AbortHandle::is_finished));
+            block_on.run_until(|| locals.iter().all(AbortHandle::is_finished));
         }
-        STAY.with(|current| current.set(ptr::null()));
-        stay.handle.scheduler().guests.leave(&stay.guest);
+        BLOCK_ON.with(|current| current.set(ptr::null()));
+        block_on.handle.scheduler().guests.leave(&block_on.guest);
     }
 }
 
 /// The handle of the scheduler that this thread is a guest of.
 #[inline]
 pub(super) fn with_handle<R>(f: impl FnOnce(Option<&SchedulerHandle>) -> R) -> R {
-    Stay::current(|stay| f(stay.map(|stay| &stay.handle)))
+    BlockOn::current(|block_on| f(block_on.map(|block_on| &block_on.handle)))
 }
 
 /// Why a future cannot be blocked on.
@@ -139,22 +139,22 @@ impl SchedulerHandle {
         if current::lane().is_some() || local::with(|local| local.is_some()) {
             return Err(Nested::InTask);
         }
-        if Stay::current(|stay| stay.is_some()) {
+        if BlockOn::current(|block_on| block_on.is_some()) {
             return Err(Nested::InBlockOn);
         }
-        let stay = Stay::new(self.clone());
-        let present = Present::begin(&stay);
+        let block_on = BlockOn::new(self.clone());
+        let scope = BlockOnScope::begin(&block_on);
         let bomb = AbortOnUnwind;
         let (site, default) = (Location::caller(), self.lane(Color::DEFAULT));
         // SAFETY: pinned to this guest, so the future is polled and dropped on this thread only; and
         // this frame does not end before the task is complete, for an unwind would hit the bomb.
         let mut root = unsafe {
-            self.scheduler().spawn_on(default, future, stay.guest.pin, false, site.into())
+            self.scheduler().spawn_on(default, future, block_on.guest.pin, false, site.into())
         };
-        stay.run_until(|| root.is_finished());
+        block_on.run_until(|| root.is_finished());
         std::mem::forget(bomb);
         let output = root.try_take().expect("the task is complete");
-        drop(present);
+        drop(scope);
         Ok(output)
     }
 }
@@ -171,18 +171,21 @@ pub fn spawn_local<F: Future + 'static>(future: F) -> Result<JoinHandle<F::Outpu
         let local = local?;
         Some((local.handle().clone(), local.pin(), Some(LocalTask::begin(local))))
     });
-    let as_guest =
-        || Stay::current(|stay| stay.map(|stay| (stay.handle.clone(), stay.guest.pin, None)));
+    let as_guest = || {
+        BlockOn::current(|block_on| {
+            block_on.map(|block_on| (block_on.handle.clone(), block_on.guest.pin, None))
+        })
+    };
     let Some((handle, pin, local_task)) = as_worker.or_else(as_guest) else { return Err(future) };
     let is_guest = local_task.is_none();
-    let future = Settled::new(future, local_task);
+    let future = BoundFuture::new(future, local_task);
     let lane = here_or_default(&handle);
     // SAFETY: the task is pinned to this thread, and borrows nothing.
     let join =
         unsafe { handle.scheduler().spawn_on(lane, future, pin, false, Location::caller().into()) };
-    Stay::current(|stay| {
-        let Some(stay) = stay.filter(|_| is_guest) else { return };
-        let mut locals = stay.locals.borrow_mut();
+    BlockOn::current(|block_on| {
+        let Some(block_on) = block_on.filter(|_| is_guest) else { return };
+        let mut locals = block_on.locals.borrow_mut();
         if locals.len() == locals.capacity() {
             locals.retain(|task| !task.is_finished());
         }

@@ -6,7 +6,7 @@ use crate::hooks::{self, Origin, TaskSpan};
 use crate::kernel::color::Color;
 use crate::kernel::join::JoinHandle;
 use crate::kernel::lane::{Dispatch, Lane, LanePtr, LaneRef, Tenure, callback};
-use crate::kernel::task::{self, Id, TaskRef};
+use crate::kernel::task::{self, Id};
 use crate::sync::{Arc, arc_dyn};
 use std::any::Any;
 use std::panic::Location;
@@ -241,12 +241,10 @@ impl Scheduler {
         let (task, join) = unsafe { task::Cell::allocate(future, lane, pin, urgent, site) };
         self.count_spawn();
         tell(join.id());
-        // SAFETY: the task is fresh, so it is alive, and no other thread knows it.
-        let fresh = unsafe { TaskRef::new(task) };
         // SAFETY: the task owns a reference to the lane.
-        hooks::task_spawned(unsafe { lane.get() }, fresh);
+        hooks::task_spawned(unsafe { lane.get() }, task);
         // SAFETY: the task is fresh, and owns the reference to the lane, which is of this scheduler.
-        unsafe { lane.push_in(task.cast(), self) };
+        unsafe { lane.push_in(task.node(), self) };
         JoinHandle::new(join)
     }
 }

@@ -1,7 +1,7 @@
 //! The part of a worker that code finds through its thread: its deque, its `next` slot, its spare lanes.
 
 use super::handle::SchedulerHandle;
-use super::remote::{CANCELLED_ANYWHERE, Remote, pin_of};
+use super::remote::{MAY_BE_DROPPED_ANYWHERE, Remote, pin_of};
 use super::scheduler::{Scheduler, Since};
 use crate::kernel::lane::{Lane, ReadyLane, current};
 use crate::kernel::memory::{Cache, FreeList};
@@ -156,7 +156,7 @@ impl Local {
 
     /// From now on only this thread may be the worker, because a future that cannot leave it is pinned
     /// here.
-    pub(crate) fn settle_down(&self) {
+    pub(crate) fn bind_to_thread(&self) {
         self.assert_on_its_thread();
         self.thread.set(Some(this_thread()));
     }
@@ -190,11 +190,11 @@ impl Local {
     pub(crate) fn enqueue(&self, lane: ReadyLane, pin: u32) {
         if pin != 0 {
             // After a slice the worker looks at its inbox before it sleeps.
-            let is_own = pin & !CANCELLED_ANYWHERE == self.pin() && self.runs.get();
+            let is_own = pin & !MAY_BE_DROPPED_ANYWHERE == self.pin() && self.runs.get();
             return if is_own { self.remote().put(lane) } else { self.scheduler().send(pin, lane) };
         }
         let Some(lane) = self.route(lane, Since::Scheduled) else { return };
-        if current::is_waking_behind() {
+        if current::is_waking_last() {
             return self.put_behind(lane);
         }
         match self.toward.get() {
@@ -221,7 +221,7 @@ impl Local {
     #[inline]
     pub(crate) fn put_back(&self, lane: ReadyLane) {
         let remote = self.remote();
-        let alone = remote.has_next() || remote.is_unusual() || self.deque.len() == 0;
+        let alone = remote.has_next() || remote.has_policy_or_classes() || self.deque.len() == 0;
         if alone || !remote.take_free_turn() {
             self.requeue(lane);
         } else if let Some(displaced) = remote.swap_next(Some(lane)) {
@@ -232,14 +232,18 @@ impl Local {
     /// Returns the lane if it goes to this worker's own deque.
     #[inline]
     fn route(&self, lane: ReadyLane, since: Since) -> Option<ReadyLane> {
-        if self.remote().is_unusual() { self.route_unusual(lane, since) } else { Some(lane) }
+        if self.remote().has_policy_or_classes() {
+            self.route_by_policy_or_class(lane, since)
+        } else {
+            Some(lane)
+        }
     }
 
     #[cold]
-    fn route_unusual(&self, lane: ReadyLane, since: Since) -> Option<ReadyLane> {
+    fn route_by_policy_or_class(&self, lane: ReadyLane, since: Since) -> Option<ReadyLane> {
         let scheduler = self.scheduler();
         if scheduler.common.has_classes() {
-            let behind = current::is_waking_behind();
+            let behind = current::is_waking_last();
             scheduler.queue_by_class(Some(self.index), lane, since, behind);
             return None;
         }

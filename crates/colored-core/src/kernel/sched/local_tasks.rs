@@ -19,7 +19,7 @@ pub(super) struct LocalTask(PhantomData<*const ()>);
 impl LocalTask {
     /// Called in a slice of the worker, as is the drop.
     pub(super) fn begin(local: &Local) -> Self {
-        local.settle_down();
+        local.bind_to_thread();
         local.remote().local_tasks.add();
         Self(PhantomData)
     }
@@ -36,7 +36,7 @@ impl Drop for LocalTask {
 pin_project! {
     /// A future that stays on the thread that spawned it. If that thread is a worker, the future keeps
     /// the worker from stopping.
-    pub(super) struct Settled<F> {
+    pub(super) struct BoundFuture<F> {
         #[pin]
         future: F,
         // Dropped after the future, whose drop may take its time.
@@ -44,13 +44,13 @@ pin_project! {
     }
 }
 
-impl<F> Settled<F> {
+impl<F> BoundFuture<F> {
     pub(super) fn new(future: F, local_task: Option<LocalTask>) -> Self {
         Self { future, local_task }
     }
 }
 
-impl<F: Future> Future for Settled<F> {
+impl<F: Future> Future for BoundFuture<F> {
     type Output = F::Output;
 
     #[inline]

@@ -61,7 +61,7 @@ impl Scheduler {
             park,
             shared_blocks: Arc::new(SharedBlocks::new()),
             spare_lanes: shared_lanes(),
-            told: AtomicBool::new(false),
+            cancel_sent: AtomicBool::new(false),
             stopped: AtomicBool::new(false),
             slice_weight: options.slice_weight(),
             slice_nanos: options.slice_nanos,
@@ -71,7 +71,7 @@ impl Scheduler {
             tasks_outside: TaskCounts::default(),
         });
         if scheduler.policy.is_some() {
-            scheduler.remotes.iter().for_each(|remote| remote.set_unusual());
+            scheduler.remotes.iter().for_each(|remote| remote.set_policy_or_classes());
         }
         let handle = SchedulerHandle::new(scheduler);
         let workers = deques

@@ -9,7 +9,7 @@
 //! then.
 
 use super::local_tasks::LocalTask;
-use super::remote::{CANCELLED_ANYWHERE, pin_of};
+use super::remote::{MAY_BE_DROPPED_ANYWHERE, pin_of};
 use super::{SchedulerHandle, local};
 use crate::hooks::Origin;
 use crate::kernel::color::Color;
@@ -43,7 +43,7 @@ impl SchedulerHandle {
         if worker >= self.scheduler().workers() {
             return Err(make);
         }
-        let pin = pin_of(worker) | CANCELLED_ANYWHERE;
+        let pin = pin_of(worker) | MAY_BE_DROPPED_ANYWHERE;
         Ok(self.spawn_made(site.into(), Some(color), pin, make))
     }
 
@@ -100,8 +100,8 @@ impl<M: FnOnce() -> F, F: Future> Future for PinnedFuture<M, F> {
         if let Some(make) = this.make.take() {
             let here = |local: Option<&local::Local>| {
                 let local = local.expect("a worker polls the task");
-                let task = current::task().expect("this is a poll of the task");
-                task.pin_to(local.pin() | CANCELLED_ANYWHERE);
+                let pin = local.pin() | MAY_BE_DROPPED_ANYWHERE;
+                current::with_polled(|task| task.expect("this is a poll of the task").pin_to(pin));
                 LocalTask::begin(local)
             };
             let local_task = local::with(here);

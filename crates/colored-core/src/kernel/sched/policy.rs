@@ -1,7 +1,7 @@
 //! [`Policy`](super::Policy): the port through which a program decides where a runnable lane goes.
 //!
 //! A scheduler without a policy never runs this code. When a worker dispatches a lane, puts it back or looks for
-//! one, it reads one flag of its own (`Remote::is_unusual`), which a policy or the first priority sets.
+//! one, it reads one flag of its own (`Remote::has_policy_or_classes`), which a policy or the first priority sets.
 //!
 //! # No lane is left behind (G6)
 //!

@@ -17,11 +17,11 @@ pub(crate) fn pin_of(worker: usize) -> u32 {
 }
 
 /// In a pin: once the worker has gone, any thread that cancels tasks may cancel this one.
-pub(crate) const CANCELLED_ANYWHERE: u32 = 1 << 31;
+pub(crate) const MAY_BE_DROPPED_ANYWHERE: u32 = 1 << 31;
 
 /// The index of the pin's worker, counted from 0; for a guest, a number that no worker has.
 pub(crate) fn index_of(pin: u32) -> usize {
-    (pin & !CANCELLED_ANYWHERE) as usize - 1
+    (pin & !MAY_BE_DROPPED_ANYWHERE) as usize - 1
 }
 
 /// The most turns that are kept for a lane that fills its slices: some 13 ms of a worker from which
@@ -35,7 +35,7 @@ pub(crate) struct Remote {
     /// can take it when the worker stays in one poll for long.
     next: AtomicPtr<Lane>,
     /// Whether the worker has to look at more than its deque: set once.
-    unusual: AtomicBool,
+    policy_or_classes: AtomicBool,
     /// Lanes whose next task is pinned to the worker.
     inbox: Inbox,
     /// Lanes that the worker ran last, and that others have made runnable.
@@ -59,7 +59,7 @@ impl Remote {
         Self {
             stealer,
             next: AtomicPtr::new(ptr::null_mut()),
-            unusual: AtomicBool::new(false),
+            policy_or_classes: AtomicBool::new(false),
             inbox: Inbox::new(),
             home_queue: HomeQueue::new(),
             beat: AtomicU64::new(0),
@@ -135,14 +135,14 @@ impl Remote {
     }
 
     #[inline]
-    pub(crate) fn is_unusual(&self) -> bool {
+    pub(crate) fn has_policy_or_classes(&self) -> bool {
         // Ordering: a hint: a worker that has yet to see it works as before (`classes.rs`).
-        self.unusual.load(Ordering::Relaxed)
+        self.policy_or_classes.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn set_unusual(&self) {
-        // Ordering: as in `is_unusual`.
-        self.unusual.store(true, Ordering::Relaxed);
+    pub(crate) fn set_policy_or_classes(&self) {
+        // Ordering: as in `has_policy_or_classes`.
+        self.policy_or_classes.store(true, Ordering::Relaxed);
     }
 
     /// Leaves a lane that only this worker may run.

@@ -82,7 +82,7 @@ pub struct Scheduler {
     /// Spare lanes that no worker has room for.
     pub(crate) spare_lanes: SharedLanes,
     /// Every lane has a request to cancel its tasks.
-    pub(crate) told: AtomicBool,
+    pub(crate) cancel_sent: AtomicBool,
     /// All workers have stopped, or are about to.
     pub(crate) stopped: AtomicBool,
     /// Polls in a slice of a guest.
@@ -247,7 +247,7 @@ impl Scheduler {
 
     /// Queues a lane for a thread that is no worker, or for a worker that cannot keep it.
     pub(crate) fn inject(&self, lane: ReadyLane) {
-        if self.is_told() {
+        if self.is_cancel_sent() {
             self.cancel(lane);
             return;
         }

@@ -5,7 +5,7 @@
 //! 2. Every lane of the table gets a node that aborts its waiting tasks; a lane with waiting tasks is in the table.
 //!    Aborting puts each task on its lane, where its turn comes. A task that keeps its lane would never let that
 //!    node have its turn, so each such task is aborted directly (`lane/section/parked.rs`).
-//! 3. `told` is set: when all workers are parked there is nothing left, and they stop. The exception is a
+//! 3. `cancel_sent` is set: when all workers are parked there is nothing left, and they stop. The exception is a
 //!    task that only one worker may drop, and that waits for a thread that is no worker: `local_tasks.rs`.
 //! 4. From then on another thread itself runs the lanes that it makes runnable, by a late spawn or a dropped
 //!    cell: [`Scheduler::cancel`]. So a thread that goes on spawning cannot keep the workers from stopping.
@@ -13,7 +13,7 @@
 //!    sees both the lane and the stop runs it: [`Scheduler::drain`].
 
 use super::Scheduler;
-use super::remote::{CANCELLED_ANYWHERE, Remote, index_of};
+use super::remote::{MAY_BE_DROPPED_ANYWHERE, Remote, index_of};
 use crate::kernel::lane::{ReadyLane, Runner, Slice};
 use crate::sync::{Arc, Ordering, fence};
 use crossbeam_utils::CachePadded;
@@ -39,7 +39,7 @@ impl Scheduler {
             task.abort();
         }
         // Ordering: pairs with the Acquire in `may_stop`.
-        self.told.store(true, Ordering::Release);
+        self.cancel_sent.store(true, Ordering::Release);
         for worker in 0..self.remotes.len() {
             self.park.unpark(worker);
         }
@@ -53,9 +53,9 @@ impl Scheduler {
     }
 
     /// Whether every lane has a request to cancel its tasks.
-    pub(super) fn is_told(&self) -> bool {
+    pub(super) fn is_cancel_sent(&self) -> bool {
         // Ordering: pairs with the Release in `shut_down`: each request to cancel is in a queue, or done.
-        self.told.load(Ordering::Acquire)
+        self.cancel_sent.load(Ordering::Acquire)
     }
 
     /// Runs a lane that was just injected, if no worker is left to take it.
@@ -86,7 +86,7 @@ impl Scheduler {
                 Slice::More(rest) => lane = rest,
                 // The workers have stopped just now.
                 Slice::Elsewhere(rest, pin)
-                    if self.has_gone(pin) && pin & CANCELLED_ANYWHERE != 0 =>
+                    if self.has_gone(pin) && pin & MAY_BE_DROPPED_ANYWHERE != 0 =>
                 {
                     lane = rest;
                 }
@@ -127,7 +127,7 @@ struct Cancel {
 
 impl Runner for Cancel {
     fn may_run(&self, pin: u32) -> bool {
-        pin == 0 || self.all_gone && pin & CANCELLED_ANYWHERE != 0
+        pin == 0 || self.all_gone && pin & MAY_BE_DROPPED_ANYWHERE != 0
     }
 
     fn is_closing(&self) -> bool {

@@ -11,9 +11,9 @@ use self::round::Round;
 use self::runner::SliceRunner;
 use self::steal_pause::StealPause;
 use super::SchedulerHandle;
+use super::coarse_clock::CoarseClock;
 use super::local::Local;
 use super::options::Options;
-use super::pace::Pace;
 use crate::hooks::workers::{self as hooks, Account};
 use crate::kernel::lane::{POLL_WEIGHT, ReadyLane, Runner, Slice};
 use crate::kernel::queue::Deque;
@@ -49,7 +49,7 @@ enum Next {
 pub struct Worker {
     pub(crate) local: Local,
     rng: Rng,
-    pace: Pace,
+    clock: CoarseClock,
     account: Account,
     pub(super) steps: u32,
     slice_weight: i64,
@@ -80,7 +80,7 @@ impl Worker {
             absent: handle.scheduler().is_spare(index),
             local: Local::new(handle, index, deque, options.reuse),
             rng: Rng::new(seed ^ (index as u64 + 1)),
-            pace: Pace::default(),
+            clock: CoarseClock::default(),
             account: Account::default(),
             steps: 0,
             slice_weight: options.slice_weight(),
@@ -118,7 +118,7 @@ impl Worker {
     /// at most a few microseconds ago while it runs.
     #[must_use]
     pub fn now(&self) -> u64 {
-        self.pace.now
+        self.clock.now
     }
 
     /// Whether the last [`step`](Self::step) ran nothing: this worker had announced its sleep, and has
@@ -131,12 +131,12 @@ impl Worker {
     /// Begins a sleep.
     pub(super) fn begin_sleep(&mut self) {
         self.asleep = true;
-        self.account.begin_sleep(&mut self.pace, &self.local);
+        self.account.begin_sleep(&mut self.clock, &self.local);
     }
 
     /// Looks at the clock.
     pub(super) fn look(&mut self) {
-        self.pace.look(self.local.scheduler());
+        self.clock.look(self.local.scheduler());
     }
 
     /// Runs `f` as this worker. `f` makes lanes runnable, for example by handing out `events` I/O
@@ -145,7 +145,7 @@ impl Worker {
     pub fn batch<R>(&mut self, events: usize, f: impl FnOnce() -> R) -> R {
         debug_assert!(!self.absent, "a spare worker that is absent takes no events");
         self.wake_up();
-        self.account.count_events(events, &mut self.pace, &self.local);
+        self.account.count_events(events, &mut self.clock, &self.local);
         self.local.batch(events, f)
     }
 
@@ -181,7 +181,7 @@ impl Worker {
     pub fn wake_up(&mut self) {
         if self.asleep {
             self.asleep = false;
-            self.account.end_sleep(&mut self.pace, &self.local);
+            self.account.end_sleep(&mut self.clock, &self.local);
             if self.parked {
                 self.parked = false;
                 self.searching = self.local.scheduler().idle.unpark(self.index());
@@ -190,11 +190,11 @@ impl Worker {
     }
 
     fn run(&mut self, lane: ReadyLane) {
-        let listening = hooks::slice_begins(&mut self.account, &mut self.pace, &self.local);
+        let listening = hooks::slice_begins(&mut self.account, &mut self.clock, &self.local);
         let remote = self.local.remote();
         let color = lane.lane().color();
-        remote.begin_slice(self.pace.now, color);
-        self.local.note(self.pace.now);
+        remote.begin_slice(self.clock.now, color);
+        self.local.note(self.clock.now);
         let mut turn = SliceRunner {
             scheduler: self.local.scheduler(),
             remote,
@@ -202,8 +202,8 @@ impl Worker {
             max_nanos: self.slice_nanos,
             polls: 0,
             left: self.slice_weight,
-            start: self.pace.now,
-            pace: &mut self.pace,
+            start: self.clock.now,
+            clock: &mut self.clock,
         };
         let local = &self.local;
         let slice = match listening {

@@ -3,7 +3,7 @@
 use crate::hooks::TaskSpan;
 use crate::kernel::join::JoinHandle;
 use crate::kernel::lane::LanePtr;
-use crate::kernel::task::{self, TaskRef};
+use crate::kernel::task::{self, EndedTurn, TaskRef, TaskTurn};
 use std::fmt;
 use std::panic::Location;
 use std::task::Poll;
@@ -43,8 +43,6 @@ where
     // SAFETY: the future is `Send`, and borrows nothing. The task is never on a lane: it counts as
     // scheduled from its creation until it completes, and so no wake ever schedules it.
     let (task, join) = unsafe { task::Cell::allocate(future, LanePtr::nowhere(), 0, false, site) };
-    // SAFETY: the job keeps the runtime's reference until the task is complete.
-    let task = unsafe { TaskRef::new(task) };
     (Job(Some(task)), JoinHandle::new(join))
 }
 
@@ -64,13 +62,12 @@ impl Job {
 /// The turn of a job, of which nothing is left.
 fn finish(task: TaskRef<LanePtr>, cancel: bool) {
     // SAFETY: the task is on no lane, and the job takes its own half out: so this is the task's one turn.
-    let done = unsafe { task.run(cancel) };
-    debug_assert!(done, "a job does not wait");
-    // SAFETY: `run` has stored the output, and only this job may run the task.
-    unsafe { task.complete() };
-    // SAFETY: the task is complete and in no chain, and the job does not use the runtime's
-    // reference again.
-    unsafe { task.release() };
+    let mut turn = unsafe { TaskTurn::new(task) };
+    let stored = turn.run(cancel).expect("a job does not wait");
+    turn.complete(stored);
+    // SAFETY: the task has had its turn here, and is in no chain.
+    let released = unsafe { EndedTurn::new(task) }.release();
+    debug_assert!(released.is_ok(), "it is complete");
 }
 
 impl Drop for Job {

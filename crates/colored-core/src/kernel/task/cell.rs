@@ -11,8 +11,8 @@ use super::id::Id;
 use super::join::Join;
 #[cfg(feature = "leaves")]
 use super::leaf::LeafSlot;
-use super::record::Records;
 use super::state::State;
+use super::wait_record::WaitRecords;
 use super::waker;
 use crate::kernel::contain::contain;
 use crate::kernel::memory::Boxed;
@@ -62,7 +62,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
         pin: u32,
         urgent: bool,
         spawned: &'static Location<'static>,
-    ) -> (NonNull<Header<S>>, Join<F::Output, S>) {
+    ) -> (TaskRef<S>, Join<F::Output, S>) {
         let cell = |place: NonNull<Self>| Self {
             header: Header {
                 node: Node::new(Kind::Task, pin).urged(urgent),
@@ -73,20 +73,20 @@ impl<F: Future, S: Schedule> Cell<F, S> {
                 spawned,
                 live: UnsafeCell::new(Links::unlinked(place.cast())),
                 joiner: UnsafeCell::new(None),
-                records: UnsafeCell::new(Records::new()),
+                records: UnsafeCell::new(WaitRecords::new()),
                 #[cfg(feature = "leaves")]
                 leaf: UnsafeCell::new(LeafSlot::new()),
             },
             stage: UnsafeCell::new(Stage::Future(future)),
         };
-        let task = Boxed::new_at(cell).into_raw().cast();
+        let task = TaskRef(Boxed::new_at(cell).into_raw().cast());
         // SAFETY: the fresh task has a reference for its handle, and this output.
         let join = unsafe { Join::new(task) };
         (task, join)
     }
 
-    fn stage(task: NonNull<Header<S>>) -> *const UnsafeCell<Stage<F>> {
-        let cell = task.cast::<Self>().as_ptr();
+    fn stage(task: TaskRef<S>) -> *const UnsafeCell<Stage<F>> {
+        let cell = task.as_ptr().cast::<Self>();
         // SAFETY: the vtable that led here was made for a cell of this type.
         unsafe { &raw const (*cell).stage }
     }
@@ -94,7 +94,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
     /// # Safety
     ///
     /// The caller has the right to the stage (table in [`super`]).
-    unsafe fn with_stage<R>(task: NonNull<Header<S>>, f: impl FnOnce(*mut Stage<F>) -> R) -> R {
+    unsafe fn with_stage<R>(task: TaskRef<S>, f: impl FnOnce(*mut Stage<F>) -> R) -> R {
         // SAFETY: the caller's right implies that the task is alive.
         unsafe { &*Self::stage(task) }.with_mut(f)
     }
@@ -104,11 +104,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
     /// # Safety
     ///
     /// The caller holds the task's lane and the stage is the future.
-    unsafe fn finish(
-        task: NonNull<Header<S>>,
-        stage: *mut Stage<F>,
-        output: Result<F::Output, JoinError>,
-    ) {
+    unsafe fn finish(task: TaskRef<S>, stage: *mut Stage<F>, output: Result<F::Output, JoinError>) {
         // SAFETY: the caller holds the lane and the stage is the future, so only this thread uses the stage.
         let dropped = catch_unwind(AssertUnwindSafe(|| unsafe { ptr::drop_in_place(stage) }));
         let output = match dropped {
@@ -116,8 +112,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
             Err(payload) => {
                 // The output's own destructor may panic as well; that second panic is dropped.
                 contain(|| drop(output));
-                // SAFETY: the task is not complete yet, so the runtime's reference keeps it alive.
-                Err(unsafe { panicked(task, payload) })
+                Err(panicked(task, payload))
             }
         };
         // SAFETY: `drop_in_place` has emptied the place, also if it has panicked, and the caller holds the lane.
@@ -126,22 +121,13 @@ impl<F: Future, S: Schedule> Cell<F, S> {
 }
 
 /// The output of a task that has panicked.
-///
-/// # Safety
-///
-/// The task is alive.
 #[cold]
-unsafe fn panicked<S: Schedule>(
-    task: NonNull<Header<S>>,
-    payload: Box<dyn Any + Send>,
-) -> JoinError {
-    // SAFETY: the caller promises that the task is alive.
-    let task = unsafe { TaskRef::new(task) };
+fn panicked<S: Schedule>(task: TaskRef<S>, payload: Box<dyn Any + Send>) -> JoinError {
     S::panicked(task, &*payload);
     JoinError::panicked(task.id(), payload)
 }
 
-unsafe fn poll<F: Future, S: Schedule>(task: NonNull<Header<S>>) -> bool {
+unsafe fn poll<F: Future, S: Schedule>(task: TaskRef<S>) -> bool {
     let poll = |stage: *mut Stage<F>| {
         // SAFETY: the runtime's reference keeps the task alive during the poll, and the waker does not outlive the
         // poll.
@@ -159,8 +145,7 @@ unsafe fn poll<F: Future, S: Schedule>(task: NonNull<Header<S>>) -> bool {
         let output = match polled {
             Ok(Poll::Pending) => return false,
             Ok(Poll::Ready(output)) => Ok(output),
-            // SAFETY: the task is not complete yet, so the runtime's reference keeps it alive.
-            Err(payload) => Err(unsafe { panicked(task, payload) }),
+            Err(payload) => Err(panicked(task, payload)),
         };
         // SAFETY: the caller holds the lane, and the match above has found the future in the stage.
         unsafe { Cell::<F, S>::finish(task, stage, output) };
@@ -170,10 +155,9 @@ unsafe fn poll<F: Future, S: Schedule>(task: NonNull<Header<S>>) -> bool {
     unsafe { Cell::<F, S>::with_stage(task, poll) }
 }
 
-unsafe fn cancel<F: Future, S: Schedule>(task: NonNull<Header<S>>) {
+unsafe fn cancel<F: Future, S: Schedule>(task: TaskRef<S>) {
     let cancel = |stage| {
-        // SAFETY: the task is not complete yet, so the runtime's reference keeps it alive.
-        let error = JoinError::cancelled(unsafe { task.as_ref() }.id);
+        let error = JoinError::cancelled(task.id());
         // SAFETY: the caller holds the lane, and the stage of a task that is not complete is the future.
         unsafe { Cell::<F, S>::finish(task, stage, Err(error)) };
     };
@@ -181,7 +165,7 @@ unsafe fn cancel<F: Future, S: Schedule>(task: NonNull<Header<S>>) {
     unsafe { Cell::<F, S>::with_stage(task, cancel) };
 }
 
-unsafe fn take_output<F: Future, S: Schedule>(task: NonNull<Header<S>>, into: *mut ()) {
+unsafe fn take_output<F: Future, S: Schedule>(task: TaskRef<S>, into: *mut ()) {
     let take = |stage: *mut Stage<F>| {
         // SAFETY: the task is complete and the caller is its handle, so only this thread uses the stage.
         let Stage::Output(output) = std::mem::replace(unsafe { &mut *stage }, Stage::Gone) else {
@@ -194,15 +178,14 @@ unsafe fn take_output<F: Future, S: Schedule>(task: NonNull<Header<S>>, into: *m
     unsafe { Cell::<F, S>::with_stage(task, take) };
 }
 
-unsafe fn drop_output<F: Future, S: Schedule>(task: NonNull<Header<S>>) {
+unsafe fn drop_output<F: Future, S: Schedule>(task: TaskRef<S>) {
     let drop_it = |stage: *mut Stage<F>| {
         // SAFETY: the caller is the handle, or the holder of a task without a handle, so only this thread uses the
         // stage.
         let Stage::Output(output) = std::mem::replace(unsafe { &mut *stage }, Stage::Gone) else {
             return;
         };
-        // SAFETY: the caller is the handle or the holder, which keeps the task alive.
-        let id = unsafe { task.as_ref() }.id;
+        let id = task.id();
         // A destructor that panics must not stop the worker.
         contain(|| id.drop_output(|| drop(output)));
     };
@@ -211,8 +194,8 @@ unsafe fn drop_output<F: Future, S: Schedule>(task: NonNull<Header<S>>) {
     unsafe { Cell::<F, S>::with_stage(task, drop_it) };
 }
 
-unsafe fn free_cell<F: Future, S: Schedule>(task: NonNull<Header<S>>) {
+unsafe fn free_cell<F: Future, S: Schedule>(task: TaskRef<S>) {
     // SAFETY: the vtable belongs to a cell of this type, which `allocate` made, and the caller promises that no thread
     // has a reference any more.
-    drop(unsafe { Boxed::from_raw(task.cast::<Cell<F, S>>()) });
+    drop(unsafe { Boxed::from_raw(task.0.cast::<Cell<F, S>>()) });
 }

@@ -31,7 +31,7 @@ pub(crate) enum Link {
     /// A task can go on under its color only.
     Own { task: Named, color: Color },
     /// A color waits for the end of a section.
-    Held { color: Color, task: Named, section: &'static Location<'static> },
+    Kept { color: Color, task: Named, section: &'static Location<'static> },
     /// A `when` is queued first under a color.
     Behind { color: Color, task: Option<Named>, site: &'static Location<'static> },
     /// Some holders of room need this color to go on.
@@ -64,7 +64,7 @@ impl fmt::Display for Link {
             Self::Join { task, joined } => write!(f, "{task} awaits {joined}"),
             Self::Turn { task, how, color, site } => write!(f, "{task} {how} {color} at {site}"),
             Self::Own { task, color } => write!(f, "{task} needs {color}, its own, to go on"),
-            Self::Held { color, task, section } => {
+            Self::Kept { color, task, section } => {
                 write!(f, "{color} is held by the section of {section}, in {task}")
             }
             Self::Behind { color, task, site } => {

@@ -2,19 +2,18 @@
 
 use super::Schedule;
 use super::error::JoinError;
-use super::header::{self, Header, TaskRef};
+use super::header::{Header, TaskRef};
 use super::id::Id;
 use super::state::Joinable;
 use crate::kernel::budget;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::pin::Pin;
-use std::ptr::NonNull;
 use std::task::{Context, Poll, Waker};
 
 /// The one handle of a task with output `T`: a reference, and the interest in the output.
 pub(crate) struct Join<T, S: Schedule> {
-    task: NonNull<Header<S>>,
+    task: TaskRef<S>,
     output: PhantomData<T>,
 }
 
@@ -30,13 +29,12 @@ impl<T, S: Schedule> Join<T, S> {
     /// # Safety
     ///
     /// The caller gives the handle's reference of a task whose output is `T`.
-    pub(crate) unsafe fn new(task: NonNull<Header<S>>) -> Self {
+    pub(crate) unsafe fn new(task: TaskRef<S>) -> Self {
         Self { task, output: PhantomData }
     }
 
     fn header(&self) -> &Header<S> {
-        // SAFETY: the handle's reference keeps the task alive.
-        unsafe { self.task.as_ref() }
+        self.task.header()
     }
 
     pub(crate) fn id(&self) -> Id {
@@ -49,15 +47,15 @@ impl<T, S: Schedule> Join<T, S> {
 
     /// The task. It is alive as long as this handle.
     pub(crate) fn task(&self) -> TaskRef<S> {
-        TaskRef(self.task)
+        self.task
     }
 
     pub(crate) fn abort(&self) {
-        TaskRef(self.task).abort();
+        self.task.abort();
     }
 
     pub(crate) fn abort_handle(&self) -> Abort<S> {
-        TaskRef(self.task).abort_handle()
+        self.task.abort_handle()
     }
 
     /// The output, if the task is complete.
@@ -66,9 +64,10 @@ impl<T, S: Schedule> Join<T, S> {
             return None;
         }
         let mut output = MaybeUninit::<Result<T, JoinError>>::uninit();
+        let take_output = self.header().vtable.take_output;
         // SAFETY: the task is complete, and this is the handle of a task with this output.
-        unsafe { header::take(self.task, output.as_mut_ptr().cast()) };
-        // SAFETY: `take` has written the output.
+        unsafe { take_output(self.task, output.as_mut_ptr().cast()) };
+        // SAFETY: `take_output` has written the output.
         Some(unsafe { output.assume_init() })
     }
 
@@ -130,16 +129,15 @@ impl<T, S: Schedule> Drop for Join<T, S> {
         }
         match state.drop_interest() {
             // SAFETY: the task is complete, and this is its handle.
-            Joinable::Complete => unsafe { header::discard(self.task) },
+            Joinable::Complete => unsafe { (self.header().vtable.drop_output)(self.task) },
             Joinable::NoWaker | Joinable::HasWaker => self.write_joiner(None),
         }
-        // SAFETY: the handle's reference is given back once, and not used again.
-        unsafe { TaskRef(self.task).release() };
+        self.task.release_late();
     }
 }
 
 /// A reference that can only abort.
-pub(crate) struct Abort<S: Schedule>(NonNull<Header<S>>);
+pub(crate) struct Abort<S: Schedule>(TaskRef<S>);
 
 // SAFETY: only atomic operations can be reached. The state decides where the future and the output
 // are freed, and a task that is freed through this reference has neither.
@@ -152,44 +150,37 @@ impl<S: Schedule> TaskRef<S> {
     /// A reference that can abort the task.
     pub(crate) fn abort_handle(self) -> Abort<S> {
         self.header().state.retain();
-        Abort(self.0)
+        Abort(self)
     }
 }
 
 impl<S: Schedule> Abort<S> {
-    fn header(&self) -> &Header<S> {
-        // SAFETY: this reference keeps the task alive.
-        unsafe { self.0.as_ref() }
-    }
-
     pub(crate) fn abort(&self) {
-        TaskRef(self.0).abort();
+        self.0.abort();
     }
 
     pub(crate) fn is_finished(&self) -> bool {
-        self.header().state.is_complete()
+        self.0.is_complete()
     }
 
     pub(crate) fn id(&self) -> Id {
-        self.header().id
+        self.0.id()
     }
 
     /// The task. It is alive as long as this.
     pub(crate) fn task(&self) -> TaskRef<S> {
-        TaskRef(self.0)
+        self.0
     }
 }
 
 impl<S: Schedule> Clone for Abort<S> {
     fn clone(&self) -> Self {
-        self.header().state.retain();
-        Self(self.0)
+        self.0.abort_handle()
     }
 }
 
 impl<S: Schedule> Drop for Abort<S> {
     fn drop(&mut self) {
-        // SAFETY: this reference is given back once, and not used again.
-        unsafe { header::release(self.0) };
+        self.0.release();
     }
 }

@@ -1,13 +1,13 @@
 //! An open section of a task: for as long as it is there, the task keeps its lane.
 
 use super::Schedule;
-use super::header::{self, Header, TaskRef};
-use super::state::MOST_SECTIONS;
+use super::header::TaskRef;
+use super::state::{MOST_SECTIONS, State};
+use super::turn::PolledTask;
 use std::fmt;
-use std::ptr::NonNull;
 
 /// A reference to a task that keeps its lane. Dropped anywhere, it ends the section.
-pub(crate) struct Section<S: Schedule>(NonNull<Header<S>>);
+pub(crate) struct Section<S: Schedule>(TaskRef<S>);
 
 // SAFETY: only atomic operations can be reached. The drop may schedule the task, as a wake does, or
 // free it, as an `Abort` does.
@@ -28,27 +28,19 @@ impl fmt::Display for TooMany {
 
 impl<S: Schedule> Section<S> {
     /// Opens a section of the task that this thread polls.
-    ///
-    /// # Safety
-    ///
-    /// The caller is inside a poll of `task`.
-    pub(crate) unsafe fn enter(task: TaskRef<S>) -> Result<Self, TooMany> {
-        // SAFETY: the caller polls the task, so the runtime's reference keeps it alive.
-        let entered = unsafe { task.0.as_ref() }.state.enter_section();
-        if entered { Ok(Self(task.0)) } else { Err(TooMany) }
+    pub(crate) fn enter(task: &PolledTask<'_, S>) -> Result<Self, TooMany> {
+        let task = task.task();
+        if task.header().state.enter_section() { Ok(Self(task)) } else { Err(TooMany) }
     }
 
     /// The task. It is alive as long as this section.
     pub(crate) fn task(&self) -> TaskRef<S> {
-        TaskRef(self.0)
+        self.0
     }
 }
 
 impl<S: Schedule> Drop for Section<S> {
     fn drop(&mut self) {
-        // SAFETY: this section's reference keeps the task alive up to this transition.
-        let woken = unsafe { self.0.as_ref() }.state.leave_section();
-        // SAFETY: `woken` is the answer of this task's own transition.
-        unsafe { header::act(self.0, woken) };
+        self.0.change(State::leave_section);
     }
 }

@@ -221,7 +221,7 @@ impl State {
 
     /// Takes the right to move a task that waits, as a wake does; returns whether it keeps its lane. `None` if the task
     /// does not wait: another owner has the right, or it is complete.
-    pub(crate) fn claim(&self) -> Option<bool> {
+    pub(crate) fn pause(&self) -> Option<bool> {
         // Ordering: hint only, the exchange decides.
         let mut before = self.0.load(Ordering::Relaxed);
         while before & PLACED == 0 {
@@ -236,9 +236,9 @@ impl State {
         None
     }
 
-    /// Gives the right of [`claim`](Self::claim) back. Unless the task waits on, the caller still has it, and must act
+    /// Gives the right of [`pause`](Self::pause) back. Unless the task waits on, the caller still has it, and must act
     /// as the answer says.
-    pub(crate) fn unclaim(&self) -> Woken {
+    pub(crate) fn unpause(&self) -> Woken {
         // Ordering: hint only, the exchange decides; a `NOTIFIED` that it sees stays set.
         let mut before = self.0.load(Ordering::Relaxed);
         loop {
@@ -247,7 +247,7 @@ impl State {
                 return if keeps { Woken::Resume } else { Woken::Schedule };
             }
             let after = before & !SCHEDULED;
-            // Ordering: Release orders the reads of the claim before the next poll.
+            // Ordering: Release orders the reads in the pause before the next poll.
             match self.0.compare_exchange_weak(before, after, Ordering::Release, Ordering::Relaxed)
             {
                 Ok(_) => return Woken::Nothing,

@@ -1,7 +1,8 @@
 //! The waker of a task: one reference to it.
 
 use super::Schedule;
-use super::header::{self, Header, TaskRef};
+use super::header::TaskRef;
+use super::state::State;
 use std::mem::ManuallyDrop;
 use std::ptr::{self, NonNull};
 use std::task::{RawWaker, RawWakerVTable, Waker};
@@ -17,8 +18,8 @@ pub(crate) const fn table<S: Schedule>() -> RawWakerVTable {
 ///
 /// The task outlives the waker.
 #[inline]
-pub(super) unsafe fn borrowed<S: Schedule>(task: NonNull<Header<S>>) -> ManuallyDrop<Waker> {
-    let raw = RawWaker::new(task.as_ptr().cast_const().cast(), S::waker_table());
+pub(super) unsafe fn borrowed<S: Schedule>(task: TaskRef<S>) -> ManuallyDrop<Waker> {
+    let raw = RawWaker::new(task.as_ptr().cast(), S::waker_table());
     // SAFETY: the table keeps the contract of `RawWaker`: thread-safe, and each waker but this one,
     // which is never dropped, counts as a reference.
     ManuallyDrop::new(unsafe { Waker::from_raw(raw) })
@@ -28,48 +29,38 @@ impl<S: Schedule> TaskRef<S> {
     /// A waker of the task.
     pub(crate) fn waker(self) -> Waker {
         // SAFETY: the task is alive while the view is used, and this waker does not outlive the call.
-        let waker = unsafe { borrowed(self.0) };
+        let waker = unsafe { borrowed(self) };
         Waker::clone(&waker)
     }
 
     /// Whether `waker` is this task's own, and not one that a combinator made.
     #[inline]
     pub(crate) fn owns(self, waker: &Waker) -> bool {
-        waker.data() == self.0.as_ptr().cast::<()>() && ptr::eq(waker.vtable(), S::waker_table())
+        waker.data() == self.as_ptr().cast::<()>() && ptr::eq(waker.vtable(), S::waker_table())
     }
 }
 
-fn task_of<S: Schedule>(data: *const ()) -> NonNull<Header<S>> {
-    NonNull::new(data.cast_mut().cast()).expect("a waker points to its task")
+/// The task of a waker, which has a reference to it.
+fn task_of<S: Schedule>(data: *const ()) -> TaskRef<S> {
+    TaskRef(NonNull::new(data.cast_mut().cast()).expect("a waker points to its task"))
 }
 
 unsafe fn clone<S: Schedule>(data: *const ()) -> RawWaker {
-    // SAFETY: the waker being cloned holds a reference.
-    unsafe { task_of::<S>(data).as_ref() }.state.retain();
+    task_of::<S>(data).header().state.retain();
     RawWaker::new(data, S::waker_table())
 }
 
 unsafe fn wake_by_ref<S: Schedule>(data: *const ()) {
     let task = task_of::<S>(data);
-    if S::mark_yielded(TaskRef(task)) {
-        return;
+    if !S::mark_yielded(task) {
+        task.wake();
     }
-    // SAFETY: the waker holds a reference.
-    let woken = unsafe { task.as_ref() }.state.wake();
-    // SAFETY: `woken` is the answer of this task's own transition.
-    unsafe { header::act(task, woken) };
 }
 
 unsafe fn wake<S: Schedule>(data: *const ()) {
-    let task = task_of::<S>(data);
-    // SAFETY: the waker holds a reference until this very transition.
-    let woken = unsafe { task.as_ref() }.state.wake_and_release();
-    // SAFETY: `woken` is the answer of this task's own transition.
-    unsafe { header::act(task, woken) };
+    task_of::<S>(data).change(State::wake_and_release);
 }
 
 unsafe fn release<S: Schedule>(data: *const ()) {
-    let task = task_of::<S>(data);
-    // SAFETY: the waker holds a reference until this call.
-    unsafe { header::release(task) };
+    task_of::<S>(data).release();
 }

@@ -11,10 +11,11 @@ use crate::kernel::task::Leaf;
 #[cfg_attr(not(feature = "leaves"), expect(unused_variables, reason = "nothing is noted"))]
 pub fn note(leaf: Leaf, is_guard: bool) {
     #[cfg(feature = "leaves")]
-    if let (Some(task), Some(now)) = (current::task(), lane::noted_time()) {
-        // SAFETY: `current::task` returns the task that this thread polls.
-        unsafe { task.note_leaf(leaf, is_guard, now) };
-    }
+    current::with_polled(|task| {
+        if let (Some(task), Some(now)) = (task, lane::noted_time()) {
+            task.note_leaf(leaf, is_guard, now);
+        }
+    });
 }
 
 /// Notes that the task no longer waits for a leaf that has returned `Pending` in this poll of the task. The leaf calls it
@@ -23,8 +24,9 @@ pub fn note(leaf: Leaf, is_guard: bool) {
 #[cfg_attr(not(feature = "leaves"), expect(unused_variables, reason = "nothing is noted"))]
 pub fn forget(is_it: impl FnOnce(Leaf) -> bool) {
     #[cfg(feature = "leaves")]
-    if let Some(task) = current::task() {
-        // SAFETY: `current::task` returns the task that this thread polls.
-        unsafe { task.forget_leaf(is_it) };
-    }
+    current::with_polled(|task| {
+        if let Some(task) = task {
+            task.forget_leaf(is_it);
+        }
+    });
 }

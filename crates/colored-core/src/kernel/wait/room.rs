@@ -4,7 +4,7 @@
 //! can. A crate above implements [`Room`]; the core knows only the answers of its methods.
 
 use crate::kernel::lane::{Address, LanePtr, current};
-use crate::kernel::task::{Abort, Named, Record};
+use crate::kernel::task::{Abort, Named, WaitRecord};
 use std::ptr::NonNull;
 use std::task::Waker;
 
@@ -23,10 +23,10 @@ pub trait Room: Send + Sync + 'static {
 
 /// Which wait it is: the argument of [`Room::take_waker`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WaitId(NonNull<Record>);
+pub struct WaitId(NonNull<WaitRecord>);
 
 impl WaitId {
-    pub(crate) fn of(record: NonNull<Record>) -> Self {
+    pub(crate) fn of(record: NonNull<WaitRecord>) -> Self {
         Self(record)
     }
 }

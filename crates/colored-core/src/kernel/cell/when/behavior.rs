@@ -11,7 +11,7 @@ use crate::kernel::lane::behavior::{self, BehaviorRef, Claim, Header};
 use crate::kernel::lane::priority::inherit::lends_urgency;
 use crate::kernel::memory::Boxed;
 use crate::kernel::task::{Cause, How};
-use crate::kernel::wait::{Kind, Target, WaitSlot};
+use crate::kernel::wait::{Target, WaitKind, WaitSlot};
 use std::panic::Location;
 use std::ptr::NonNull;
 use std::task::Waker;
@@ -61,8 +61,8 @@ impl<F, R> Scheduled<F, R> {
         waker: &Waker,
         site: &'static Location<'static>,
     ) -> Result<Option<Outcome<Result<R, InUse>>>, CallError> {
-        let told = self.wait.begin_poll();
-        match (self.slot().poll(waker), told) {
+        let verdict = self.wait.begin_poll();
+        match (self.slot().poll(waker), verdict) {
             (Some(outcome), _) => Ok(Some(outcome)),
             (None, Some(deadlock)) => Err(CallError::Deadlock(deadlock)),
             (None, None) => {
@@ -87,7 +87,7 @@ impl<F, R> Scheduled<F, R> {
     }
 
     /// The functions that find the target of a wait for a behavior.
-    const KIND: &Kind = &Kind { target: behavior_of, waker: Self::waker };
+    const KIND: &WaitKind = &WaitKind { target: behavior_of, waker: Self::waker };
 
     unsafe fn waker(cause: &Cause) -> Option<Waker> {
         // SAFETY: `waits` made the pointer, and the future keeps the behavior during this call.

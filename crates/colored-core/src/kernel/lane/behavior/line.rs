@@ -73,7 +73,7 @@ impl LanePtr {
     pub(crate) unsafe fn line_beside_readers(self, show: impl FnMut(BehaviorRef)) -> Option<bool> {
         // SAFETY: the caller promises that the behavior is inside, and so keeps the lane, up to the end of this call.
         let lane = unsafe { self.get() };
-        if let Tail::Readers(_) = lane.chain.tail() {
+        if let Tail::Idle | Tail::Readers(_) = lane.chain.tail() {
             return Some(false);
         }
         if !lane.readers.has_head() {

@@ -47,9 +47,9 @@ impl Lane {
         }
     }
 
-    /// Settles the node of a reader that is inside.
-    pub(in crate::kernel::lane) fn settle_admitted(&self, node: &Node) {
-        hooks::admitted(self, node);
+    /// The wait of a node is over without a turn: its reader is inside.
+    pub(in crate::kernel::lane) fn end_wait_of_reader(&self, node: &Node) {
+        hooks::entered(self, node);
         if node.urgent {
             self.priority.lower();
         }

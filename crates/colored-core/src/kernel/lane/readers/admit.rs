@@ -95,7 +95,7 @@ pub(in crate::kernel::lane) fn let_in(turn: &Turn<'_>) -> AfterTurn {
             // The last reader may leave the lane idle.
             lane.ensure_found(turn.closing);
         }
-        hold.settle();
+        hold.count_refs();
         let last = begun[begun.len() - 1].node;
         match lane.chain.admit(last, behind, begun.len(), &lane.readers) {
             Admission::Done => break,
@@ -146,7 +146,7 @@ unsafe fn send_on(lane: &LaneRef, begun: Vec<Begun>) {
     let mut reads = Vec::new();
     for Begun { node, is_abandoned } in begun {
         // SAFETY: the caller promises that the node is out of the chain, and it has not been given away yet.
-        lane.settle_admitted(unsafe { node.as_ref() });
+        lane.end_wait_of_reader(unsafe { node.as_ref() });
         // SAFETY: the caller promises that the node is of `Kind::Read`, and it has not been given away yet.
         match unsafe { reader(node) } {
             // SAFETY: the node begins a claim, is out of the chain, and counted in.

@@ -62,7 +62,7 @@ impl AdmittedRead {
         mem::forget(self);
         // SAFETY: `new` was given a node that `read` takes, and this is its only use, since the `Drop` is forgotten.
         if let Some(waker) = unsafe { read(node, false) } {
-            current::wake_behind(waker);
+            current::wake_last(waker);
         }
     }
 

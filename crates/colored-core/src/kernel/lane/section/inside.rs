@@ -2,7 +2,7 @@
 
 use crate::kernel::lane::base::LanePtr;
 use crate::kernel::lane::current;
-use crate::kernel::task::{Record, TaskRef};
+use crate::kernel::task::{TaskRef, WaitRecord};
 use crate::sync::thread_slot;
 use std::cell::Cell;
 use std::panic::Location;
@@ -16,7 +16,7 @@ pub(crate) struct Inside {
     /// Where the section was made.
     pub(crate) site: &'static Location<'static>,
     /// Its record in the task.
-    pub(crate) record: Option<NonNull<Record>>,
+    pub(crate) record: Option<NonNull<WaitRecord>>,
 }
 
 thread_slot!(static INSIDE: Cell<Option<Inside>> = Cell::new(None));

@@ -1,7 +1,7 @@
 //! Readers of a chain: any number of them are inside at once, and no thread holds the chain meanwhile.
 //!
 //! ```text
-//!   tail == readers(n)               n readers are inside, and nothing waits; there is no head
+//!   tail == readers(n), n > 0        n readers are inside, and nothing waits; there is no head
 //!   head -> a -> b <- tail           with a count n > 0 beside it: `a` waits for n readers
 //! ```
 //!
@@ -27,7 +27,9 @@ use std::ptr::{self, NonNull};
 /// What the tail of a chain is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tail {
-    /// A count of readers. If it is 0, the chain is idle.
+    /// There is no node and no reader.
+    Idle,
+    /// So many readers are inside, at least one.
     Readers(usize),
     /// The last node.
     Node(*const Node),
@@ -37,7 +39,11 @@ impl Tail {
     #[inline]
     pub(super) fn of(tail: *mut Node) -> Self {
         let word = tail.addr();
-        if word == 0 || word & 1 == 1 { Self::Readers(word >> 1) } else { Self::Node(tail) }
+        match word {
+            0 => Self::Idle,
+            _ if word & 1 == 1 => Self::Readers(word >> 1),
+            _ => Self::Node(tail),
+        }
     }
 }
 
@@ -73,7 +79,11 @@ impl Chain {
         // Ordering: a hint, the exchange decides.
         let mut tail = self.tail.load(Ordering::Relaxed);
         loop {
-            let Tail::Readers(readers) = Tail::of(tail) else { return Err(tail) };
+            let readers = match Tail::of(tail) {
+                Tail::Idle => 0,
+                Tail::Readers(readers) => readers,
+                Tail::Node(last) => return Err(last),
+            };
             // Ordering: Acquire pairs with the Release of the last holder.
             match self.tail.compare_exchange_weak(
                 tail,
@@ -92,7 +102,7 @@ impl Chain {
     ///
     /// # Safety
     ///
-    /// As for [`Chain::try_claim`].
+    /// As for [`Chain::try_take`].
     pub(crate) unsafe fn enter_or_push(&self, node: NonNull<Node>) -> bool {
         loop {
             let Err(last) = self.enter() else { return true };
@@ -151,7 +161,6 @@ impl Chain {
         // Ordering: a hint, the exchange decides. An address that is read here is no older than this reader.
         let mut tail = self.tail.load(Ordering::Relaxed);
         while let Tail::Readers(readers) = Tail::of(tail) {
-            debug_assert_ne!(readers, 0, "it is inside");
             // Ordering: Release orders this reader's accesses before the next holder.
             match self.tail.compare_exchange_weak(
                 tail,

@@ -22,11 +22,15 @@ const BEHIND_NANOS: u64 = 1_000_000;
 impl Worker {
     pub(super) fn find(&mut self) -> Option<ReadyLane> {
         self.steps = self.steps.wrapping_add(1);
-        if self.local.remote().is_unusual() { self.find_unusual() } else { self.find_plain() }
+        if self.local.remote().has_policy_or_classes() {
+            self.find_by_policy_or_class()
+        } else {
+            self.find_plain()
+        }
     }
 
     #[cold]
-    fn find_unusual(&mut self) -> Option<ReadyLane> {
+    fn find_by_policy_or_class(&mut self) -> Option<ReadyLane> {
         if self.local.scheduler().common.has_classes() {
             self.find_ranked()
         } else {
@@ -89,7 +93,7 @@ impl Worker {
         if self.check_pause() {
             return None;
         }
-        hooks::searches(&mut self.account, &mut self.pace, &self.local);
+        hooks::searches(&mut self.account, &mut self.clock, &self.local);
         if !self.searching {
             self.searching = self.local.scheduler().idle.start_searching();
         }
@@ -97,7 +101,7 @@ impl Worker {
             return None;
         }
         let (lane, victim) = self.steal()?;
-        self.record_theft();
+        self.note_theft();
         self.round.begin(self.local.deque.len());
         self.local.remote().counters.steals.add(1);
         hooks::stolen(&self.local, self.now(), &lane, victim);
@@ -246,8 +250,8 @@ impl Worker {
 /// The pause after thefts (`steal_pause.rs`).
 impl Worker {
     /// Notes that the worker has just taken lanes from another worker.
-    pub(super) fn record_theft(&mut self) {
-        if !self.local.remote().is_unusual() {
+    pub(super) fn note_theft(&mut self) {
+        if !self.local.remote().has_policy_or_classes() {
             self.look();
             self.steal_pause.theft = Some(self.spent());
         }
@@ -285,7 +289,7 @@ impl Worker {
     /// The nanoseconds that are left of a pause, by the worker's last look at the clock.
     pub(super) fn pause_left(&self) -> Option<u64> {
         let left = self.steal_pause.until.saturating_sub(self.now());
-        (left > 0 && !self.local.remote().is_unusual()).then_some(left)
+        (left > 0 && !self.local.remote().has_policy_or_classes()).then_some(left)
     }
 
     fn spent(&self) -> Spent {

@@ -2,8 +2,8 @@
 
 use crate::hooks::looks;
 use crate::kernel::lane::Runner;
-use crate::kernel::sched::pace::Pace;
-use crate::kernel::sched::remote::{CANCELLED_ANYWHERE, Remote};
+use crate::kernel::sched::coarse_clock::CoarseClock;
+use crate::kernel::sched::remote::{MAY_BE_DROPPED_ANYWHERE, Remote};
 use crate::kernel::sched::scheduler::Scheduler;
 use crate::kernel::task::Named;
 
@@ -17,13 +17,13 @@ pub(crate) struct SliceRunner<'a> {
     /// What the other turns may weigh.
     pub(crate) left: i64,
     pub(crate) start: u64,
-    pub(crate) pace: &'a mut Pace,
+    pub(crate) clock: &'a mut CoarseClock,
 }
 
 impl Runner for SliceRunner<'_> {
     #[inline]
     fn may_run(&self, pin: u32) -> bool {
-        pin == 0 || pin & !CANCELLED_ANYWHERE == self.pin
+        pin == 0 || pin & !MAY_BE_DROPPED_ANYWHERE == self.pin
     }
 
     #[inline]
@@ -40,10 +40,10 @@ impl Runner for SliceRunner<'_> {
     fn count_turn(&mut self, weight: i64) -> bool {
         self.polls += 1;
         self.left -= weight;
-        if self.pace.tick(self.scheduler) {
-            looks::looked(self.remote, self.pace, true);
+        if self.clock.tick(self.scheduler) {
+            looks::looked(self.remote, self.clock, true);
             // Between two looks the time stands still.
-            return self.left > 0 && self.pace.now - self.start < self.max_nanos;
+            return self.left > 0 && self.clock.now - self.start < self.max_nanos;
         }
         self.left > 0
     }
@@ -57,7 +57,7 @@ pub(crate) struct GuestRunner<'a> {
     pub(crate) weight: i64,
     /// When the first poll was over. Most slices have no other poll, and read no clock.
     pub(crate) start: u64,
-    pub(crate) pace: Pace,
+    pub(crate) clock: CoarseClock,
 }
 
 impl Runner for GuestRunner<'_> {
@@ -73,12 +73,12 @@ impl Runner for GuestRunner<'_> {
         let is_first = self.weight == 0;
         self.weight += weight;
         if is_first {
-            self.pace.look(self.scheduler);
-            self.start = self.pace.now;
+            self.clock.look(self.scheduler);
+            self.start = self.clock.now;
         } else {
-            self.pace.tick(self.scheduler);
+            self.clock.tick(self.scheduler);
         }
-        let nanos = self.pace.now - self.start;
+        let nanos = self.clock.now - self.start;
         self.weight < self.scheduler.slice_weight && nanos < self.scheduler.slice_nanos
     }
 }

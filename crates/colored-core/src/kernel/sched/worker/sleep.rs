@@ -67,7 +67,7 @@ impl Scheduler {
     /// Whether a worker that is about to park may stop for good: every lane has a request to cancel its
     /// tasks, and all workers have run out of lanes.
     fn may_stop(&self) -> bool {
-        if !self.is_told() {
+        if !self.is_cancel_sent() {
             return false;
         }
         let nothing_left = || {

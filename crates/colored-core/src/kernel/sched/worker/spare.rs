@@ -93,7 +93,7 @@ impl Worker {
                 self.absent = true;
                 // A worker that has parked before may have waited only for this one (`may_stop`). The lock in
                 // `leave` orders this look behind that worker's.
-                if scheduler.is_told() {
+                if scheduler.is_cancel_sent() {
                     scheduler.park.unpark(0);
                 }
                 self.begin_sleep();

@@ -47,7 +47,7 @@ const FIRST_PAUSE: u64 = 200_000;
 /// How often the pause doubles: the more workers there are, the more come back.
 const DOUBLINGS: u32 = 3;
 
-/// A worker's record of its thefts.
+/// What a worker knows of its thefts.
 #[derive(Debug, Default)]
 pub(super) struct StealPause {
     /// The last theft, until the worker has run dry.

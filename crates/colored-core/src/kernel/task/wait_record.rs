@@ -1,6 +1,6 @@
 //! A list of records in each task: the waits of the task.
 //!
-//! A future that returns `Pending` inside a task has a [`Record`] in the list of that task, from its first such poll
+//! A future that returns `Pending` inside a task has a [`WaitRecord`] in the list of that task, from its first such poll
 //! until it is ready or dropped. An open section has one too. The search for deadlocks, and a dump of the waiting
 //! tasks, read the lists.
 //!
@@ -8,7 +8,7 @@
 //!
 //! The list belongs to the owner that may move the task's node (`state.rs`): in a poll, that is the thread that polls.
 //! So a wait that begins and ends in polls of its task costs no atomic operation. A reader takes that right for itself
-//! while the task waits ([`TaskRef::claim`](super::TaskRef::claim)), or knows that no thread can poll the task because
+//! while the task waits ([`Paused`](super::Paused)), or knows that no thread can poll the task because
 //! the task's lane is blocked.
 //!
 //! A future may also end elsewhere: it was moved to another task, or taken out and dropped by some thread; and its task
@@ -67,26 +67,26 @@ pub(crate) struct Cause {
 }
 
 /// A wait of a task, or an open section.
-pub(crate) struct Record {
+pub(crate) struct WaitRecord {
     word: AtomicU32,
     is_section: bool,
     /// The task, by its address.
     owner: *const (),
-    place: UnsafeCell<Place>,
+    place: UnsafeCell<ListPlace>,
     cause: Cause,
     /// When the wait began, as far as the thread knew: nanoseconds of the scheduler.
     since: u64,
-    told: UnsafeCell<Option<Deadlock>>,
+    verdict: UnsafeCell<Option<Deadlock>>,
 }
 
-struct Place {
+struct ListPlace {
     previous: Option<Listed>,
     next: Option<Listed>,
     /// The innermost section that is polled when this is.
-    section: Option<NonNull<Record>>,
+    section: Option<NonNull<WaitRecord>>,
 }
 
-impl Record {
+impl WaitRecord {
     /// A record that is in no list.
     #[inline]
     pub(crate) fn allocate(
@@ -95,17 +95,16 @@ impl Record {
         section: Option<NonNull<Self>>,
         since: u64,
         is_section: bool,
-    ) -> NonNull<Self> {
-        let record = Self {
+    ) -> Boxed<Self> {
+        Boxed::new(Self {
             word: AtomicU32::new(LISTED),
             is_section,
             owner,
-            place: UnsafeCell::new(Place { previous: None, next: None, section }),
+            place: UnsafeCell::new(ListPlace { previous: None, next: None, section }),
             cause,
             since,
-            told: UnsafeCell::new(None),
-        };
-        Boxed::new(record).into_raw()
+            verdict: UnsafeCell::new(None),
+        })
     }
 
     pub(crate) fn is_section(&self) -> bool {
@@ -157,11 +156,11 @@ impl Record {
     ///
     /// # Safety
     ///
-    /// The caller has claimed the task.
+    /// The caller has paused the task.
     pub(crate) unsafe fn tell(&self, deadlock: Deadlock) {
-        // SAFETY: only a claim writes the error and only a poll reads it. The caller has claimed the task, so no poll
-        // runs yet.
-        self.told.with_mut(|told| unsafe { *told = Some(deadlock) });
+        // SAFETY: only a thread that has paused the task writes the error, and only a poll reads it. The caller has paused
+        // it, so no poll runs yet.
+        self.verdict.with_mut(|verdict| unsafe { *verdict = Some(deadlock) });
     }
 
     /// The deadlock that the wait is to end with, if there is one.
@@ -170,18 +169,21 @@ impl Record {
     ///
     /// The caller polls the task.
     #[inline]
-    pub(crate) unsafe fn take_told(&self) -> Option<Deadlock> {
-        // SAFETY: only a claim writes the error. The caller polls the task, so every claim is over.
-        let is_told = self.told.with(|told| unsafe { (*told).is_some() });
-        // SAFETY: the caller still polls the task, so no claim has begun since, and only this thread uses the error.
-        if is_told { self.told.with_mut(|told| unsafe { (*told).take() }) } else { None }
+    pub(crate) unsafe fn take_verdict(&self) -> Option<Deadlock> {
+        // SAFETY: only a thread that has paused the task writes the error. The caller polls it, so every pause is over.
+        let has_verdict = self.verdict.with(|verdict| unsafe { (*verdict).is_some() });
+        if !has_verdict {
+            return None;
+        }
+        // SAFETY: the caller still polls the task, so no pause has begun since, and only this thread uses the error.
+        self.verdict.with_mut(|verdict| unsafe { (*verdict).take() })
     }
 
     /// Calls `f` while the future cannot go; `None` if it has gone. `f` runs no foreign code, and does not wait.
     pub(crate) fn pinned<R>(&self, f: impl FnOnce(&Cause) -> R) -> Option<R> {
         loop {
             // Ordering: Acquire pairs with the Release of a reader before, and of the poll that has listed the record
-            // (by the claim).
+            // (by the pause of the task).
             match self.word.compare_exchange(LISTED, PINNED, Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => break,
                 Err(PINNED) => spin_loop(),
@@ -220,50 +222,43 @@ impl Record {
 ///
 /// Neither the future nor the list has the record any more.
 #[inline]
-unsafe fn free(record: NonNull<Record>) {
-    // SAFETY: `Record::allocate` made it, and the caller promises that neither the future nor the list has it.
+unsafe fn free(record: NonNull<WaitRecord>) {
+    // SAFETY: `WaitRecord::allocate` made it, and the caller promises that neither the future nor the list has it.
     drop(unsafe { Boxed::from_raw(record) });
 }
 
 /// A record in a list, or one that is added. Who has one may use its place: the record is alive, and the list is this
 /// thread's alone. A list frees no record before the record is out of the list, so a listed one leads to others.
 #[derive(Clone, Copy)]
-struct Listed(NonNull<Record>);
+struct Listed(NonNull<WaitRecord>);
 
 impl Listed {
-    /// # Safety
-    ///
-    /// The record is in a list that is this thread's alone for as long as the value is used, or is about to be added.
     #[inline]
-    unsafe fn new(record: NonNull<Record>) -> Self {
-        Self(record)
-    }
-
-    #[inline]
-    fn with_place<R>(self, f: impl FnOnce(&mut Place) -> R) -> R {
+    fn with_place<R>(self, f: impl FnOnce(&mut ListPlace) -> R) -> R {
         self.place.with_mut(|place| {
-            // SAFETY: `new` was promised that the list is this thread's alone, and `f` cannot reach the place again.
+            // SAFETY: the list of a listed record is this thread's alone, and `f` cannot reach the place again.
             f(unsafe { &mut *place })
         })
     }
 }
 
 impl Deref for Listed {
-    type Target = Record;
+    type Target = WaitRecord;
 
     #[inline]
-    fn deref(&self) -> &Record {
-        // SAFETY: `new` was promised that the record is in a list, and so alive.
+    fn deref(&self) -> &WaitRecord {
+        // SAFETY: a listed record is alive.
         unsafe { self.0.as_ref() }
     }
 }
 
-/// The list of one task, the youngest record first.
-pub(crate) struct Records {
+/// The list of one task, the youngest record first. Who borrows it has the right to it, and changes it only if it is borrowed
+/// mutably.
+pub(crate) struct WaitRecords {
     first: Option<Listed>,
 }
 
-impl Records {
+impl WaitRecords {
     pub(crate) const fn new() -> Self {
         Self { first: None }
     }
@@ -274,36 +269,29 @@ impl Records {
 
     /// Adds a fresh record. First frees the records at this end of the list whose futures have gone: so never more of
     /// these are left than futures that waited at once.
-    ///
-    /// # Safety
-    ///
-    /// The caller polls the task.
     #[inline]
-    pub(crate) unsafe fn insert(&mut self, record: NonNull<Record>) {
+    pub(crate) fn insert(&mut self, record: Boxed<WaitRecord>) -> NonNull<WaitRecord> {
         while let Some(left) = self.first.filter(|first| !first.is_listed()) {
-            // SAFETY: the word is `LEFT`, so the future has gone; the record is in this list, and the caller polls the
-            // task.
+            // SAFETY: the word is `LEFT`, so the future has gone; the record is in this list.
             unsafe { self.remove(left.0) };
         }
-        // SAFETY: the record is fresh, and the list belongs to the caller, which polls the task.
-        let record = unsafe { Listed::new(record) };
+        let record = Listed(record.into_raw());
         let next = self.first.replace(record);
         record.with_place(|place| place.next = next);
         if let Some(next) = next {
             next.with_place(|place| place.previous = Some(record));
         }
+        record.0
     }
 
     /// Takes a record out, and frees it.
     ///
     /// # Safety
     ///
-    /// It is in this list, the caller polls the task, and the future has gone or is the caller.
+    /// It is in this list, and the future has gone or is the caller.
     #[inline]
-    pub(crate) unsafe fn remove(&mut self, record: NonNull<Record>) {
-        // SAFETY: the caller promises that the record is in the list, which belongs to the caller while it polls the
-        // task.
-        let listed = unsafe { Listed::new(record) };
+    pub(crate) unsafe fn remove(&mut self, record: NonNull<WaitRecord>) {
+        let listed = Listed(record);
         let (previous, next) = listed.with_place(|place| (place.previous, place.next));
         match previous {
             Some(previous) => previous.with_place(|place| place.next = next),
@@ -321,7 +309,7 @@ impl Records {
 
     /// The remaining waits are no longer inside that section.
     #[cold]
-    fn leave_section(&self, section: NonNull<Record>) {
+    fn leave_section(&self, section: NonNull<WaitRecord>) {
         for record in self.listed() {
             record.with_place(|place| {
                 place.section.take_if(|own| *own == section);
@@ -330,12 +318,8 @@ impl Records {
     }
 
     /// Empties the list: the task is complete. Frees the records whose futures have gone.
-    ///
-    /// # Safety
-    ///
-    /// Only the caller has a right to the task.
     #[cold]
-    pub(crate) unsafe fn dissolve(&mut self) {
+    pub(crate) fn dissolve(&mut self) {
         while let Some(record) = self.first {
             self.first = record.with_place(|place| place.next);
             // Ordering: Release orders this thread's use before the future frees the record; Acquire takes
@@ -343,19 +327,15 @@ impl Records {
             let lone =
                 record.word.compare_exchange(LISTED, LONE, Ordering::AcqRel, Ordering::Acquire);
             if lone.is_err() {
-                // SAFETY: the word is `LEFT`, so the future has gone. It is not `PINNED`: only the caller has a right
-                // to the task.
+                // SAFETY: the word is `LEFT`, so the future has gone. It is not `PINNED`: a reader that pins a record
+                // has the right to the list, as this call has.
                 unsafe { free(record.0) };
             }
         }
     }
 
     /// All records, the youngest first.
-    ///
-    /// # Safety
-    ///
-    /// No other code changes the list while the iterator is used.
-    pub(crate) unsafe fn iter(&self) -> impl Iterator<Item = NonNull<Record>> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = NonNull<WaitRecord>> {
         self.listed().map(|record| record.0)
     }
 

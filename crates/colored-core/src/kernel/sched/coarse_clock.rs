@@ -1,4 +1,4 @@
-//! [`Pace`]: how often a worker or a guest looks at the clock.
+//! [`CoarseClock`]: how often a worker or a guest looks at the clock.
 
 use super::Scheduler;
 
@@ -11,7 +11,7 @@ const SLOW_NANOS: u64 = 16_000;
 
 /// The time, as a worker or a guest sees it: read now and then, more often while polls are slow.
 #[derive(Debug)]
-pub(crate) struct Pace {
+pub(crate) struct CoarseClock {
     pub(crate) now: u64,
     /// Up to this time the samples of run times are charged.
     pub(crate) charged: u64,
@@ -19,14 +19,14 @@ pub(crate) struct Pace {
     per_look: u32,
 }
 
-impl Default for Pace {
+impl Default for CoarseClock {
     fn default() -> Self {
         Self { now: 0, charged: 0, until_look: 1, per_look: 1 }
     }
 }
 
-impl Pace {
-    /// A turn is over. True if the pace has looked at the clock.
+impl CoarseClock {
+    /// A turn is over. True if this has read the time.
     #[inline]
     pub(crate) fn tick(&mut self, scheduler: &Scheduler) -> bool {
         self.until_look -= 1;
