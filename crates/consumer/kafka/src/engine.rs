@@ -40,13 +40,15 @@ impl Engine {
     /// The cluster with these brokers: `host:port`, separated by commas. Nothing is connected.
     #[must_use]
     pub fn new(brokers: &str) -> Engine {
-        // The client has at most 16 MiB of records that nobody has asked for, and looks every 10 ms whether it may fetch more: by
-        // default it waits a second, in which a fast consumer is idle. A topic that grows is noticed in 10 s.
+        // The client fetches no more of a partition while more than two are left of what it has fetched, which is the number of
+        // its own marks where a partition begins; it looks every 10 ms, and by default every second. A broker has one fetch at a
+        // time, which other partitions may keep waiting for records: 25 ms instead of half a second. A topic that grows is noticed
+        // in 10 s.
         let properties = [
             ("bootstrap.servers", brokers),
-            ("queued.min.messages", "10000"),
-            ("queued.max.messages.kbytes", "16384"),
+            ("queued.min.messages", "3"),
             ("fetch.queue.backoff.ms", "10"),
+            ("fetch.wait.max.ms", "25"),
             ("topic.metadata.refresh.interval.ms", "10000"),
             ("partition.assignment.strategy", "cooperative-sticky"),
         ];

@@ -35,6 +35,8 @@ pub struct Member {
     readers: Vec<Reader>,
     /// The reader that is first in the next search for records.
     first: usize,
+    /// The reader that is filled next.
+    filled: usize,
     events: VecDeque<Event>,
     /// Where partitions are to be read from.
     begins: Vec<(Owned, u64)>,
@@ -60,6 +62,7 @@ impl Member {
             client,
             readers: Vec::new(),
             first: 0,
+            filled: 0,
             events: VecDeque::new(),
             begins: Vec::new(),
             step: None,
@@ -142,11 +145,15 @@ impl Source for Member {
                 continue;
             }
             self.look();
+            self.step = self.next_step(&client);
+            if self.step.is_some() {
+                continue;
+            }
+            let has_come = self.fetch(&client)?;
             if let Some(event) = self.take_from_readers(&client, room) {
                 return Ok(event);
             }
-            self.step = self.next_step(&client, room);
-            if self.step.is_some() || self.fetch(&client)? || self.calls.context.has_changes() {
+            if has_come || self.calls.context.has_changes() {
                 continue;
             }
             self.check_hand_over(&client);
@@ -178,6 +185,7 @@ impl Source for Member {
 
     async fn close(mut self) -> Result<(), Error> {
         self.client = None;
+        self.readers.clear();
         if let Some(step) = self.step.take() {
             step.await;
         }
@@ -187,7 +195,9 @@ impl Source for Member {
 
 impl Drop for Member {
     fn drop(&mut self) {
-        // The calls have the client still, unless they have left: also if a close was dropped before its end.
+        // The calls have the client still, unless they have left: also if a close was dropped before its end. The queues of the
+        // partitions end before it.
+        self.readers.clear();
         self.client = None;
         self.calls.leave_aside();
     }

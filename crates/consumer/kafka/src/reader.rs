@@ -1,7 +1,12 @@
 //! The records of a partition that were fetched and not returned yet.
 
+use crate::sys::PartitionQueue;
 use colored_consumer::{Extent, Owned, Record, Room};
 use std::collections::VecDeque;
+
+/// So many records, or bytes, of a partition are read ahead: the client fetches more while they are handled. The answer to a
+/// fetch has at most so many bytes of a partition, too, by default.
+const AHEAD: Room = Room { records: 4_096, bytes: 1 << 20 };
 
 /// An owned partition of which the consumer knows.
 #[derive(Debug)]
@@ -9,7 +14,11 @@ pub(crate) struct Reader {
     pub(crate) owned: Owned,
     /// Which log it is, as last heard.
     pub(crate) log: Option<u128>,
+    /// What the client fetches of it. It stays there while too much is read ahead.
+    pub(crate) queue: Option<PartitionQueue>,
     buffer: VecDeque<Record>,
+    /// The size of what is in the buffer.
+    bytes: usize,
     /// The offset that comes next, at least. None until the consumer begins, and after an offset out of range.
     next: Option<u64>,
     /// Where the client found nothing more that it can read.
@@ -20,8 +29,6 @@ pub(crate) struct Reader {
     pub(crate) out_of_range: Option<Extent>,
     /// Whether the consumer wants no records.
     pub(crate) is_paused: bool,
-    /// Whether the client was told so.
-    pub(crate) is_client_paused: bool,
 }
 
 impl Reader {
@@ -29,20 +36,26 @@ impl Reader {
         Reader {
             owned,
             log,
+            queue: None,
             buffer: VecDeque::new(),
+            bytes: 0,
             next: None,
             end: None,
             told: None,
             out_of_range: None,
             is_paused: false,
-            is_client_paused: false,
         }
     }
 
     /// Reads from another place on: what was fetched is forgotten.
     pub(crate) fn begin(&mut self, offset: u64) {
         (self.next, self.end, self.told, self.out_of_range) = (Some(offset), None, None, None);
+        self.clear();
+    }
+
+    fn clear(&mut self) {
         self.buffer.clear();
+        self.bytes = 0;
     }
 
     /// Whether the client reads it.
@@ -50,22 +63,29 @@ impl Reader {
         self.next.is_some()
     }
 
+    /// Whether this is another log than the one that was read, as far as both are known.
+    pub(crate) fn is_other(&self, log: Option<u128>) -> bool {
+        self.log.zip(log).is_some_and(|(before, now)| before != now)
+    }
+
     /// The client reads it no further. What was fetched is returned, unless it is of a log that is there no more.
     pub(crate) fn stop(&mut self, forgets: bool) {
         self.next = None;
         if forgets {
-            self.buffer.clear();
+            self.clear();
         }
     }
 
-    pub(crate) fn has_records(&self) -> bool {
-        !self.buffer.is_empty()
+    /// Whether no more is to be read ahead.
+    pub(crate) fn is_full(&self) -> bool {
+        self.buffer.len() >= AHEAD.records || self.bytes >= AHEAD.bytes
     }
 
     /// Keeps a record that was fetched, unless it is of a place that was left.
     pub(crate) fn push(&mut self, record: Record) {
         if self.next.is_some_and(|next| record.offset >= next) {
             self.next = Some(record.offset + 1);
+            self.bytes += record.size();
             self.buffer.push_back(record);
         }
     }
@@ -112,21 +132,15 @@ impl Reader {
         let mut bytes = 0;
         while taken.len() < room.records {
             let Some(record) = self.buffer.front() else { break };
-            bytes += record.size();
+            let size = record.size();
+            bytes += size;
             if !taken.is_empty() && bytes > room.bytes {
                 break;
             }
+            self.bytes -= size;
             taken.extend(self.buffer.pop_front());
         }
         taken
-    }
-
-    /// Whether the client is to fetch nothing more: what it has fetched cannot be returned. What is empty may fetch, or other
-    /// partitions that keep the consumer full would starve it: a pause throws away what is on its way. For that reason a
-    /// pause lasts until all is returned, too.
-    pub(crate) fn wants_pause(&self, is_full: bool) -> bool {
-        let must_wait = is_full || self.is_paused || self.is_client_paused;
-        self.next.is_some() && !self.buffer.is_empty() && must_wait
     }
 }
 
@@ -204,20 +218,24 @@ mod tests {
         let mut reader = reader();
         reader.is_paused = true;
         assert_eq!(offsets(&reader.take(Room { records: 9, bytes: 1_000 })), [0; 0]);
-        assert!(reader.wants_pause(false));
         reader.is_paused = false;
-        assert!(!reader.wants_pause(false) && reader.wants_pause(true));
         assert_eq!(offsets(&reader.take(Room { records: 9, bytes: 10_000 })), [5, 6, 7]);
     }
 
-    /// A partition that has just begun gets its first records although the consumer is full of others.
     #[test]
-    fn only_what_has_records_is_paused_until_they_are_gone() {
+    fn so_many_records_or_bytes_are_read_ahead() {
         let mut reader = reader();
-        assert!(reader.wants_pause(true));
-        reader.is_client_paused = true;
-        assert!(reader.wants_pause(false), "it has records");
-        reader.take(Room { records: 9, bytes: 10_000 });
-        assert!(!reader.wants_pause(false) && !reader.wants_pause(true));
+        (8..).take_while(|offset| *offset < 5 + 4_096).for_each(|offset| {
+            assert!(!reader.is_full(), "{offset}");
+            reader.push(record(offset));
+        });
+        assert!(reader.is_full());
+        assert_eq!(reader.take(Room { records: 1, bytes: 1 }).len(), 1);
+        assert!(!reader.is_full());
+        let value = Some(vec![0; 1 << 20].into());
+        reader.push(Record { value, ..record(5 + 4_096) });
+        assert!(reader.is_full(), "by its bytes");
+        reader.begin(0);
+        assert!(!reader.is_full());
     }
 }
