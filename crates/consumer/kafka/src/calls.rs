@@ -147,9 +147,12 @@ fn leave_group(client: &Client) {
     wait_for_id(false);
 }
 
-/// The client fetches these partitions no longer.
+/// The client fetches these partitions no longer. It would remember that they are paused, and fetch nothing when the member
+/// gets them again.
 pub(crate) fn unassign(client: &Client, partitions: &[TopicPartition]) {
-    log_error("the end of a partition", client.incremental_unassign(&list(partitions)));
+    let list = list(partitions);
+    log_error("the end of a pause", client.resume(&list));
+    log_error("the end of a partition", client.incremental_unassign(&list));
 }
 
 /// Returns what the member has again.

@@ -42,6 +42,8 @@ pub struct Member {
     begins: Vec<(Owned, u64)>,
     /// A call of the client that is under way. Nothing is fetched before its end.
     step: Option<Step>,
+    /// A partition of which the consumer wants nothing for so long is not fetched.
+    rest_after: Duration,
     /// What ended the client.
     fatal: Option<String>,
     /// When the member looks at its topics again. None while it does.
@@ -55,7 +57,7 @@ impl fmt::Debug for Member {
 }
 
 impl Member {
-    pub(crate) fn new(calls: Calls) -> Member {
+    pub(crate) fn new(calls: Calls, rest_after: Duration) -> Member {
         let client = calls.client();
         Member {
             calls,
@@ -66,6 +68,7 @@ impl Member {
             events: VecDeque::new(),
             begins: Vec::new(),
             step: None,
+            rest_after,
             fatal: None,
             next_look: Some(Instant::now() + LOOK),
         }
@@ -172,13 +175,13 @@ impl Source for Member {
 
     fn pause(&mut self, partition: &TopicPartition) {
         for reader in self.readers.iter_mut().filter(|of| of.owned.partition == *partition) {
-            reader.is_paused = true;
+            reader.paused_since.get_or_insert_with(Instant::now);
         }
     }
 
     fn resume(&mut self, partition: &TopicPartition) {
         for reader in self.readers.iter_mut().filter(|of| of.owned.partition == *partition) {
-            reader.is_paused = false;
+            reader.paused_since = None;
         }
         self.calls.context.wake.notify_one();
     }

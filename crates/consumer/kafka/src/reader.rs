@@ -1,12 +1,13 @@
 //! The records of a partition that were fetched and not returned yet.
 
 use crate::sys::PartitionQueue;
+use colored::time::{Duration, Instant};
 use colored_consumer::{Extent, Owned, Record, Room};
 use std::collections::VecDeque;
 
 /// So many records, or bytes, of a partition are read ahead: the client fetches more while they are handled. The answer to a
 /// fetch has at most so many bytes of a partition, too, by default.
-const AHEAD: Room = Room { records: 4_096, bytes: 1 << 20 };
+pub(crate) const AHEAD: Room = Room { records: 4_096, bytes: 1 << 20 };
 
 /// An owned partition of which the consumer knows.
 #[derive(Debug)]
@@ -27,8 +28,10 @@ pub(crate) struct Reader {
     told: Option<(u64, u64)>,
     /// What the log has, when it does not have the next record.
     pub(crate) out_of_range: Option<Extent>,
-    /// Whether the consumer wants no records.
-    pub(crate) is_paused: bool,
+    /// Since when the consumer has wanted no records.
+    pub(crate) paused_since: Option<Instant>,
+    /// Whether the client was told to fetch nothing.
+    is_resting: bool,
 }
 
 impl Reader {
@@ -43,7 +46,8 @@ impl Reader {
             end: None,
             told: None,
             out_of_range: None,
-            is_paused: false,
+            paused_since: None,
+            is_resting: false,
         }
     }
 
@@ -77,8 +81,22 @@ impl Reader {
     }
 
     /// Whether no more is to be read ahead.
-    pub(crate) fn is_full(&self) -> bool {
+    fn is_full(&self) -> bool {
         self.buffer.len() >= AHEAD.records || self.bytes >= AHEAD.bytes
+    }
+
+    /// Whether the client is to throw away what it has fetched, and fetch nothing (`true`), or to fetch again, if that is another
+    /// thing than it was told at last: it rests when the consumer has wanted nothing for so long.
+    pub(crate) fn take_rest(&mut self, after: Duration) -> Option<bool> {
+        let is_long = |since: Instant| since.elapsed() >= after;
+        let rests = self.is_begun() && self.paused_since.is_some_and(is_long);
+        (std::mem::replace(&mut self.is_resting, rests) != rests).then_some(rests)
+    }
+
+    /// Whether what is in the queue may be taken. A client that was told to fetch nothing throws what it has there away when it is
+    /// asked for it, and not before.
+    pub(crate) fn may_take(&self) -> bool {
+        self.is_resting || !self.is_full()
     }
 
     /// Keeps a record that was fetched, unless it is of a place that was left.
@@ -111,7 +129,7 @@ impl Reader {
     pub(crate) fn take_end(&mut self) -> Option<u64> {
         let end = self.end.filter(|end| self.next == Some(*end))?;
         let is_news = self.told != Some((end, end));
-        if !is_news || self.is_paused || !self.buffer.is_empty() {
+        if !is_news || self.paused_since.is_some() || !self.buffer.is_empty() {
             return None;
         }
         self.told = Some((end, end));
@@ -126,7 +144,7 @@ impl Reader {
     /// Returns what there is room for: one record at least, if records may come at all.
     pub(crate) fn take(&mut self, room: Room) -> Vec<Record> {
         let mut taken = Vec::new();
-        if self.is_paused {
+        if self.paused_since.is_some() {
             return taken;
         }
         let mut bytes = 0;
@@ -216,10 +234,28 @@ mod tests {
     #[test]
     fn a_paused_reader_keeps_what_it_has() {
         let mut reader = reader();
-        reader.is_paused = true;
+        reader.paused_since = Some(Instant::now());
         assert_eq!(offsets(&reader.take(Room { records: 9, bytes: 1_000 })), [0; 0]);
-        reader.is_paused = false;
+        reader.paused_since = None;
         assert_eq!(offsets(&reader.take(Room { records: 9, bytes: 10_000 })), [5, 6, 7]);
+    }
+
+    #[test]
+    fn the_client_rests_when_nothing_was_wanted_for_long() {
+        let (mut reader, long) = (reader(), Duration::from_secs(60));
+        assert_eq!(reader.take_rest(Duration::ZERO), None);
+        reader.paused_since = Some(Instant::now());
+        assert_eq!(reader.take_rest(long), None);
+        let told = [Duration::ZERO, Duration::ZERO].map(|after| reader.take_rest(after));
+        assert_eq!(told, [Some(true), None]);
+        reader.push(Record { value: Some(vec![0; 1 << 20].into()), ..record(8) });
+        assert!(reader.is_full() && reader.may_take());
+        reader.paused_since = None;
+        assert_eq!([long, long].map(|after| reader.take_rest(after)), [Some(false), None]);
+        assert!(!reader.may_take());
+        reader.stop(false);
+        reader.paused_since = Some(Instant::now());
+        assert_eq!(reader.take_rest(Duration::ZERO), None, "the client reads nothing");
     }
 
     #[test]

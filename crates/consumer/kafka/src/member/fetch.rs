@@ -1,9 +1,10 @@
 //! What the client is told of partitions, and what it has fetched of them.
 
 use super::{Member, Step, TICK};
-use crate::calls::{Calls, unassign};
-use crate::context::{Client, add, lock, log_error};
+use crate::calls::unassign;
+use crate::context::{Client, add, list, lock, log_error};
 use crate::lookups::look_up;
+use crate::ownership::Ownership;
 use crate::sys::{ClientQueue, Failure, Message, PartitionQueue, Polled};
 use colored_consumer::{Error, Event, Owned};
 use rdkafka::consumer::Consumer;
@@ -15,20 +16,29 @@ use std::sync::Arc;
 const CHUNK: usize = 1_024;
 
 impl Member {
-    /// What the client has to be told: where partitions begin.
+    /// What the client has to be told: where partitions begin, and which rest.
     pub(super) fn next_step(&mut self, client: &Arc<Client>) -> Option<Step> {
-        if self.begins.is_empty() {
+        let (begins, after) = (std::mem::take(&mut self.begins), self.rest_after);
+        let rests = self.readers.iter_mut().filter_map(|reader| {
+            reader.take_rest(after).map(|rests| (reader.owned.clone(), rests))
+        });
+        let rests: Vec<_> = rests.collect();
+        if begins.is_empty() && rests.is_empty() {
             return None;
         }
-        let (begins, calls) = (std::mem::take(&mut self.begins), self.calls.clone());
         for (owned, _) in &begins {
             let mut readers = self.readers.iter_mut();
             if let Some(reader) = readers.find(|of| of.owned == *owned && of.queue.is_none()) {
                 reader.queue = PartitionQueue::split(client, &owned.partition);
             }
         }
-        let client = Arc::clone(client);
-        Some(blocking(move || begin(&client, &calls, begins)))
+        let (client, calls) = (Arc::clone(client), self.calls.clone());
+        Some(blocking(move || {
+            // Held until the client has heard all, so that no hand-over ends meanwhile.
+            let mut ownership = lock(&calls.context.ownership);
+            begin(&client, &mut ownership, begins);
+            rest(&client, &mut ownership, rests);
+        }))
     }
 
     /// Takes what the client has fetched, as far as it is to be read ahead; returns whether there was something.
@@ -59,7 +69,7 @@ impl Member {
             return Ok(());
         };
         let mut result = Ok(());
-        while result.is_ok() && *left > 0 && !self.readers[at].is_full() {
+        while result.is_ok() && *left > 0 && self.readers[at].may_take() {
             let Some(polled) = queue.poll() else { break };
             *left -= 1;
             match polled {
@@ -171,9 +181,7 @@ fn blocking(call: impl FnOnce() + Send + 'static) -> Step {
 }
 
 /// Reads partitions from these offsets on.
-fn begin(client: &Client, calls: &Calls, begins: Vec<(Owned, u64)>) {
-    // Held until the client has them, so that no hand-over ends meanwhile.
-    let mut ownership = lock(&calls.context.ownership);
+fn begin(client: &Client, ownership: &mut Ownership, begins: Vec<(Owned, u64)>) {
     let mut new = TopicPartitionList::new();
     for (owned, offset) in begins {
         let Some(is_begun) = ownership.begin(&owned) else { continue };
@@ -191,5 +199,17 @@ fn begin(client: &Client, calls: &Calls, begins: Vec<(Owned, u64)>) {
     }
     if new.count() > 0 {
         log_error("the begin of a partition", client.incremental_assign(&new));
+    }
+}
+
+/// Pauses partitions (`true`), and resumes others. The client throws away what it has fetched of both, and fetches it again.
+fn rest(client: &Client, ownership: &mut Ownership, rests: Vec<(Owned, bool)>) {
+    for (owned, rests) in rests {
+        // The client would remember the pause of a partition that has gone.
+        if ownership.is_owned(&owned) {
+            let list = list(std::slice::from_ref(&owned.partition));
+            let told = if rests { client.pause(&list) } else { client.resume(&list) };
+            log_error("a pause, or its end,", told);
+        }
     }
 }

@@ -2,8 +2,9 @@
 
 use crate::support::Topic;
 use colored::sync::Semaphore;
-use colored::time::{Duration, sleep};
-use colored_consumer::Consumer;
+use colored::time::{Duration, Instant, sleep, timeout};
+use colored_consumer::{Consumer, Event, Room, Source};
+use colored_consumer_kafka::{Engine, Member};
 use colored_engines_proof::suite::TestTopic;
 use rdkafka::producer::{BaseRecord, DefaultProducerContext, Producer, ThreadedProducer};
 use std::collections::HashMap;
@@ -16,10 +17,18 @@ const COUNT: u64 = 40_000;
 /// The size of a value. A record takes a few bytes more in the log.
 const VALUE: usize = 500;
 
-/// What clients have said of themselves last, by their names: the bytes that they got from their broker, and the bytes of records
-/// of a partition that were in its queue, at most.
+/// What clients have said of themselves, by their names.
 #[derive(Default)]
-struct Statistics(Mutex<HashMap<String, (u64, u64)>>);
+struct Statistics(Mutex<HashMap<String, Said>>);
+
+#[derive(Clone, Debug, Default)]
+struct Said {
+    /// The bytes that the client got from its broker.
+    got: u64,
+    /// The bytes of records of a partition that were in its queue: at most, and of each partition at last.
+    most: u64,
+    queued: Vec<u64>,
+}
 
 /// The numbers behind a name in JSON.
 fn numbers<'a>(json: &'a str, name: &str) -> impl Iterator<Item = u64> + use<'a> {
@@ -39,9 +48,10 @@ impl log::Log for Statistics {
         let Some((_, name)) = json.split_once("\"client_id\":") else { return };
         let Some(name) = name.split('"').nth(1) else { return };
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (bytes, queued) = all.entry(name.to_owned()).or_default();
-        *bytes = numbers(json, "rx_bytes").next().unwrap_or(0);
-        *queued = numbers(json, "fetchq_size").fold(*queued, u64::max);
+        let said = all.entry(name.to_owned()).or_default();
+        said.got = numbers(json, "rx_bytes").next().unwrap_or(0);
+        said.queued = numbers(json, "fetchq_size").collect();
+        said.most = said.queued.iter().copied().fold(said.most, u64::max);
     }
 
     fn flush(&self) {}
@@ -54,6 +64,12 @@ fn statistics() -> &'static Statistics {
         log::set_max_level(log::LevelFilter::Info);
     }
     all
+}
+
+impl Statistics {
+    fn of(&self, name: &str) -> Said {
+        self.0.lock().unwrap().get(name).cloned().unwrap_or_default()
+    }
 }
 
 /// Records in small batches: a broker cuts the last batch of an answer off where the answer is full.
@@ -70,10 +86,14 @@ fn fill(topic: &Topic) {
     producer.flush(Duration::from_secs(120)).unwrap();
 }
 
-/// Handles all with these bounds of a consumer and a partition; the first handlers wait until it holds as much as it may. Returns
-/// the bytes that the client got, and those of a partition's queue at most.
-async fn handle(topic: &Topic, name: &str, bounds: Option<usize>) -> (u64, u64) {
-    let engine = topic.engine().set("client.id", name).set("statistics.interval.ms", "100");
+/// The engine of a client of this name, which says each 100 ms what it has.
+fn engine(topic: &Topic, name: &str) -> Engine {
+    topic.engine().set("client.id", name).set("statistics.interval.ms", "100")
+}
+
+/// Handles all with these bounds of a consumer and a partition; the first handlers wait until it holds as much as it may.
+async fn handle(topic: &Topic, name: &str, bounds: Option<usize>) -> Said {
+    let engine = engine(topic, name);
     let member = engine.member(name, [&*topic.name]).join().await.unwrap();
     let builder = Consumer::builder(member).strict(true);
     let builder = match bounds {
@@ -100,7 +120,7 @@ async fn handle(topic: &Topic, name: &str, bounds: Option<usize>) -> (u64, u64) 
     // Two more statistics.
     sleep(Duration::from_millis(300)).await;
     consumer.stop().await.unwrap();
-    statistics().0.lock().unwrap()[name]
+    statistics().of(name)
 }
 
 /// A partition at its bounds is not fetched, and what was fetched of it is kept: at most the answer to a fetch.
@@ -115,11 +135,57 @@ async fn a_record_is_fetched_once() {
         ("fetched-100", Some(100)),
         ("fetched-10000", Some(10_000)),
     ] {
-        let (bytes, queued) = handle(&topic, name, bounds).await;
-        let ratio = bytes as f64 / (COUNT * (VALUE as u64 + 5)) as f64;
-        println!("{name}: {ratio:.3} of the records were fetched, at most {queued} queued");
+        let Said { got, most, .. } = handle(&topic, name, bounds).await;
+        let ratio = got as f64 / (COUNT * (VALUE as u64 + 5)) as f64;
+        println!("{name}: {ratio:.3} of the records were fetched, at most {most} queued");
         assert!((0.95..=1.05).contains(&ratio), "{name}: {ratio}");
-        assert!(queued <= (1 << 20) + 3 * VALUE as u64, "{name}: {queued}");
+        assert!(most <= (1 << 20) + 3 * VALUE as u64, "{name}: {most}");
     }
     assert!(all.0.lock().unwrap().len() >= 4);
+}
+
+/// Takes records for a while, in their order and once.
+async fn read(member: &mut Member, next: &mut [u64; 2], time: Duration) {
+    let (end, room) = (Instant::now() + time, Room { records: 100, bytes: 1 << 20 });
+    while let Some(left) = end.checked_duration_since(Instant::now()) {
+        let Ok(event) = timeout(left, member.poll(room)).await else { return };
+        let Ok(Event::Records { owned, records, .. }) = event else { panic!("{event:?}") };
+        let next = &mut next[owned.partition.partition as usize];
+        for record in records {
+            assert_eq!(record.offset, *next);
+            *next += 1;
+        }
+        sleep(Duration::from_millis(2)).await;
+    }
+}
+
+/// Of a partition of which the consumer wants nothing for a third of the session the client keeps nothing. It goes on where it was.
+#[colored::test]
+async fn a_partition_that_stands_for_long_holds_nothing() {
+    let all = statistics();
+    let Some(topic) = Topic::create("stands", 2).await else { return };
+    colored::block_in_place(|| fill(&topic));
+    let options = engine(&topic, "stands").member("g-stands", ["stands"]);
+    let mut member = options.session(Duration::from_secs(9)).join().await.unwrap();
+    let room = Room { records: 1, bytes: 1 };
+    let Ok(Event::Assigned(assigned)) = member.poll(room).await else { panic!("no partitions") };
+    assigned.iter().for_each(|of| member.begin(&of.owned, 0));
+    let (mut next, millis) = ([0, 0], Duration::from_millis);
+    read(&mut member, &mut next, millis(300)).await;
+    assigned.iter().for_each(|of| member.pause(&of.owned.partition));
+    let (before, end) = (next, Instant::now() + Duration::from_secs(60));
+    let queued = || all.of("stands").queued.iter().sum::<u64>();
+    for holds in [true, false] {
+        while (queued() > 0) != holds {
+            assert!(Instant::now() < end, "{} bytes are held", queued());
+            read(&mut member, &mut next, millis(100)).await;
+        }
+    }
+    assert_eq!(next, before);
+    assigned.iter().for_each(|of| member.resume(&of.owned.partition));
+    while next.iter().sum::<u64>() < COUNT {
+        assert!(Instant::now() < end, "{next:?}");
+        read(&mut member, &mut next, millis(100)).await;
+    }
+    member.close().await.unwrap();
 }
