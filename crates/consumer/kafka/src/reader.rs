@@ -14,7 +14,9 @@ pub(crate) const AHEAD: Room = Room { records: 4_096, bytes: 1 << 20 };
 pub(crate) struct Reader {
     pub(crate) owned: Owned,
     /// Which log it is, as last heard.
-    pub(crate) log: Option<u128>,
+    log: Option<u128>,
+    /// Which it was before: an answer that names one of them is late.
+    past: Vec<u128>,
     /// What the client fetches of it. It stays there while too much is read ahead.
     pub(crate) queue: Option<PartitionQueue>,
     buffer: VecDeque<Record>,
@@ -27,7 +29,7 @@ pub(crate) struct Reader {
     /// The place and the end that the consumer was told at last.
     told: Option<(u64, u64)>,
     /// What the log has, when it does not have the next record.
-    pub(crate) out_of_range: Option<Extent>,
+    out_of_range: Option<Extent>,
     /// Since when the consumer has wanted no records.
     pub(crate) paused_since: Option<Instant>,
     /// Whether the client was told to fetch nothing.
@@ -39,6 +41,7 @@ impl Reader {
         Reader {
             owned,
             log,
+            past: Vec::new(),
             queue: None,
             buffer: VecDeque::new(),
             bytes: 0,
@@ -67,9 +70,19 @@ impl Reader {
         self.next.is_some()
     }
 
-    /// Whether this is another log than the one that was read, as far as both are known.
+    /// Whether this is another log than the one that was read, as far as both are known, and none of before.
     pub(crate) fn is_other(&self, log: Option<u128>) -> bool {
-        self.log.zip(log).is_some_and(|(before, now)| before != now)
+        let is_new = |now| !self.past.contains(&now);
+        self.log.zip(log).is_some_and(|(before, now)| before != now && is_new(now))
+    }
+
+    /// What the log has, of which the next record is not there. Nothing of a log before is waited for.
+    pub(crate) fn leave_range(&mut self, log: Extent) {
+        if self.is_other(log.identity) {
+            self.stop(true);
+            self.past.extend(self.log);
+        }
+        (self.log, self.out_of_range) = (log.identity, Some(log));
     }
 
     /// The client reads it no further. What was fetched is returned, unless it is of a log that is there no more.
@@ -225,10 +238,23 @@ mod tests {
         reader.stop(false);
         reader.push(record(9));
         let log = Extent { start: 20, end: 30, ..Extent::default() };
-        reader.out_of_range = Some(log.clone());
+        reader.leave_range(log.clone());
         assert_eq!(reader.take_out_of_range(), None);
         assert_eq!(offsets(&reader.take(Room { records: 9, bytes: 10_000 })), [5, 6, 7]);
         assert_eq!((reader.take_out_of_range(), reader.take_out_of_range()), (Some(log), None));
+    }
+
+    #[test]
+    fn what_is_said_of_a_log_of_before_is_late() {
+        let mut reader = Reader { log: Some(1), ..reader() };
+        assert_eq!([None, Some(1), Some(2)].map(|log| reader.is_other(log)), [false, false, true]);
+        reader.stop(false);
+        reader.leave_range(Extent { identity: Some(2), ..Extent::default() });
+        assert_eq!(reader.take(Room { records: 9, bytes: 10_000 }), [], "they are of the first");
+        assert_eq!(
+            [Some(1), Some(2), Some(3)].map(|log| reader.is_other(log)),
+            [false, false, true]
+        );
     }
 
     #[test]

@@ -42,12 +42,7 @@ impl Member {
                     let mut waiting = self.readers.iter_mut().filter(|of| !of.is_begun());
                     if let Some(reader) = waiting.find(|reader| reader.owned == owned) {
                         lock(&context.ownership).set_log(&owned, log.identity);
-                        if reader.is_other(log.identity) {
-                            // Nothing of the log before is waited for.
-                            reader.stop(true);
-                        }
-                        reader.log = log.identity;
-                        reader.out_of_range = Some(log);
+                        reader.leave_range(log);
                     }
                 }
             }
