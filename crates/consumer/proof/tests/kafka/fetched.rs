@@ -3,7 +3,7 @@
 use crate::support::Topic;
 use colored::sync::Semaphore;
 use colored::time::{Duration, Instant, sleep, timeout};
-use colored_consumer::{Consumer, Event, Room, Source};
+use colored_consumer::{Consumer, Control, Event, Room, Source};
 use colored_consumer_kafka::{Engine, Member};
 use colored_engines_proof::suite::TestTopic;
 use rdkafka::producer::{BaseRecord, DefaultProducerContext, Producer, ThreadedProducer};
@@ -144,19 +144,23 @@ async fn a_record_is_fetched_once() {
     assert!(all.0.lock().unwrap().len() >= 4);
 }
 
-/// Takes records for a while, in their order and once.
-async fn read(member: &mut Member, next: &mut [u64; 2], time: Duration) {
+/// Takes records for a while, in their order and once. Returns what else happens, if something does.
+async fn read(member: &mut Member, next: &mut [u64; 2], time: Duration) -> Option<Event> {
     let (end, room) = (Instant::now() + time, Room { records: 100, bytes: 1 << 20 });
     while let Some(left) = end.checked_duration_since(Instant::now()) {
-        let Ok(event) = timeout(left, member.poll(room)).await else { return };
-        let Ok(Event::Records { owned, records, .. }) = event else { panic!("{event:?}") };
-        let next = &mut next[owned.partition.partition as usize];
-        for record in records {
-            assert_eq!(record.offset, *next);
-            *next += 1;
+        match timeout(left, member.poll(room)).await.ok()?.unwrap() {
+            Event::Records { owned, records, .. } => {
+                let next = &mut next[owned.partition.partition as usize];
+                for record in records {
+                    assert_eq!(record.offset, *next, "{owned:?}");
+                    *next += 1;
+                }
+            }
+            event => return Some(event),
         }
         sleep(Duration::from_millis(2)).await;
     }
+    None
 }
 
 /// Of a partition of which the consumer wants nothing for a third of the session the client keeps nothing. It goes on where it was.
@@ -171,21 +175,72 @@ async fn a_partition_that_stands_for_long_holds_nothing() {
     let Ok(Event::Assigned(assigned)) = member.poll(room).await else { panic!("no partitions") };
     assigned.iter().for_each(|of| member.begin(&of.owned, 0));
     let (mut next, millis) = ([0, 0], Duration::from_millis);
-    read(&mut member, &mut next, millis(300)).await;
+    assert!(read(&mut member, &mut next, millis(300)).await.is_none());
     assigned.iter().for_each(|of| member.pause(&of.owned.partition));
     let (before, end) = (next, Instant::now() + Duration::from_secs(60));
     let queued = || all.of("stands").queued.iter().sum::<u64>();
     for holds in [true, false] {
         while (queued() > 0) != holds {
             assert!(Instant::now() < end, "{} bytes are held", queued());
-            read(&mut member, &mut next, millis(100)).await;
+            assert!(read(&mut member, &mut next, millis(100)).await.is_none());
         }
     }
     assert_eq!(next, before);
     assigned.iter().for_each(|of| member.resume(&of.owned.partition));
     while next.iter().sum::<u64>() < COUNT {
         assert!(Instant::now() < end, "{next:?}");
-        read(&mut member, &mut next, millis(100)).await;
+        assert!(read(&mut member, &mut next, millis(100)).await.is_none());
+    }
+    member.close().await.unwrap();
+}
+
+/// A partition is revoked while much of it is read ahead, and comes back: nothing of it comes behind the revocation, nor then but
+/// what is asked for, from its begin on.
+#[colored::test]
+async fn nothing_that_was_read_ahead_comes_behind_a_hand_over() {
+    let Some(topic) = Topic::create("comes-back", 2).await else { return };
+    colored::block_in_place(|| fill(&topic));
+    let (mut member, mut next) = (topic.member().join().await.unwrap(), [0, 0]);
+    let (millis, end) = (Duration::from_millis, Instant::now() + Duration::from_secs(120));
+    let Some(Event::Assigned(all)) = read(&mut member, &mut next, 60 * millis(1_000)).await else {
+        panic!("no partitions")
+    };
+    all.iter().for_each(|of| member.begin(&of.owned, 0));
+    assert!(read(&mut member, &mut next, millis(300)).await.is_none());
+    assert!(next.iter().all(|next| *next > 0), "{next:?}");
+    // It is polled by a task of its own, as long as it is there.
+    let mut other = topic.member().join().await.unwrap();
+    let is_assigned = Arc::new(AtomicU64::new(0));
+    let told = Arc::clone(&is_assigned);
+    let guest = colored::spawn_unique(async move {
+        let room = Room { records: 0, bytes: 0 };
+        let Ok(Event::Assigned(_)) = other.poll(room).await else { panic!("no partition") };
+        // Ordering: a flag of its own.
+        told.store(1, Ordering::Relaxed);
+        other.close().await.unwrap();
+    });
+    let Some(Event::Revoked(revoked)) = read(&mut member, &mut next, 60 * millis(1_000)).await
+    else {
+        panic!("nothing is revoked")
+    };
+    let [gone] = &revoked[..] else { panic!("{revoked:?}") };
+    let at = gone.partition.partition as usize;
+    let stands = next[at];
+    assert!(read(&mut member, &mut next, millis(300)).await.is_none());
+    assert_eq!(next[at], stands, "records behind the revocation");
+    member.control().release(revoked.clone()).await.unwrap();
+    let Some(Event::Assigned(back)) = read(&mut member, &mut next, 60 * millis(1_000)).await else {
+        panic!("it does not come back")
+    };
+    guest.await.unwrap();
+    // Ordering: its task has ended.
+    assert_eq!((is_assigned.load(Ordering::Relaxed), next[at]), (1, stands));
+    assert!(back.len() == 1 && back[0].owned.partition == gone.partition);
+    next[at] = 0;
+    member.begin(&back[0].owned, 0);
+    while next.iter().sum::<u64>() < COUNT {
+        assert!(Instant::now() < end, "{next:?}");
+        assert!(read(&mut member, &mut next, millis(100)).await.is_none());
     }
     member.close().await.unwrap();
 }
