@@ -43,9 +43,8 @@ impl Engine {
     pub fn new(brokers: &str) -> Engine {
         // The client fetches no more of a partition while more than two records are left of what it has fetched, which is the
         // number of its own marks where a partition begins, or while as many bytes are left as a member reads ahead; it looks
-        // every 10 ms, and by default every second. A broker has one fetch at a
-        // time, which other partitions may keep waiting for records: 25 ms instead of half a second. A topic that grows is noticed
-        // in 10 s.
+        // every 10 ms, and by default every second. A broker has one fetch at a time, which other partitions may keep waiting for
+        // records: 25 ms instead of half a second. A topic that grows is noticed in 10 s.
         let properties = [
             ("bootstrap.servers", brokers),
             ("queued.min.messages", "3"),
