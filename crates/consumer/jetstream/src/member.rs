@@ -15,6 +15,9 @@ use tokio::sync::{mpsc, oneshot};
 /// How many records of a partition are asked for at once. A guess: a request takes some 100 µs.
 const MOST: usize = 256;
 
+/// The size of a record of which nothing is known. A guess.
+const SIZE: usize = 16 << 10;
+
 /// A member of a group of JetStream. A member that is dropped leaves its group in the background.
 pub struct Member {
     control: JetStreamControl,
@@ -46,6 +49,8 @@ struct Reader {
     begin: u64,
     is_paused: bool,
     is_asked: bool,
+    /// The size of the largest record that came at last.
+    size: usize,
 }
 
 impl Reader {
@@ -59,6 +64,7 @@ impl Reader {
             begin: 0,
             is_paused: false,
             is_asked: false,
+            size: SIZE,
         }
     }
 
@@ -122,6 +128,7 @@ impl Member {
                 let reader = self.reader(&owned).filter(|reader| reader.begin == begin);
                 if let Some(reader) = reader {
                     (reader.next, reader.end) = (Some(next), end);
+                    reader.size = records.iter().map(Record::size).max().unwrap_or(reader.size);
                     reader.buffer.extend(records);
                 }
                 Ok(None)
@@ -150,18 +157,21 @@ impl Member {
         event
     }
 
-    /// Asks for records of the partitions that have none.
+    /// Asks for records of the partitions that have none: together for what there is room for, as far as the sizes of those
+    /// before tell, and for one of each at least.
     fn ask(&mut self, room: Room) {
         if room.records == 0 {
             return;
         }
-        let most = (room.records / self.readers.len().max(1)).clamp(1, MOST);
+        let count = self.readers.len().max(1);
+        let (records, bytes) = (MOST.min(room.records / count), room.bytes / count);
         for reader in &mut self.readers {
             let Some(from) = reader.next else { continue };
             if reader.is_paused || reader.is_asked || !reader.buffer.is_empty() {
                 continue;
             }
             reader.is_asked = true;
+            let most = records.min(bytes / reader.size.max(1)).max(1);
             let request = Request { from, count: most, begin: reader.begin };
             let command = Command::Read(reader.owned.clone(), request);
             // If the agent has ended, `poll` says so.

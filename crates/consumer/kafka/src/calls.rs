@@ -276,7 +276,11 @@ fn send_commit(
         };
         let is_passing = matches!(
             code,
-            Some(RDKafkaErrorCode::IllegalGeneration | RDKafkaErrorCode::RebalanceInProgress)
+            Some(
+                RDKafkaErrorCode::IllegalGeneration
+                    | RDKafkaErrorCode::RebalanceInProgress
+                    | RDKafkaErrorCode::StaleMemberEpoch
+            )
         );
         if !is_passing || tries.next().is_none() {
             return result.map_err(|code| failed("the broker", code));

@@ -125,6 +125,11 @@ impl Context {
         self.log(level, &line.facility, &line.text);
     }
 
+    /// Hands the client's statistics to the crate `log`, as JSON.
+    pub(crate) fn statistics(&self, json: &str) {
+        self.log(Level::Info, "STATS", json);
+    }
+
     /// The group gives partitions, or wants them back.
     pub(crate) fn rebalance(
         &self,

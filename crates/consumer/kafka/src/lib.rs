@@ -20,7 +20,10 @@
 //!
 //! # How a member uses Kafka
 //!
-//! * The client is librdkafka. Its one queue of records and events is polled by the task that polls the member.
+//! * The client is librdkafka. Its queue of events, and a queue for each partition, are polled by the task that polls the
+//!   member. Of a partition at its bounds nothing is taken, and the client fetches nothing of a partition while its queue has
+//!   more than two records. A pause would throw away what was fetched: the client hears of one only when the consumer has
+//!   wanted nothing of the partition for a third of the session.
 //! * The group has the classic protocol with the assignor `cooperative-sticky`: a rebalance revokes only the partitions
 //!   that move. `group.protocol=consumer` may be set. Assignors that revoke everything are refused.
 //! * A revoked partition stays with the member until it is released, as long as the member is polled. The client reads

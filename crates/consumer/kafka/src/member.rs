@@ -35,11 +35,15 @@ pub struct Member {
     readers: Vec<Reader>,
     /// The reader that is first in the next search for records.
     first: usize,
+    /// The reader that is filled next.
+    filled: usize,
     events: VecDeque<Event>,
     /// Where partitions are to be read from.
     begins: Vec<(Owned, u64)>,
     /// A call of the client that is under way. Nothing is fetched before its end.
     step: Option<Step>,
+    /// A partition of which the consumer wants nothing for so long is not fetched.
+    rest_after: Duration,
     /// What ended the client.
     fatal: Option<String>,
     /// When the member looks at its topics again. None while it does.
@@ -53,16 +57,18 @@ impl fmt::Debug for Member {
 }
 
 impl Member {
-    pub(crate) fn new(calls: Calls) -> Member {
+    pub(crate) fn new(calls: Calls, rest_after: Duration) -> Member {
         let client = calls.client();
         Member {
             calls,
             client,
             readers: Vec::new(),
             first: 0,
+            filled: 0,
             events: VecDeque::new(),
             begins: Vec::new(),
             step: None,
+            rest_after,
             fatal: None,
             next_look: Some(Instant::now() + LOOK),
         }
@@ -142,11 +148,15 @@ impl Source for Member {
                 continue;
             }
             self.look();
+            self.step = self.next_step(&client);
+            if self.step.is_some() {
+                continue;
+            }
+            let has_come = self.fetch(&client)?;
             if let Some(event) = self.take_from_readers(&client, room) {
                 return Ok(event);
             }
-            self.step = self.next_step(&client, room);
-            if self.step.is_some() || self.fetch(&client)? || self.calls.context.has_changes() {
+            if has_come || self.calls.context.has_changes() {
                 continue;
             }
             self.check_hand_over(&client);
@@ -165,19 +175,20 @@ impl Source for Member {
 
     fn pause(&mut self, partition: &TopicPartition) {
         for reader in self.readers.iter_mut().filter(|of| of.owned.partition == *partition) {
-            reader.is_paused = true;
+            reader.paused_since.get_or_insert_with(Instant::now);
         }
     }
 
     fn resume(&mut self, partition: &TopicPartition) {
         for reader in self.readers.iter_mut().filter(|of| of.owned.partition == *partition) {
-            reader.is_paused = false;
+            reader.paused_since = None;
         }
         self.calls.context.wake.notify_one();
     }
 
     async fn close(mut self) -> Result<(), Error> {
         self.client = None;
+        self.readers.clear();
         if let Some(step) = self.step.take() {
             step.await;
         }
@@ -187,7 +198,9 @@ impl Source for Member {
 
 impl Drop for Member {
     fn drop(&mut self) {
-        // The calls have the client still, unless they have left: also if a close was dropped before its end.
+        // The calls have the client still, unless they have left: also if a close was dropped before its end. The queues of the
+        // partitions end before it.
+        self.readers.clear();
         self.client = None;
         self.calls.leave_aside();
     }

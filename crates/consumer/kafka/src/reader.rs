@@ -1,15 +1,27 @@
 //! The records of a partition that were fetched and not returned yet.
 
+use crate::sys::PartitionQueue;
+use colored::time::{Duration, Instant};
 use colored_consumer::{Extent, Owned, Record, Room};
 use std::collections::VecDeque;
+
+/// So many records, or bytes, of a partition are read ahead: the client fetches more while they are handled. The answer to a
+/// fetch has at most so many bytes of a partition, too, by default.
+pub(crate) const AHEAD: Room = Room { records: 4_096, bytes: 1 << 20 };
 
 /// An owned partition of which the consumer knows.
 #[derive(Debug)]
 pub(crate) struct Reader {
     pub(crate) owned: Owned,
     /// Which log it is, as last heard.
-    pub(crate) log: Option<u128>,
+    log: Option<u128>,
+    /// Which it was before: an answer that names one of them is late.
+    past: Vec<u128>,
+    /// What the client fetches of it. It stays there while too much is read ahead.
+    pub(crate) queue: Option<PartitionQueue>,
     buffer: VecDeque<Record>,
+    /// The size of what is in the buffer.
+    bytes: usize,
     /// The offset that comes next, at least. None until the consumer begins, and after an offset out of range.
     next: Option<u64>,
     /// Where the client found nothing more that it can read.
@@ -17,11 +29,11 @@ pub(crate) struct Reader {
     /// The place and the end that the consumer was told at last.
     told: Option<(u64, u64)>,
     /// What the log has, when it does not have the next record.
-    pub(crate) out_of_range: Option<Extent>,
-    /// Whether the consumer wants no records.
-    pub(crate) is_paused: bool,
-    /// Whether the client was told so.
-    pub(crate) is_client_paused: bool,
+    out_of_range: Option<Extent>,
+    /// Since when the consumer has wanted no records.
+    pub(crate) paused_since: Option<Instant>,
+    /// Whether the client was told to fetch nothing.
+    is_resting: bool,
 }
 
 impl Reader {
@@ -29,20 +41,28 @@ impl Reader {
         Reader {
             owned,
             log,
+            past: Vec::new(),
+            queue: None,
             buffer: VecDeque::new(),
+            bytes: 0,
             next: None,
             end: None,
             told: None,
             out_of_range: None,
-            is_paused: false,
-            is_client_paused: false,
+            paused_since: None,
+            is_resting: false,
         }
     }
 
     /// Reads from another place on: what was fetched is forgotten.
     pub(crate) fn begin(&mut self, offset: u64) {
         (self.next, self.end, self.told, self.out_of_range) = (Some(offset), None, None, None);
+        self.clear();
+    }
+
+    fn clear(&mut self) {
         self.buffer.clear();
+        self.bytes = 0;
     }
 
     /// Whether the client reads it.
@@ -50,22 +70,53 @@ impl Reader {
         self.next.is_some()
     }
 
+    /// Whether this is another log than the one that was read, as far as both are known, and none of before.
+    pub(crate) fn is_other(&self, log: Option<u128>) -> bool {
+        let is_new = |now| !self.past.contains(&now);
+        self.log.zip(log).is_some_and(|(before, now)| before != now && is_new(now))
+    }
+
+    /// What the log has, of which the next record is not there. Nothing of a log before is waited for.
+    pub(crate) fn leave_range(&mut self, log: Extent) {
+        if self.is_other(log.identity) {
+            self.stop(true);
+            self.past.extend(self.log);
+        }
+        (self.log, self.out_of_range) = (log.identity, Some(log));
+    }
+
     /// The client reads it no further. What was fetched is returned, unless it is of a log that is there no more.
     pub(crate) fn stop(&mut self, forgets: bool) {
         self.next = None;
         if forgets {
-            self.buffer.clear();
+            self.clear();
         }
     }
 
-    pub(crate) fn has_records(&self) -> bool {
-        !self.buffer.is_empty()
+    /// Whether no more is to be read ahead.
+    fn is_full(&self) -> bool {
+        self.buffer.len() >= AHEAD.records || self.bytes >= AHEAD.bytes
+    }
+
+    /// Whether the client is to throw away what it has fetched, and fetch nothing (`true`), or to fetch again, if that is another
+    /// thing than it was told at last: it rests when the consumer has wanted nothing for so long.
+    pub(crate) fn take_rest(&mut self, after: Duration) -> Option<bool> {
+        let is_long = |since: Instant| since.elapsed() >= after;
+        let rests = self.is_begun() && self.paused_since.is_some_and(is_long);
+        (std::mem::replace(&mut self.is_resting, rests) != rests).then_some(rests)
+    }
+
+    /// Whether what is in the queue may be taken. A client that was told to fetch nothing throws what it has there away when it is
+    /// asked for it, and not before.
+    pub(crate) fn may_take(&self) -> bool {
+        self.is_resting || !self.is_full()
     }
 
     /// Keeps a record that was fetched, unless it is of a place that was left.
     pub(crate) fn push(&mut self, record: Record) {
         if self.next.is_some_and(|next| record.offset >= next) {
             self.next = Some(record.offset + 1);
+            self.bytes += record.size();
             self.buffer.push_back(record);
         }
     }
@@ -91,7 +142,7 @@ impl Reader {
     pub(crate) fn take_end(&mut self) -> Option<u64> {
         let end = self.end.filter(|end| self.next == Some(*end))?;
         let is_news = self.told != Some((end, end));
-        if !is_news || self.is_paused || !self.buffer.is_empty() {
+        if !is_news || self.paused_since.is_some() || !self.buffer.is_empty() {
             return None;
         }
         self.told = Some((end, end));
@@ -106,27 +157,21 @@ impl Reader {
     /// Returns what there is room for: one record at least, if records may come at all.
     pub(crate) fn take(&mut self, room: Room) -> Vec<Record> {
         let mut taken = Vec::new();
-        if self.is_paused {
+        if self.paused_since.is_some() {
             return taken;
         }
         let mut bytes = 0;
         while taken.len() < room.records {
             let Some(record) = self.buffer.front() else { break };
-            bytes += record.size();
+            let size = record.size();
+            bytes += size;
             if !taken.is_empty() && bytes > room.bytes {
                 break;
             }
+            self.bytes -= size;
             taken.extend(self.buffer.pop_front());
         }
         taken
-    }
-
-    /// Whether the client is to fetch nothing more: what it has fetched cannot be returned. What is empty may fetch, or other
-    /// partitions that keep the consumer full would starve it: a pause throws away what is on its way. For that reason a
-    /// pause lasts until all is returned, too.
-    pub(crate) fn wants_pause(&self, is_full: bool) -> bool {
-        let must_wait = is_full || self.is_paused || self.is_client_paused;
-        self.next.is_some() && !self.buffer.is_empty() && must_wait
     }
 }
 
@@ -193,31 +238,66 @@ mod tests {
         reader.stop(false);
         reader.push(record(9));
         let log = Extent { start: 20, end: 30, ..Extent::default() };
-        reader.out_of_range = Some(log.clone());
+        reader.leave_range(log.clone());
         assert_eq!(reader.take_out_of_range(), None);
         assert_eq!(offsets(&reader.take(Room { records: 9, bytes: 10_000 })), [5, 6, 7]);
         assert_eq!((reader.take_out_of_range(), reader.take_out_of_range()), (Some(log), None));
     }
 
     #[test]
+    fn what_is_said_of_a_log_of_before_is_late() {
+        let mut reader = Reader { log: Some(1), ..reader() };
+        assert_eq!([None, Some(1), Some(2)].map(|log| reader.is_other(log)), [false, false, true]);
+        reader.stop(false);
+        reader.leave_range(Extent { identity: Some(2), ..Extent::default() });
+        assert_eq!(reader.take(Room { records: 9, bytes: 10_000 }), [], "they are of the first");
+        assert_eq!(
+            [Some(1), Some(2), Some(3)].map(|log| reader.is_other(log)),
+            [false, false, true]
+        );
+    }
+
+    #[test]
     fn a_paused_reader_keeps_what_it_has() {
         let mut reader = reader();
-        reader.is_paused = true;
+        reader.paused_since = Some(Instant::now());
         assert_eq!(offsets(&reader.take(Room { records: 9, bytes: 1_000 })), [0; 0]);
-        assert!(reader.wants_pause(false));
-        reader.is_paused = false;
-        assert!(!reader.wants_pause(false) && reader.wants_pause(true));
+        reader.paused_since = None;
         assert_eq!(offsets(&reader.take(Room { records: 9, bytes: 10_000 })), [5, 6, 7]);
     }
 
-    /// A partition that has just begun gets its first records although the consumer is full of others.
     #[test]
-    fn only_what_has_records_is_paused_until_they_are_gone() {
+    fn the_client_rests_when_nothing_was_wanted_for_long() {
+        let (mut reader, long) = (reader(), Duration::from_secs(60));
+        assert_eq!(reader.take_rest(Duration::ZERO), None);
+        reader.paused_since = Some(Instant::now());
+        assert_eq!(reader.take_rest(long), None);
+        let told = [Duration::ZERO, Duration::ZERO].map(|after| reader.take_rest(after));
+        assert_eq!(told, [Some(true), None]);
+        reader.push(Record { value: Some(vec![0; 1 << 20].into()), ..record(8) });
+        assert!(reader.is_full() && reader.may_take());
+        reader.paused_since = None;
+        assert_eq!([long, long].map(|after| reader.take_rest(after)), [Some(false), None]);
+        assert!(!reader.may_take());
+        reader.stop(false);
+        reader.paused_since = Some(Instant::now());
+        assert_eq!(reader.take_rest(Duration::ZERO), None, "the client reads nothing");
+    }
+
+    #[test]
+    fn so_many_records_or_bytes_are_read_ahead() {
         let mut reader = reader();
-        assert!(reader.wants_pause(true));
-        reader.is_client_paused = true;
-        assert!(reader.wants_pause(false), "it has records");
-        reader.take(Room { records: 9, bytes: 10_000 });
-        assert!(!reader.wants_pause(false) && !reader.wants_pause(true));
+        (8..).take_while(|offset| *offset < 5 + 4_096).for_each(|offset| {
+            assert!(!reader.is_full(), "{offset}");
+            reader.push(record(offset));
+        });
+        assert!(reader.is_full());
+        assert_eq!(reader.take(Room { records: 1, bytes: 1 }).len(), 1);
+        assert!(!reader.is_full());
+        let value = Some(vec![0; 1 << 20].into());
+        reader.push(Record { value, ..record(5 + 4_096) });
+        assert!(reader.is_full(), "by its bytes");
+        reader.begin(0);
+        assert!(!reader.is_full());
     }
 }

@@ -1,11 +1,13 @@
 //! What the safe interface of the client lacks: the membership in the group, the result of a commit by partition, bytes
-//! of metadata, the known end of a partition, errors with their partitions (`poll`), and what logs have (`admin`). With its
-//! two parts, the only module with `unsafe`.
+//! of metadata, the known end of a partition, errors with their partitions (`poll`), their queues (`partition`), and what logs
+//! have (`admin`). With its parts, the only module with `unsafe`.
 
 mod admin;
+mod partition;
 mod poll;
 
 pub(crate) use self::admin::{Described, Ends, describe_topics, list_offsets};
+pub(crate) use self::partition::PartitionQueue;
 pub(crate) use self::poll::{ClientQueue, Failure, Line, Message, Polled};
 
 use crate::context::Client;

@@ -140,6 +140,19 @@ impl Nats {
         self.request(&format!("STREAM.DELETE.{stream}"), "");
     }
 
+    /// How many messages of a stream the server has sent to consumers.
+    ///
+    /// # Panics
+    ///
+    /// If the server refuses.
+    #[must_use]
+    pub fn delivered(&self, stream: &str) -> u64 {
+        let all = self.request(&format!("CONSUMER.LIST.{stream}"), "");
+        let counts = all.split("\"delivered\":{\"consumer_seq\":").skip(1);
+        let count = |text: &str| text.split(',').next()?.parse::<u64>().ok();
+        counts.map(|text| count(text).expect("it is a number")).sum()
+    }
+
     /// Lets a stream have so many messages at most.
     ///
     /// # Panics

@@ -42,8 +42,7 @@ impl Member {
                     let mut waiting = self.readers.iter_mut().filter(|of| !of.is_begun());
                     if let Some(reader) = waiting.find(|reader| reader.owned == owned) {
                         lock(&context.ownership).set_log(&owned, log.identity);
-                        reader.log = log.identity;
-                        reader.out_of_range = Some(log);
+                        reader.leave_range(log);
                     }
                 }
             }
@@ -59,8 +58,7 @@ impl Member {
         let mut other = Vec::new();
         for reader in &mut self.readers {
             let log = topics.get(&*reader.owned.partition.topic).and_then(|topic| topic.id);
-            let is_other = reader.log.zip(log).is_some_and(|(before, now)| before != now);
-            if is_other && reader.is_begun() {
+            if reader.is_other(log) && reader.is_begun() {
                 lock(&self.calls.context.ownership).set_log(&reader.owned, log);
                 reader.stop(true);
                 other.push(reader.owned.clone());

@@ -1,70 +1,102 @@
 //! What the client is told of partitions, and what it has fetched of them.
 
 use super::{Member, Step, TICK};
-use crate::calls::{Calls, unassign};
+use crate::calls::unassign;
 use crate::context::{Client, add, list, lock, log_error};
 use crate::lookups::look_up;
-use crate::reader::Reader;
-use crate::sys::{ClientQueue, Failure, Message, Polled};
-use colored_consumer::{Error, Event, Owned, Room};
+use crate::ownership::Ownership;
+use crate::sys::{ClientQueue, Failure, Message, PartitionQueue, Polled};
+use colored_consumer::{Error, Event, Owned};
 use rdkafka::consumer::Consumer;
 use rdkafka::types::RDKafkaErrorCode;
 use rdkafka::{Offset, TopicPartitionList};
 use std::sync::Arc;
 
-/// How many records are fetched before some are returned. A guess: it takes some 200 µs.
-const CHUNK: usize = 256;
+/// How many records are read ahead before some are returned. A guess: it takes less than a millisecond.
+const CHUNK: usize = 1_024;
 
 impl Member {
-    /// What the client has to be told: where partitions begin, and which it is to fetch.
-    pub(super) fn next_step(&mut self, client: &Arc<Client>, room: Room) -> Option<Step> {
-        let client = Arc::clone(client);
-        if !self.begins.is_empty() {
-            let (begins, calls) = (std::mem::take(&mut self.begins), self.calls.clone());
-            for (owned, _) in &begins {
-                let reader = self.readers.iter_mut().find(|reader| reader.owned == *owned);
-                reader.into_iter().for_each(|reader| reader.is_client_paused = false);
-            }
-            return Some(blocking(move || begin(&client, &calls, begins)));
-        }
-        let is_full = room.records == 0 && self.readers.iter().any(Reader::has_records);
-        let (mut paused, mut resumed) = (Vec::new(), Vec::new());
-        for reader in &mut self.readers {
-            let wants = reader.wants_pause(is_full);
-            if wants && !reader.is_client_paused {
-                paused.push(reader.owned.partition.clone());
-                reader.is_client_paused = true;
-            } else if !wants && reader.is_client_paused && !reader.is_paused {
-                resumed.push(reader.owned.partition.clone());
-                reader.is_client_paused = false;
-            }
-        }
-        if paused.is_empty() && resumed.is_empty() {
+    /// What the client has to be told: where partitions begin, and which rest.
+    pub(super) fn next_step(&mut self, client: &Arc<Client>) -> Option<Step> {
+        let (begins, after) = (std::mem::take(&mut self.begins), self.rest_after);
+        let rests = self.readers.iter_mut().filter_map(|reader| {
+            reader.take_rest(after).map(|rests| (reader.owned.clone(), rests))
+        });
+        let rests: Vec<_> = rests.collect();
+        if begins.is_empty() && rests.is_empty() {
             return None;
         }
+        for (owned, _) in &begins {
+            let mut readers = self.readers.iter_mut();
+            if let Some(reader) = readers.find(|of| of.owned == *owned && of.queue.is_none()) {
+                reader.queue = PartitionQueue::split(client, &owned.partition);
+            }
+        }
+        let (client, calls) = (Arc::clone(client), self.calls.clone());
         Some(blocking(move || {
-            // A partition that has just gone.
-            let _ = client.pause(&list(&paused));
-            let _ = client.resume(&list(&resumed));
+            // Held until the client has heard all, so that no hand-over ends meanwhile.
+            let mut ownership = lock(&calls.context.ownership);
+            begin(&client, &mut ownership, begins);
+            rest(&client, &mut ownership, rests);
         }))
     }
 
-    /// Takes what the client has fetched; returns whether there was something.
+    /// Takes what the client has fetched, as far as it is to be read ahead; returns whether there was something.
     pub(super) fn fetch(&mut self, client: &Client) -> Result<bool, Error> {
-        let queue = ClientQueue::of(client);
-        for count in 0..CHUNK {
-            let Some(polled) = queue.poll() else { return Ok(count > 0) };
+        let (queue, mut left) = (ClientQueue::of(client), CHUNK);
+        while left > 0
+            && let Some(polled) = queue.poll()
+        {
+            left -= 1;
+            self.handle(client, polled)?;
+        }
+        // A reader is filled until its queue is empty: then the client fetches more while others are filled.
+        for _ in 0..self.readers.len() {
+            self.filled %= self.readers.len();
+            self.fill(client, &mut left)?;
+            if left == 0 {
+                break;
+            }
+            self.filled += 1;
+        }
+        Ok(left < CHUNK)
+    }
+
+    /// Takes at most so many records that the client has fetched of a partition.
+    fn fill(&mut self, client: &Client, left: &mut usize) -> Result<(), Error> {
+        let at = self.filled;
+        let Some(queue) = self.readers[at].queue.take_if(|queue| queue.has_come()) else {
+            return Ok(());
+        };
+        let mut result = Ok(());
+        while result.is_ok() && *left > 0 && self.readers[at].may_take() {
+            let Some(polled) = queue.poll() else { break };
+            *left -= 1;
             match polled {
-                Polled::Message(message) => self.keep(&message),
-                Polled::Failed(failure) => self.judge(client, &failure)?,
-                Polled::Rebalance(what, partitions) => {
-                    self.calls.context.rebalance(client, what, partitions);
+                Polled::Message(message) => {
+                    let reader = &mut self.readers[at];
+                    reader.push(message.record(&reader.owned.partition));
+                    self.calls.context.recover();
                 }
-                Polled::Log(line) => self.calls.context.log_line(&line),
-                Polled::Other => {}
+                polled => result = self.handle(client, polled),
             }
         }
-        Ok(true)
+        self.readers[at].queue = Some(queue);
+        result
+    }
+
+    fn handle(&mut self, client: &Client, polled: Polled) -> Result<(), Error> {
+        let context = &self.calls.context;
+        match polled {
+            // Of a partition that has gone, or has no queue of its own.
+            Polled::Message(message) => self.keep(&message),
+            Polled::Failed(failure) => self.judge(client, &failure)?,
+            Polled::Rebalance(what, partitions) => context.rebalance(client, what, partitions),
+            Polled::Log(line) => context.log_line(&line),
+            Polled::Statistics(json) => context.statistics(&json),
+            Polled::Other => {}
+        }
+        Ok(())
     }
 
     fn keep(&mut self, message: &Message) {
@@ -149,27 +181,35 @@ fn blocking(call: impl FnOnce() + Send + 'static) -> Step {
 }
 
 /// Reads partitions from these offsets on.
-fn begin(client: &Client, calls: &Calls, begins: Vec<(Owned, u64)>) {
-    // Held until the client has them, so that no hand-over ends meanwhile.
-    let mut ownership = lock(&calls.context.ownership);
-    let (mut new, mut resumed) = (TopicPartitionList::new(), Vec::new());
+fn begin(client: &Client, ownership: &mut Ownership, begins: Vec<(Owned, u64)>) {
+    let mut new = TopicPartitionList::new();
     for (owned, offset) in begins {
         let Some(is_begun) = ownership.begin(&owned) else { continue };
         let offset = Offset::Offset(i64::try_from(offset).unwrap_or(i64::MAX));
         let of = &owned.partition;
         let number = i32::try_from(of.partition).unwrap_or(i32::MAX);
+        if is_begun && client.seek(&of.topic, number, offset, TICK).is_ok() {
+            continue;
+        }
         if is_begun {
-            if client.seek(&of.topic, number, offset, TICK).is_ok() {
-                resumed.push(of.clone());
-                continue;
-            }
             // The client has stopped, because the log has not what comes next.
             unassign(client, std::slice::from_ref(of));
         }
         add(&mut new, of, offset, "");
     }
-    log_error("the begin of a partition", client.resume(&list(&resumed)));
     if new.count() > 0 {
         log_error("the begin of a partition", client.incremental_assign(&new));
+    }
+}
+
+/// Pauses partitions (`true`), and resumes others. The client throws away what it has fetched of both, and fetches it again.
+fn rest(client: &Client, ownership: &mut Ownership, rests: Vec<(Owned, bool)>) {
+    for (owned, rests) in rests {
+        // The client would remember the pause of a partition that has gone.
+        if ownership.is_owned(&owned) {
+            let list = list(std::slice::from_ref(&owned.partition));
+            let told = if rests { client.pause(&list) } else { client.resume(&list) };
+            log_error("a pause, or its end,", told);
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! The client's queue of records and events. The safe interface tells an error without its partition.
+//! Records and events of the client's queues. The safe interface tells an error without its partition.
 
 use super::{Event, code, elements, partition, partitions, pointer, text};
 use crate::context::Client;
@@ -16,6 +16,8 @@ pub(crate) enum Polled {
     /// The group gives partitions, or wants them back.
     Rebalance(RDKafkaRespErr, Vec<TopicPartition>),
     Log(Line),
+    /// Statistics, as JSON.
+    Statistics(String),
     Other,
 }
 
@@ -63,20 +65,38 @@ impl ClientQueue<'_> {
     /// Takes what has come, without a wait; `None` if nothing has.
     pub(crate) fn poll(&self) -> Option<Polled> {
         // SAFETY: The queue is not null, and lives.
-        let event = Event(unsafe { bindings::rd_kafka_queue_poll(self.queue, 0) });
-        if event.0.is_null() {
-            return None;
-        }
-        // SAFETY: The event is not null, and lives.
-        let kind = unsafe { bindings::rd_kafka_event_type(event.0) };
-        Some(match kind {
-            bindings::RD_KAFKA_EVENT_FETCH => message(event),
-            bindings::RD_KAFKA_EVENT_ERROR => Polled::Failed(failure(&event)),
-            bindings::RD_KAFKA_EVENT_REBALANCE => rebalance(&event),
-            bindings::RD_KAFKA_EVENT_LOG => line(&event),
-            _ => Polled::Other,
-        })
+        unsafe { poll(self.queue) }
     }
+}
+
+/// Takes what has come into a queue, without a wait; `None` if nothing has.
+///
+/// # Safety
+///
+/// The queue is not null, and lives.
+pub(super) unsafe fn poll(queue: *mut bindings::rd_kafka_queue_t) -> Option<Polled> {
+    // SAFETY: The caller promises it.
+    let event = Event(unsafe { bindings::rd_kafka_queue_poll(queue, 0) });
+    if event.0.is_null() {
+        return None;
+    }
+    // SAFETY: The event is not null, and lives.
+    let kind = unsafe { bindings::rd_kafka_event_type(event.0) };
+    Some(match kind {
+        bindings::RD_KAFKA_EVENT_FETCH => message(event),
+        bindings::RD_KAFKA_EVENT_ERROR => Polled::Failed(failure(&event)),
+        bindings::RD_KAFKA_EVENT_REBALANCE => rebalance(&event),
+        bindings::RD_KAFKA_EVENT_LOG => line(&event),
+        bindings::RD_KAFKA_EVENT_STATS => statistics(&event),
+        _ => Polled::Other,
+    })
+}
+
+fn statistics(event: &Event) -> Polled {
+    // SAFETY: The event is not null, and lives.
+    let json = unsafe { bindings::rd_kafka_event_stats(event.0) };
+    // SAFETY: It is null, or lives as long as the event.
+    Polled::Statistics(unsafe { text(json) })
 }
 
 fn message(event: Event) -> Polled {

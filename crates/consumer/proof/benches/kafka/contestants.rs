@@ -4,8 +4,8 @@ use crate::measure::{Moment, Took, Work, compute, now, took};
 use colored::Runtime;
 use colored::runtime::Tuning;
 use colored::time::{Duration, sleep};
-use colored_consumer::Consumer;
-use colored_consumer_kafka::Engine;
+use colored_consumer::{Builder, Consumer};
+use colored_consumer_kafka::{Engine, Member};
 use colored_engines_proof::find;
 use colored_engines_proof::kafka::Kafka;
 use futures_util::StreamExt;
@@ -149,17 +149,30 @@ fn lock(row: &Mutex<Row>) -> MutexGuard<'_, Row> {
     row.lock().expect("no handler panics")
 }
 
-/// Ours, from its first record on.
+/// Ours, from its first record on, with its default bounds.
+pub(crate) fn ours_by_default(kafka: &Kafka, topic: &str, count: u64, work: Work) -> Took {
+    run_ours(kafka, topic, (count, work, 2), |builder| builder)
+}
+
+/// The same with the bounds of the others. Those by hand bound what they hold in all, and not by partition.
 pub(crate) fn ours(kafka: &Kafka, topic: &str, count: u64, work: Work, workers: usize) -> Took {
+    run_ours(kafka, topic, (count, work, workers), |builder| {
+        builder.concurrency(AT_ONCE).records(HELD).partition_records(HELD)
+    })
+}
+
+fn run_ours(
+    kafka: &Kafka,
+    topic: &str,
+    (count, work, workers): (u64, Work, usize),
+    set: impl FnOnce(Builder<Member>) -> Builder<Member> + Send + 'static,
+) -> Took {
     let (engine, topic) = (Engine::new(&kafka.url()), topic.to_owned());
     runtime(workers).run(async move {
         let member = engine.member(&group(), [&*topic]).join().await.expect("a member");
         let board = Arc::new(Board::new(count));
         let own = Arc::clone(&board);
-        let builder = Consumer::builder(member).concurrency(AT_ONCE);
-        // Those by hand bound what they hold in all, and not by partition.
-        let builder = builder.records(HELD).partition_records(HELD);
-        let consumer = builder.start(move |_, _| {
+        let consumer = set(Consumer::builder(member)).start(move |_, _| {
             let board = Arc::clone(&own);
             board.begin();
             async move {

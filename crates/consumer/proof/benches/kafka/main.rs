@@ -15,7 +15,7 @@ mod measure;
 
 use colored::time::Duration;
 use colored_engines_proof::kafka::Kafka;
-use contestants::{AT_ONCE, PARTITIONS, bare, ours, parallel_consumer};
+use contestants::{AT_ONCE, PARTITIONS, bare, ours, ours_by_default, parallel_consumer};
 use measure::{Took, Work, median};
 
 /// Makes a topic with records of 100 bytes with these keys.
@@ -39,7 +39,8 @@ fn zipf(count: u64, keys: usize) -> impl Iterator<Item = usize> {
 }
 
 /// Everybody who handles a topic, by name.
-const NAMES: [&str; 5] = ["colored", "partitions", "queues", "actors", "Parallel Consumer"];
+const NAMES: [&str; 6] =
+    ["colored", "colored by default", "partitions", "queues", "actors", "Parallel Consumer"];
 
 /// What each of them takes, round after round: `None` for who is not there.
 fn measure(
@@ -53,6 +54,7 @@ fn measure(
             let (name, tooks) = &mut all[(round + at) % NAMES.len()];
             let took = match *name {
                 "colored" => Some(ours(kafka, topic, count, work, 2)),
+                "colored by default" => Some(ours_by_default(kafka, topic, count, work)),
                 // A Java takes long to start.
                 "Parallel Consumer" if round > 2 => continue,
                 "Parallel Consumer" => parallel_consumer(kafka, topic, count, work),

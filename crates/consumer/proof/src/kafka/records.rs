@@ -1,13 +1,13 @@
 //! Records, alone and in transactions.
 
 use super::{Kafka, WAIT};
+use rdkafka::ClientContext;
 use rdkafka::error::KafkaError;
-use rdkafka::message::{Header, OwnedHeaders};
-use rdkafka::producer::{
-    BaseProducer, BaseRecord, DefaultProducerContext, Producer, ThreadedProducer,
-};
+use rdkafka::message::{DeliveryResult, Header, OwnedHeaders};
+use rdkafka::producer::{BaseProducer, BaseRecord, Producer, ProducerContext, ThreadedProducer};
 use rdkafka::types::RDKafkaErrorCode;
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 impl Kafka {
@@ -52,11 +52,7 @@ impl Kafka {
     ///
     /// If the broker refuses one.
     pub fn send(&self, topic: &str, records: &[(Option<String>, String, Option<i32>)]) {
-        let mut config = self.config();
-        config.set("enable.idempotence", "true").set("linger.ms", "5");
-        config.set("queue.buffering.max.messages", "1000000");
-        let producer: ThreadedProducer<DefaultProducerContext> =
-            config.create().expect("the configuration is good");
+        let producer = self.producer();
         for (key, value, partition) in records {
             let mut record = BaseRecord::<str, str>::to(topic).payload(value);
             record.key = key.as_deref();
@@ -68,8 +64,15 @@ impl Kafka {
                 std::thread::sleep(Duration::from_millis(5));
             }
         }
-        producer.flush(WAIT).expect("the broker takes all");
-        assert_eq!(producer.in_flight_count(), 0);
+        flush(&producer);
+    }
+
+    fn producer(&self) -> ThreadedProducer<Deliveries> {
+        let mut config = self.config();
+        // What is sent again is there once.
+        config.set("enable.idempotence", "true").set("linger.ms", "5");
+        config.set("queue.buffering.max.messages", "1000000");
+        config.create_with_context(Deliveries::default()).expect("the configuration is good")
     }
 
     /// Appends a record to a partition, whose value and whose headers' values may be missing.
@@ -94,12 +97,38 @@ impl Kafka {
     /// If the client refuses its configuration.
     #[must_use]
     pub fn sender(&self) -> Sender {
-        Sender(self.config().create().expect("the configuration is good"))
+        Sender(self.producer())
     }
 }
 
+/// Counts the records that the broker has not taken.
+#[derive(Default)]
+struct Deliveries(AtomicUsize);
+
+impl ClientContext for Deliveries {}
+
+impl ProducerContext for Deliveries {
+    type DeliveryOpaque = ();
+
+    fn delivery(&self, result: &DeliveryResult<'_>, (): ()) {
+        if let Err((error, _)) = result {
+            eprintln!("a record was not taken: {error}");
+            // Ordering: `flush` waits for it.
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Waits until the broker has all.
+fn flush(producer: &ThreadedProducer<Deliveries>) {
+    producer.flush(WAIT).expect("the broker answers");
+    // Ordering: the client has said what has become of each.
+    let lost = producer.context().0.load(Ordering::Relaxed);
+    assert_eq!((producer.in_flight_count(), lost), (0, 0), "the broker takes all");
+}
+
 /// Sends one record after the other, and waits for each.
-pub struct Sender(ThreadedProducer<DefaultProducerContext>);
+pub struct Sender(ThreadedProducer<Deliveries>);
 
 impl Sender {
     /// Appends a record without a key to a partition, and without a value if there is none.
@@ -125,7 +154,7 @@ impl Sender {
         });
         let sent = self.0.send(record.headers(list));
         sent.map_err(|(error, _)| error).expect("there is room");
-        self.0.flush(WAIT).expect("the broker takes it");
+        flush(&self.0);
     }
 }
 

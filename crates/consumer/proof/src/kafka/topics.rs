@@ -32,16 +32,20 @@ impl Kafka {
         let admin = self.admin();
         let made = wait(admin.create_topics([topic], &AdminOptions::new()));
         made.expect("the broker answers").remove(0).expect("a topic is made");
-        // The controller has it, and the broker hears of it.
+        self.wait_for(topic.name, 1);
+    }
+
+    /// The controller has a topic with so many partitions, and the broker hears of it.
+    fn wait_for(&self, name: &str, partitions: usize) {
         let client: BaseConsumer = self.config().create().expect("the configuration is good");
         let end = Instant::now() + WAIT;
         let is_there = || {
-            let found = client.fetch_metadata(Some(topic.name), WAIT).expect("an answer");
+            let found = client.fetch_metadata(Some(name), WAIT).expect("an answer");
             let mut topics = found.topics().iter();
-            topics.any(|of| of.error().is_none() && !of.partitions().is_empty())
+            topics.any(|of| of.error().is_none() && of.partitions().len() >= partitions)
         };
         while !is_there() {
-            assert!(Instant::now() < end, "the broker does not know {}", topic.name);
+            assert!(Instant::now() < end, "the broker does not know {name}");
             std::thread::sleep(Duration::from_millis(20));
         }
     }
@@ -55,6 +59,7 @@ impl Kafka {
         let (admin, more) = (self.admin(), NewPartitions::new(name, partitions));
         let grown = wait(admin.create_partitions([&more], &AdminOptions::new()));
         grown.expect("the broker answers").remove(0).expect("a topic grows");
+        self.wait_for(name, partitions);
     }
 
     /// Deletes a topic.

@@ -1,6 +1,6 @@
 //! Members come and go.
 
-use super::{ALL, SESSION, TestTopic, assigned};
+use super::{ALL, SESSION, TestTopic, WAIT, assigned};
 use crate::effects::{Effects, millis, owned, run, settle};
 use colored::time::{Duration, Instant, sleep, timeout};
 use colored_consumer::{Commit, Committed, Consumer, Control, Source};
@@ -157,8 +157,13 @@ pub async fn a_member_may_be_dropped_at_any_time<T: TestTopic>(topic: &T) {
     }
     let mut commits = Vec::new();
     for close_after in [None, Some(1), Some(4)] {
-        let (member, all) = assigned(topic, 4).await;
+        let (mut member, all) = assigned(topic, 4).await;
         let control = member.control();
+        // It has records of each partition that nobody takes.
+        all.iter().for_each(|of| member.begin(&of.owned, of.log.start));
+        for _ in 0..4 {
+            timeout(WAIT, member.poll(ALL)).await.expect("in time").expect("the engine works");
+        }
         for _ in 0..10 {
             let commit = all.iter().map(|of| Commit {
                 owned: of.owned.clone(),

@@ -1,6 +1,7 @@
 //! JetStream as the engine of a consumer, with a real server.
 
 mod altered;
+mod asked;
 mod bucket;
 mod conformance;
 mod faults;

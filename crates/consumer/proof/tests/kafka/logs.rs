@@ -63,7 +63,7 @@ async fn another_topic_of_the_name_is_noticed() {
     member.begin(&owned, 0);
     let event = member.poll(Room { records: 5, bytes: 1 << 20 }).await;
     let Ok(Event::Records { next: 5, .. }) = event else { panic!("{event:?}") };
-    // The client is paused, so it does not notice anything itself.
+    // The consumer wants nothing, and so hears of nothing that the client has read on.
     member.pause(&owned.partition);
     assert!(timeout(millis(100), member.poll(ALL)).await.is_err());
     colored::block_in_place(|| {

@@ -3,6 +3,7 @@
 mod altered;
 mod conformance;
 mod faults;
+mod fetched;
 mod group;
 mod logs;
 mod offsets;
