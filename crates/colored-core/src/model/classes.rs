@@ -1,9 +1,9 @@
 //! Priorities: a lane is raised while a thread queues it or a worker takes it. It is run once, and as one of the higher
 //! class.
 
-use super::check_within;
 use super::doubles::{Witness, post};
 use super::pool::{Flag, both_come, pool, pool_with, start, step_until_idle};
+use super::{check_large, check_within};
 use crate::kernel::color::Color;
 use crate::kernel::lane::Priority;
 use crate::kernel::sched::{Options, SchedulerHandle, Step};
@@ -94,7 +94,7 @@ fn raise_against_put_back() {
 /// A color is raised while the worker takes it, runs it and puts it back.
 #[test]
 fn raise_against_the_worker() {
-    check_within(2, || {
+    check_large(|| {
         let (handle, mut workers, beds) = pool(1);
         handle.set_priority(Color::new(1), Priority::Low);
         let witness = Witness::new();
@@ -178,7 +178,7 @@ fn urgent_task_before_a_push() {
 /// Shows G6.
 #[test]
 fn first_priority_against_sleep() {
-    check_within(2, || {
+    check_large(|| {
         let (handle, mut workers, beds) = pool(1);
         let worker = start(workers.remove(0), &beds);
         let done = Flag::new();

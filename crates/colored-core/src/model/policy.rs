@@ -1,12 +1,12 @@
 //! Policies: a worker finds the lanes that are left for it, some worker finds the lanes in the queue for all, and none
 //! is left over at the end. A lost wake-up is a deadlock here.
 
-use super::check_within;
 use super::doubles::gate;
 use super::pool::{
     Flag, at_home, both_come, pool_with, run, start, start_both, stay_stuck, step_until_idle, stop,
     wake_up,
 };
+use super::{check_large, check_within};
 use crate::kernel::sched::{Destination, Options, Policy, Runnable, Scheduler, Step};
 use crate::sync::Arc;
 use loom::thread;
@@ -110,7 +110,7 @@ fn home_with_more_against_sleep() {
 /// Shows G6.
 #[test]
 fn home_queue_of_a_stuck_home_against_sleep() {
-    check_within(2, || {
+    check_large(|| {
         let (handle, mut workers, beds) = pool_with(2, by(&Home { steals: true }));
         let done = Flag::new();
         let set = Arc::clone(&done);
@@ -155,5 +155,5 @@ fn home_against_the_end() {
 /// Shows G6.
 #[test]
 fn two_workers_for_two_lanes_of_one_queue() {
-    check_within(2, || both_come(pool_with(2, by(&OneQueue)), None));
+    check_large(|| both_come(pool_with(2, by(&OneQueue)), None));
 }

@@ -2,7 +2,7 @@
 //! never ends a deadlock.
 
 use super::pool::{Flag, pool, run, start, step_until_idle};
-use super::{check, check_within};
+use super::{check, check_large, check_within};
 use crate::kernel::color::Color;
 use crate::kernel::lane::callback;
 use crate::kernel::sched::spawn_local;
@@ -142,7 +142,7 @@ fn two_workers_stop() {
 /// Shows G8.
 #[test]
 fn stop_against_send() {
-    check_within(2, || {
+    check_large(|| {
         let (handle, mut workers, beds) = pool(2);
         let pinned = Flag::new();
         let (set, payload) = (Arc::clone(&pinned), Arc::new(()));

@@ -1,9 +1,9 @@
 //! The views of a dump, against all that may happen to a lane meanwhile. Loom watches the list of waiting tasks, their
 //! records and leaves: a visitor without the right to run the lane fails a model.
 
-use super::check_within;
 use super::doubles::{gate, scene, spawn};
 use super::pool::{pool, start, step_until_idle};
+use super::{check_large, check_within};
 use crate::ext::dump::{Dumped, Dumping, StateSeen};
 use crate::ext::exclusive::exclusive;
 use crate::kernel::color::Color;
@@ -152,7 +152,7 @@ fn dump_against_the_wake_of_a_section() {
 /// Shows G14.
 #[test]
 fn dump_against_shutdown() {
-    check_within(2, || {
+    check_large(|| {
         let (handle, mut workers, beds) = pool(1);
         let mut worker = workers.remove(0);
         let payload = Arc::new(());

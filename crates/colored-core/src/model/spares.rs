@@ -1,9 +1,9 @@
 //! Spare workers that join and leave while lanes come: no lane is left behind (G6), and the end of the scheduler waits
 //! for none of them.
 
-use super::check_within;
 use super::doubles::gate;
 use super::pool::{Flag, Pool, pool_with, run, start, stay_stuck, stop};
+use super::{check_large, check_within};
 use crate::kernel::sched::{Options, Step, spawn_local};
 use crate::sync::Arc;
 use loom::thread;
@@ -53,7 +53,7 @@ fn a_spare_that_leaves_hands_its_lanes_over() {
 /// Shows G6.
 #[test]
 fn a_spare_that_has_left_comes_back_for_what_is_pinned_to_it() {
-    check_within(2, || {
+    check_large(|| {
         let (handle, mut workers, beds) = one_and_a_spare();
         let (mut worker, spare) = (workers.remove(0), workers.remove(0));
         assert_eq!(worker.step(), Step::Park(None));
@@ -83,7 +83,7 @@ fn a_spare_that_has_left_comes_back_for_what_is_pinned_to_it() {
 /// Shows G6.
 #[test]
 fn a_spare_stops_with_the_workers() {
-    check_within(2, || {
+    check_large(|| {
         let (handle, mut workers, beds) = one_and_a_spare();
         let spare = start(workers.remove(1), &beds);
         let worker = start(workers.remove(0), &beds);
