@@ -3,7 +3,7 @@
 //! | question | answer | file |
 //! |---|---|---|
 //! | where does a steal decide? | [`Worker::steal`](sched::worker::Worker::steal), which [`Worker::find`](sched::worker::Worker::find) calls last | `sched/worker/find.rs` |
-//! | who may poll? | who has a [`TaskTurn`](task::TaskTurn): the thread that runs a slice ([`ReadyLane::run`](lane::ReadyLane::run)), for the head of the lane | `task/turn.rs`, `lane/slice.rs` |
+//! | who may poll? | who has a [`TaskTurn`](task::TaskTurn): the thread that runs a slice ([`ReadyLane::run`](lane::ReadyLane::run)), for the head of the lane | `task/turn.rs`, `lane/turn.rs` |
 //! | what happens to a future when its runtime shuts down? | [`Scheduler::shut_down`](sched::Scheduler::shut_down) wakes it, and [`TaskTurn::run`](task::TaskTurn::run) drops it in its turn, on its color | `sched/shutdown.rs`, `task/turn.rs` |
 //! | where is first in, first out made? | [`Chain::push`](queue::Chain::push): one swap of the tail | `queue/chain.rs` |
 //! | which line frees a lane? | the last of [`Scheduler::recycle`](sched::Scheduler::recycle) | `sched/dispatch.rs` |

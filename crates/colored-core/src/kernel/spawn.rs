@@ -5,8 +5,7 @@ use crate::hooks::TaskSpan;
 use crate::kernel::budget;
 use crate::kernel::color::Color;
 use crate::kernel::join::JoinHandle;
-use crate::kernel::lane::section::inside;
-use crate::kernel::lane::{self, LanePtr, current};
+use crate::kernel::lane::{self, LanePtr, current, section};
 use crate::kernel::sched::with_handle_of_task;
 use crate::kernel::task::{self, EndedTurn, How, Id, TaskRef, TaskTurn};
 use crate::kernel::wait::WaitSlot;
@@ -239,7 +238,7 @@ impl Future for Hop {
 
 #[cold]
 fn in_a_section(color: Color, site: &'static Location<'static>) -> ! {
-    match inside::get() {
+    match section::inside() {
         Some(section) => panic!(
             "`hop({color})` at {site} inside the section of {}: a section holds the color \
              where it began until it ends",

@@ -27,8 +27,7 @@
 //! Each holder may give room. So a wait for room ends when any of them goes on, and is part of a deadlock only if none
 //! can. A crate above implements [`Room`]; the core knows only the answers of its methods.
 
-use crate::kernel::lane::section::inside;
-use crate::kernel::lane::{self, Address, BehaviorRef, LanePtr, LaneRef, current};
+use crate::kernel::lane::{self, Address, BehaviorRef, LanePtr, LaneRef, current, section};
 use crate::kernel::task::{Abort, Cause, Deadlock, How, Leaf, Named, WaitRecord};
 use crate::sync::{Arc, arc_dyn};
 use std::marker::PhantomData;
@@ -85,7 +84,7 @@ impl Wait {
     fn insert(cause: Cause, is_section: bool) -> Option<Self> {
         current::with_polled(|task| {
             let (task, since) = (task?, lane::noted_time()?);
-            let section = inside::get().and_then(|inside| inside.record);
+            let section = section::inside().and_then(|inside| inside.record);
             let owner = task.task().as_ptr().cast::<()>();
             let record = WaitRecord::allocate(owner, cause, section, since, is_section);
             Some(Self(task.insert_record(record)))
@@ -111,7 +110,7 @@ impl Wait {
     /// now.
     #[inline]
     fn record_poll(&self) {
-        let section = inside::get().and_then(|inside| inside.record);
+        let section = section::inside().and_then(|inside| inside.record);
         // SAFETY: `WaitSlot::record_wait` has found that this thread polls the task of the record.
         unsafe { self.get().set_section(section) };
     }

@@ -8,8 +8,7 @@ use crate::hooks::{self, at_site};
 use crate::kernel::budget;
 use crate::kernel::contain::contain;
 use crate::kernel::lane::current::Closure;
-use crate::kernel::lane::readers;
-use crate::kernel::lane::readers::queued::{self, QueuedRead};
+use crate::kernel::lane::readers::{self, QueuedRead};
 use crate::kernel::task::How;
 use crate::kernel::wait::AwaitedTurn;
 use crate::sync::Arc;
@@ -246,7 +245,7 @@ where
                     let cell = self.cell;
                     let (mut queued, slot) = Queued::new(f, cx.waker().clone());
                     let reading = Reading { cell: cell.clone(), slot, f: None };
-                    at_site(self.site, || queued::post(cell.inner.lane(), reading));
+                    at_site(self.site, || readers::post(cell.inner.lane(), reading));
                     queued.record_wait(self.turn());
                     self.progress = Progress::Queued(queued);
                 }
