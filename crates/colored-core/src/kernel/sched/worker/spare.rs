@@ -121,7 +121,7 @@ impl Worker {
 }
 
 /// Calls `f`, which may block, in this poll; meanwhile spare workers take the other lanes of this worker, as soon as the
-/// thread that looks for stuck workers ([`Scheduler::running`](SUPER::Scheduler::running)) sees the announcement.
+/// thread that looks for stuck workers ([`Scheduler::running`]) sees the announcement.
 pub fn block_in_place<R>(f: impl FnOnce() -> R) -> R {
     let after = |before| if before == InPlace::Inside { before } else { InPlace::Past };
     marked(InPlace::Inside, after, f)
