@@ -55,7 +55,7 @@ pub(crate) fn faults(of: &Crate, files: &[(&str, &Source)]) -> Vec<String> {
     faults
 }
 
-/// The module that a file is, from the root: `lane/slice.rs` is `lane`, `slice`. None for the root.
+/// The module that a file is, from the root: `lane/turn.rs` is `lane`, `turn`. None for the root.
 fn module_of(file: &str) -> std::collections::VecDeque<String> {
     let path = file.strip_suffix(".rs").expect("a Rust file");
     path.split('/').filter(|part| !["lib", "main"].contains(part)).map(str::to_owned).collect()

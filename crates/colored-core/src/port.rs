@@ -28,9 +28,7 @@ pub use crate::ext::points::{Moment, Point, on_points};
 pub use crate::kernel::lane::current::{Closure, Nesting};
 pub use crate::kernel::sched::{Finish, Part, in_own_call, report_overload};
 pub use crate::kernel::task::How;
-pub use crate::kernel::wait::RoomWait;
-pub use crate::kernel::wait::leaf::{forget, note};
-pub use crate::kernel::wait::room::{Room, WaitId, WaitingTask, Ways};
+pub use crate::kernel::wait::{Room, RoomWait, WaitId, WaitingTask, Ways, forget, note};
 
 use crate::kernel::cell::{AccessError, Call, ColorCell};
 use crate::kernel::color::Color;

@@ -5,9 +5,8 @@
 //! state, so it ends wherever its future is dropped, also far from the task.
 
 use crate::kernel::budget;
-use crate::kernel::lane::section;
-use crate::kernel::lane::section::inside::{self, Inside};
 use crate::kernel::lane::section::parked::Holds;
+use crate::kernel::lane::section::{self, Inside};
 use crate::kernel::lane::{LanePtr, current};
 use crate::kernel::sched::with_handle_of_task;
 use crate::kernel::task::{PolledTask, Section};
@@ -226,13 +225,13 @@ struct GoingOn(Option<Inside>);
 impl GoingOn {
     fn begin(open: &Open, site: &'static Location<'static>) -> Self {
         let record = open.record.as_ref().map(Wait::record);
-        Self(inside::replace(Some(Inside { task: open.section.task(), site, record })))
+        Self(section::replace_inside(Some(Inside { task: open.section.task(), site, record })))
     }
 }
 
 impl Drop for GoingOn {
     fn drop(&mut self) {
-        inside::replace(self.0);
+        section::replace_inside(self.0);
     }
 }
 

@@ -21,9 +21,8 @@
 //! end that ignores the count is scheduled behind them.
 
 use crate::kernel::contain::contain;
-use crate::kernel::lane::base::{Held, Inner};
+use crate::kernel::lane::base::{Entry, Held, Inner, Locals, Value};
 use crate::kernel::lane::refs::LaneRef;
-use crate::kernel::lane::values::{Entry, Locals, Value};
 use crate::kernel::lane::{callback, current};
 use std::error::Error;
 use std::fmt;

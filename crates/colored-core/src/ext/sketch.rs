@@ -67,7 +67,7 @@ impl AddAssign for Nothing {
 #[cfg(all(test, not(colored_loom)))]
 mod tests {
     use super::{Entry, Nothing, Sketch};
-    use crate::kernel::rng::Rng;
+    use crate::kernel::sched::worker::Rng;
 
     #[test]
     fn sums_are_exact_while_there_are_places() {

@@ -5,9 +5,8 @@
 use crate::ext::observe::times::Phase;
 use crate::ext::snapshot::view::View;
 use crate::kernel::lane::base::{Held, Lane};
-use crate::kernel::sched::coarse_clock::CoarseClock;
 use crate::kernel::sched::local::Local;
-use crate::kernel::sched::scheduler::Scheduler;
+use crate::kernel::sched::scheduler::{CoarseClock, Scheduler};
 use std::ops::Range;
 
 /// The lane, to which nothing refers any more, has values of its color: they are dropped under it, unless it is in use again.

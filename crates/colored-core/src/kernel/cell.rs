@@ -2,22 +2,16 @@
 
 mod access;
 mod call;
-mod checked;
 mod inner;
 mod queued;
-mod read;
-mod remote_call;
 mod set;
 mod several;
 mod slot;
 mod when;
 
-pub use self::access::{AccessError, CallError};
-pub use self::call::Call;
-pub use self::checked::Checked;
-pub use self::queued::RemoteCall;
-pub use self::read::Read;
-pub use self::remote_call::RemoteCallWait;
+pub use self::access::{AccessError, CallError, Checked};
+pub use self::call::{Call, Read};
+pub use self::queued::{RemoteCall, RemoteCallWait};
 pub use self::set::{Cells, Shared};
 pub use self::several::{Several, shared};
 pub use self::when::{When, checked_when, when};
@@ -45,8 +39,7 @@ pub use self::when::{When, checked_when, when};
 /// ```
 #[doc(hidden)]
 pub mod sets {
-    pub use super::access::InUse;
-    pub use super::checked::Fallible;
+    pub use super::access::{Fallible, InUse};
     pub use super::set::{Element, Part, Reach, Reads, Set, Tuple, Writes};
     pub use super::several::{Many, Row, Slice};
     pub use crate::kernel::lane::behavior::Claim;

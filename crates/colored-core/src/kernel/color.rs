@@ -1,6 +1,5 @@
 //! [`Color`]: the key that two tasks must share to be serialized.
 
-mod keys;
 mod names;
 
 use crate::sync::thread_slot;
@@ -126,8 +125,8 @@ impl Color {
     #[must_use]
     pub fn of<T: Hash>(value: T) -> Self {
         let color = Self::hashed(&value);
-        if keys::is_on() {
-            keys::remember(color.key, &value);
+        if names::remembers_keys() {
+            names::remember_key(color.key, &value);
         }
         color
     }
@@ -149,7 +148,7 @@ impl Color {
     /// assert_eq!(Color::of(("shop", 3)).to_string(), "color of (\"shop\", 3)");
     /// ```
     pub fn remember_keys(on: bool) {
-        keys::switch(on);
+        names::remember_keys(on);
     }
 
     /// The color of a thing that exists once, by its name. It equals [`Color::of`] the name, and
@@ -167,14 +166,14 @@ impl Color {
     #[must_use]
     pub fn named(name: &'static str) -> Self {
         let color = Self::hashed(name);
-        names::remember(color.key, name);
+        names::remember_name(color.key, name);
         color
     }
 
     /// The name, if the process has given it to [`Color::named`].
     #[must_use]
     pub fn name(self) -> Option<&'static str> {
-        if self.is_default() || self.is_unique() { None } else { names::find(self.key) }
+        if self.is_default() || self.is_unique() { None } else { names::find_name(self.key) }
     }
 
     /// A color that equals no other color, of this or any other runtime in the process.
@@ -295,7 +294,7 @@ impl fmt::Display for Color {
             Some(name) => write!(f, "color {name:?}"),
             None if self.is_default() => f.write_str("color default"),
             None if self.is_unique() => write!(f, "color unique-{}", shown(self.key)),
-            None => match keys::find(self.key) {
+            None => match names::find_key(self.key) {
                 Some(key) if key.starts_with('"') => write!(f, "color {key}"),
                 Some(key) => write!(f, "color of {key}"),
                 None => write!(f, "color {:#x}", self.key),
@@ -364,7 +363,7 @@ mod tests {
         assert_eq!(Color::from(name), Color::of(name));
         assert_eq!(Color::of(name).name(), Some(name));
         assert_eq!(Color::of(name).to_string(), r#"color "accounts""#);
-        let names: Vec<&str> = (1..=names::PLACES).map(|n| &*n.to_string().leak()).collect();
+        let names: Vec<&str> = (1..=names::NAMED).map(|n| &*n.to_string().leak()).collect();
         let colors: Vec<Color> = names.iter().map(|name| Color::named(name)).collect();
         let (last, others) = colors.split_last().expect("there are some");
         assert!(others.iter().zip(&names).all(|(color, name)| color.name() == Some(name)));

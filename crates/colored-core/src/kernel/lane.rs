@@ -47,7 +47,7 @@
 //! # A turn
 //!
 //! [`ReadyLane::run`] gives one turn after the other to the node at the head. The turn of a node is code of the node's
-//! own kind (`lane/node.rs`): it answers what becomes of the node ([`AfterTurn`](base::AfterTurn)), and does what remains when the node is out
+//! own kind (`lane/turn.rs`): it answers what becomes of the node ([`AfterTurn`](base::AfterTurn)), and does what remains when the node is out
 //! of the chain.
 //!
 //! # Order (G2)
@@ -58,31 +58,24 @@
 pub(crate) mod base;
 pub(crate) mod behavior;
 pub(crate) mod callback;
-mod close;
-mod color_address;
 mod count;
 pub(crate) mod current;
 pub(crate) mod held;
-mod node;
-mod poll;
 pub(crate) mod priority;
 pub(crate) mod readers;
 pub(crate) mod refs;
-mod runner;
 pub(crate) mod section;
-mod slice;
 pub(crate) mod try_take;
-mod turn_end;
-pub(crate) mod values;
+pub(crate) mod turn;
 mod wake;
 
 pub(crate) use self::base::{Common, Dispatch, Held, Lane, LanePtr, Owner, ReadyLane, Tenure};
-pub(crate) use self::behavior::BehaviorRef;
-pub(crate) use self::behavior::line::Wanted;
+pub(crate) use self::behavior::{BehaviorRef, Wanted};
 pub(crate) use self::count::GivenBack;
 pub(crate) use self::held::{current_color, noted_time};
 pub(crate) use self::refs::LaneRef;
-pub(crate) use self::runner::{POLL_WEIGHT, Runner, Slice};
+pub(crate) use self::turn::{POLL_WEIGHT, Runner, Slice};
+pub(crate) use self::wake::lends_urgency;
 
-pub use self::color_address::Address;
 pub use self::priority::Priority;
+pub use self::refs::Address;

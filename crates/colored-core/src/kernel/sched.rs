@@ -18,41 +18,33 @@
 
 mod by_class;
 mod classes;
-pub(crate) mod coarse_clock;
-mod color_address;
 pub(crate) mod counters;
 mod dispatch;
 mod enter;
-mod finish;
 mod guest;
-mod guests;
 mod handle;
 mod home_queue;
 mod idle;
-mod in_place;
 pub(crate) mod local;
-mod local_tasks;
 mod make;
 mod options;
 mod pinned;
 mod policy;
 pub(crate) mod remote;
-mod retire;
 pub(crate) mod running;
 pub(crate) mod scheduler;
 mod shutdown;
 pub(crate) mod worker;
 
 pub use self::counters::WorkerMetrics;
-pub use self::in_place::{block_in_place, in_own_call};
 pub use self::options::{Options, Unsuitable};
 pub use self::running::{InPlace, RunningSlice};
-pub use self::worker::{Step, Worker};
+pub use self::worker::{Step, Worker, block_in_place, in_own_call};
 
 pub use self::enter::{Entered, spawn_here};
-pub use self::finish::report_overload;
 pub use self::guest::{Nested, spawn_local};
 pub use self::handle::SchedulerHandle;
 pub use self::scheduler::{Destination, Finish, Park, Part, Policy, Rest, Runnable, Scheduler};
+pub use self::shutdown::report_overload;
 
 pub(crate) use self::enter::with_handle_of_task;

@@ -33,20 +33,15 @@ mod id;
 mod join;
 mod leaf;
 mod live;
-mod name;
-mod panic;
-mod section;
 mod state;
 mod turn;
 mod wait_record;
 mod waker;
 
 pub use self::deadlock::Deadlock;
-pub use self::error::JoinError;
-pub use self::id::Id;
+pub use self::error::{JoinError, TaskPanic};
+pub use self::id::{Id, NameFor, TaskName, task_name};
 pub use self::leaf::Leaf;
-pub use self::name::{NameFor, TaskName, task_name};
-pub use self::panic::TaskPanic;
 pub use self::wait_record::How;
 
 pub(crate) use self::cell::Cell;
@@ -54,9 +49,8 @@ pub(crate) use self::deadlock::{Link, Named};
 pub(crate) use self::header::TaskRef;
 pub(crate) use self::join::{Abort, Join};
 pub(crate) use self::live::LiveList;
-pub(crate) use self::section::Section;
 pub(crate) use self::state::{Kept, Wants};
-pub(crate) use self::turn::{EndedTurn, Paused, PolledTask, Stored, TaskTurn, Unpolled};
+pub(crate) use self::turn::{EndedTurn, Paused, PolledTask, Section, Stored, TaskTurn, Unpolled};
 #[cfg(all(test, colored_loom))]
 pub(crate) use self::wait_record::WaitRecords;
 pub(crate) use self::wait_record::{Cause, WaitRecord};

@@ -12,20 +12,23 @@
 //! | a call, a read, a `when` over one color, the call of a pinned cell | the slot of its result | the color, until the closure begins |
 //! | a `when` over several colors | its behavior | the colors that this lacks |
 //! | a hop to a color where something is scheduled | nothing | the task's own color, from then on |
-//! | room under a color, of a crate above | the room | the holders that can give room ([`room`]) |
+//! | room under a color, of a crate above | the room | the holders that can give [room](Room) |
+//!
+//! A wait that has no record is [noted](note) in a slot of its task; without the feature `leaves` it is not.
 //!
 //! # Deadlocks
 //!
 //! A deadlock does not go away by itself. So a wait that begins is not checked. The [search for
 //! deadlocks](crate::look_for_deadlocks) checks the waits inside sections that have lasted.
+//!
+//! # Room
+//!
+//! A task may wait for [room](Room) in something that a number of holders share, for example a limit on the work of a color.
+//! Each holder may give room. So a wait for room ends when any of them goes on, and is part of a deadlock only if none
+//! can. A crate above implements [`Room`]; the core knows only the answers of its methods.
 
-pub(crate) mod leaf;
-pub(crate) mod room;
-
-use self::room::{Room, WaitId};
-use crate::kernel::lane::section::inside;
-use crate::kernel::lane::{self, BehaviorRef, LanePtr, LaneRef, current};
-use crate::kernel::task::{Abort, Cause, Deadlock, How, WaitRecord};
+use crate::kernel::lane::{self, Address, BehaviorRef, LanePtr, LaneRef, current, section};
+use crate::kernel::task::{Abort, Cause, Deadlock, How, Leaf, Named, WaitRecord};
 use crate::sync::{Arc, arc_dyn};
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -81,7 +84,7 @@ impl Wait {
     fn insert(cause: Cause, is_section: bool) -> Option<Self> {
         current::with_polled(|task| {
             let (task, since) = (task?, lane::noted_time()?);
-            let section = inside::get().and_then(|inside| inside.record);
+            let section = section::inside().and_then(|inside| inside.record);
             let owner = task.task().as_ptr().cast::<()>();
             let record = WaitRecord::allocate(owner, cause, section, since, is_section);
             Some(Self(task.insert_record(record)))
@@ -107,7 +110,7 @@ impl Wait {
     /// now.
     #[inline]
     fn record_poll(&self) {
-        let section = inside::get().and_then(|inside| inside.record);
+        let section = section::inside().and_then(|inside| inside.record);
         // SAFETY: `WaitSlot::record_wait` has found that this thread polls the task of the record.
         unsafe { self.get().set_section(section) };
     }
@@ -263,5 +266,100 @@ impl<R: Room> KindOf<R> {
         // SAFETY: the line above has counted the reference that this line takes.
         let room = unsafe { Arc::from_raw(room) };
         Some(Target::Room(arc_dyn!(room => dyn Room)))
+    }
+}
+
+/// Notes that the task that this thread polls waits for a leaf. The leaf calls it before it returns `Pending`, after it has
+/// left its waker. A guard, such as the timer of a timeout, counts only if the task waits for no other leaf. Costs some 5 ns, and
+/// does nothing outside a task.
+#[inline]
+#[cfg_attr(not(feature = "leaves"), expect(unused_variables, reason = "nothing is noted"))]
+pub fn note(leaf: Leaf, is_guard: bool) {
+    #[cfg(feature = "leaves")]
+    current::with_polled(|task| {
+        if let (Some(task), Some(now)) = (task, lane::noted_time()) {
+            task.note_leaf(leaf, is_guard, now);
+        }
+    });
+}
+
+/// Notes that the task no longer waits for a leaf that has returned `Pending` in this poll of the task. The leaf calls it
+/// when it is dropped. `is_it` says whether a leaf is the caller's.
+#[inline]
+#[cfg_attr(not(feature = "leaves"), expect(unused_variables, reason = "nothing is noted"))]
+pub fn forget(is_it: impl FnOnce(Leaf) -> bool) {
+    #[cfg(feature = "leaves")]
+    current::with_polled(|task| {
+        if let Some(task) = task {
+            task.forget_leaf(is_it);
+        }
+    });
+}
+
+/// Room for which tasks wait. The search for deadlocks calls the methods, on any thread.
+pub trait Room: Send + Sync + 'static {
+    /// The color of the room: the color by which the texts of errors name it.
+    fn address(&self) -> &Address;
+
+    /// The ways in which there can be room, if they are known for all holders.
+    fn ways(&self) -> Option<Ways>;
+
+    /// Takes the waker of this wait, if it still waits. The caller must wake it, because no other
+    /// thread will.
+    fn take_waker(&self, wait: WaitId) -> Option<Waker>;
+}
+
+/// Which wait it is: the argument of [`Room::take_waker`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WaitId(NonNull<WaitRecord>);
+
+impl WaitId {
+    pub(crate) fn of(record: NonNull<WaitRecord>) -> Self {
+        Self(record)
+    }
+}
+
+/// The alternatives, of which one must go on before there is room.
+#[derive(Debug)]
+pub struct Ways {
+    /// Whether some holders can go on only under the color of the room.
+    pub by_color: bool,
+    pub(crate) called: Vec<Called>,
+}
+
+impl Ways {
+    /// Some holders can go on only under the color, if `by_color`; the others are tasks that have been given room, and
+    /// have not used it yet. `None` if one of these tasks is complete: then another task polls the future that waited.
+    pub fn new<'a>(
+        by_color: bool,
+        called: impl IntoIterator<Item = &'a WaitingTask>,
+    ) -> Option<Self> {
+        let called = called.into_iter().map(WaitingTask::called).collect::<Option<_>>()?;
+        Some(Self { by_color, called })
+    }
+}
+
+/// A task that has been given room, and has to run before it uses the room.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Called {
+    pub(crate) task: Named,
+    /// The lane on which it runs next.
+    pub(crate) lane: LanePtr,
+}
+
+/// A task that waits for room, or has been given room. To be dropped outside all locks: the task may be dropped with
+/// it.
+pub struct WaitingTask(Abort<LanePtr>);
+
+impl WaitingTask {
+    /// The task that this thread polls.
+    #[must_use]
+    pub fn current() -> Option<Self> {
+        current::abort_handle().map(Self)
+    }
+
+    fn called(&self) -> Option<Called> {
+        let task = self.0.task();
+        (!task.is_complete()).then(|| Called { task: task.named(), lane: task.lane() })
     }
 }

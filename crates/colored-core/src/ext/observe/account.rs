@@ -7,8 +7,8 @@ use super::times::Phase;
 use crate::ext::meter::Level;
 use crate::ext::trace::{Event, Record};
 use crate::kernel::lane::{ReadyLane, current};
-use crate::kernel::sched::coarse_clock::CoarseClock;
 use crate::kernel::sched::local::Local;
+use crate::kernel::sched::scheduler::CoarseClock;
 
 /// A worker's present phase.
 #[derive(Debug, Default)]

@@ -2,8 +2,8 @@
 
 use super::profile::{CHARGED_NANOS, Site};
 use crate::kernel::lane::current;
-use crate::kernel::sched::coarse_clock::CoarseClock;
 use crate::kernel::sched::remote::Remote;
+use crate::kernel::sched::scheduler::CoarseClock;
 
 /// Called after each look at the clock: counts completed tasks, and charges the time if enough has passed.
 pub(crate) fn if_due(remote: &Remote, clock: &mut CoarseClock, by_color: bool) {

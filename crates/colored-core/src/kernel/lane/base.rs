@@ -8,7 +8,6 @@ use crate::kernel::lane::behavior::claim_locks::ClaimLocks;
 use crate::kernel::lane::count::Count;
 use crate::kernel::lane::priority::{Priority, PriorityWord};
 use crate::kernel::lane::section::parked::{Holds, ParkedSections, SectionKey};
-use crate::kernel::lane::values::Locals;
 use crate::kernel::queue::{Chain, Kind, Node, ReaderCount, Tail};
 use crate::kernel::task::{LiveList, TaskPanic};
 use crate::sync::{Arc, AtomicBool, AtomicU16, Ordering, UnsafeCell};
@@ -400,3 +399,15 @@ impl Common {
         !self.classes.swap(true, Ordering::Relaxed)
     }
 }
+
+/// The values of one color, in the order in which they were made.
+pub(crate) struct Locals(pub(crate) Vec<Entry>);
+
+pub(crate) struct Entry {
+    pub(crate) key: *const (),
+    /// `None` once it is dropped, up to the end of the turn in which all are dropped.
+    pub(crate) value: Option<Value>,
+}
+
+/// Boxed, so that it keeps its place while others are made.
+pub(crate) type Value = Box<dyn Any + Send>;

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | `QUEUED` | the lane is in a queue by class: `class_place` says in which | the thread that has the lock of that queue |
 //! | `LOW`, `HIGH` | the priority of the color, if it is not the normal one | [`SchedulerHandle::set_priority`](crate::SchedulerHandle::set_priority), under a lock |
-//! | the rest, counted | urgent nodes that are scheduled here: tasks, and nodes that are [lent](crate::kernel::lane::priority::inherit) urgency | producers, the holder |
+//! | the rest, counted | urgent nodes that are scheduled here: tasks, and nodes that are [lent](crate::kernel::lane::wake) urgency | producers, the holder |
 //!
 //! # A lane is raised at once
 //!
@@ -13,8 +13,6 @@
 //! first, the lane goes into the queue of the higher class. If the queueing is first, the raise finds the queue and
 //! moves the lane there, under the queue's lock. If it does not find the lane there, a worker has taken the lane: the
 //! next exchange that queues the lane comes after the raise.
-
-pub(crate) mod inherit;
 
 use crate::sync::{AtomicU32, Ordering};
 

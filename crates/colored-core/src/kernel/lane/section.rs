@@ -17,13 +17,16 @@
 //! nothing is scheduled behind it, and goes behind that work first otherwise ([`take`]). It leaves the head for that, and
 //! so the next section begins in any case. A section beside, or inside, an open one takes nothing.
 
-pub(crate) mod inside;
 pub(crate) mod parked;
 
+use self::parked::{Closing, Holds};
 use crate::kernel::lane::base::{Held, Inner, LanePtr};
-use crate::kernel::lane::current::Hold;
-use crate::kernel::lane::section::parked::{Closing, Holds};
-use crate::kernel::task::{Kept, TaskRef, TaskTurn};
+use crate::kernel::lane::current::{self, Hold};
+use crate::kernel::task::{Kept, TaskRef, TaskTurn, WaitRecord};
+use crate::sync::thread_slot;
+use std::cell::Cell;
+use std::panic::Location;
+use std::ptr::NonNull;
 
 /// A section of the task that this thread polls is about to begin. False if it may not begin in this turn, because the
 /// task has given the color up since it came to the head, and other work is scheduled: the task has to go behind that.
@@ -94,4 +97,30 @@ impl Held<'_> {
             self.port.common().sections.remove(section);
         }
     }
+}
+
+/// The innermost section that a wait is in.
+#[derive(Clone, Copy)]
+pub(crate) struct Inside {
+    /// The task whose section it is.
+    pub(crate) task: TaskRef<LanePtr>,
+    /// Where the section was made.
+    pub(crate) site: &'static Location<'static>,
+    /// Its record in the task.
+    pub(crate) record: Option<NonNull<WaitRecord>>,
+}
+
+thread_slot!(static INSIDE: Cell<Option<Inside>> = Cell::new(None));
+
+/// The section whose future this thread polls; `None` outside the future of one. A task that is polled inside another task's section, for example by a worker
+/// that is stepped there, is in none.
+#[inline]
+pub(crate) fn inside() -> Option<Inside> {
+    let inside = INSIDE.with(Cell::get)?;
+    (current::task() == Some(inside.task)).then_some(inside)
+}
+
+/// Sets the section that this thread is inside, and returns the one before.
+pub(crate) fn replace_inside(inside: Option<Inside>) -> Option<Inside> {
+    INSIDE.with(|place| place.replace(inside))
 }

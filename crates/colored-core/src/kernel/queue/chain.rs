@@ -28,7 +28,6 @@
 //! * Holder-only data is handed from holder to holder: the releasing compare-exchange to null
 //!   happens before the swap that reads that null, and takes the chain.
 
-mod line;
 mod readers;
 
 pub(crate) use self::readers::{Admission, ReaderCount, Tail};
@@ -346,5 +345,23 @@ impl Chain {
             spin_loop();
         }
         None
+    }
+}
+
+impl Chain {
+    /// Whether no node is behind the head. Only the holder calls this. True only if the caller knows of no push behind
+    /// the head.
+    #[inline]
+    pub(crate) fn has_head_only(&self) -> bool {
+        // Ordering: a push that the caller knows of happened before this load, which so sees that tail or a later one.
+        self.tail.load(Ordering::Relaxed) == self.head().as_ptr()
+    }
+
+    /// The node behind `before`, if it can be seen. `before` is in the chain. The caller is the holder, or no other
+    /// thread takes out nodes behind `before`.
+    pub(crate) fn next(&self, before: NonNull<Node>) -> Option<(NonNull<Node>, Kind)> {
+        let node = NonNull::new(Self::next_of(before))?;
+        // SAFETY: the node is in the chain behind `before`, where no other thread takes nodes out, so it is alive.
+        Some((node, unsafe { node.as_ref() }.kind))
     }
 }

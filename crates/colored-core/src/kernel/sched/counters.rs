@@ -1,7 +1,9 @@
 //! The counters of a worker, and how many tasks there are: figures for others to read.
+//!
+//! The atomic of a [`Counter`] is the standard library's under loom as well: a thread decides by no counter but its own.
 
-use crate::kernel::counter::Counter;
 use crate::sync::{AtomicUsize, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 /// The counters of a worker since the runtime began.
@@ -36,7 +38,7 @@ pub(crate) struct Counters {
     pub(crate) parks: Counter,
 }
 
-/// How many futures cannot leave a worker (`local_tasks.rs`). Only the worker's own thread changes it.
+/// How many futures cannot leave a worker (`pinned.rs`). Only the worker's own thread changes it.
 pub(crate) struct LocalTaskCount(AtomicUsize);
 
 impl LocalTaskCount {
@@ -93,5 +95,35 @@ impl TaskCounts {
         if tasks > 0 {
             self.completed.add_shared(tasks.into());
         }
+    }
+}
+
+/// A sum that grows.
+#[derive(Debug, Default)]
+pub(crate) struct Counter(AtomicU64);
+
+impl Counter {
+    /// Adds, while no other thread does.
+    #[inline]
+    pub(crate) fn add(&self, n: u64) {
+        // Ordering: a figure, not a signal. There is one writer, so no read-modify-write is needed.
+        self.0.store(self.0.load(Ordering::Relaxed) + n, Ordering::Relaxed);
+    }
+
+    /// Begins again from 0, while no other thread adds.
+    pub(crate) fn reset(&self) {
+        // Ordering: as in `add`.
+        self.0.store(0, Ordering::Relaxed);
+    }
+
+    /// Adds, while other threads may do so too: none of them by [`add`](Self::add).
+    pub(crate) fn add_shared(&self, n: u64) {
+        // Ordering: a figure.
+        self.0.fetch_add(n, Ordering::Relaxed);
+    }
+
+    pub(crate) fn get(&self) -> u64 {
+        // Ordering: a figure.
+        self.0.load(Ordering::Relaxed)
     }
 }

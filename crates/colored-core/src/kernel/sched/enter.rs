@@ -1,4 +1,4 @@
-//! The scheduler that a thread works for.
+//! The scheduler that a thread works for; and the colors of a scheduler, as [`Address`]es.
 //!
 //! A thread may have several relations. The first of these that it has counts:
 //!
@@ -14,10 +14,11 @@
 //! these get by without a count.
 
 use super::local::{self, Local};
-use super::{SchedulerHandle, guest};
+use super::{Scheduler, SchedulerHandle, guest};
+use crate::kernel::color::Color;
 use crate::kernel::entries::Entries;
 use crate::kernel::join::JoinHandle;
-use crate::kernel::lane::{Lane, LanePtr, LaneRef, current};
+use crate::kernel::lane::{Address, Lane, LanePtr, LaneRef, current};
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -183,5 +184,31 @@ impl Drop for Entered {
             left
         });
         drop(left);
+    }
+}
+
+impl Address {
+    /// A color in the runtime of `handle`.
+    #[must_use]
+    pub fn new(handle: &SchedulerHandle, color: Color) -> Self {
+        Self::of(handle.lane(color))
+    }
+
+    /// The color under which [`spawn_local`](crate::spawn_local) spawns here; `None` where it does not.
+    #[must_use]
+    pub fn local() -> Option<Self> {
+        guest::local_lane().map(Self::of)
+    }
+
+    /// Spawns a task under the color, without a look-up of the color.
+    #[track_caller]
+    pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        let (lane, origin) = (self.lane(), Location::caller().into());
+        let scheduler = Scheduler::of(lane).expect("its lane is of a scheduler");
+        scheduler.spawn(lane.for_node(), future, origin, false)
     }
 }

@@ -5,11 +5,11 @@
 //! Lanes run in the order in which they are sent. So an uncolored task and the main future never overlap, although the
 //! main future needs neither `Send` nor `'static`.
 
-use super::coarse_clock::CoarseClock;
-use super::guests::Guest;
 use super::handle::SchedulerHandle;
 use super::local;
-use super::local_tasks::{BoundFuture, LocalTask};
+use super::pinned::{BoundFuture, LocalTask};
+use super::remote::Guest;
+use super::scheduler::CoarseClock;
 use super::worker::runner::GuestRunner;
 use crate::hooks::workers as hooks;
 use crate::kernel::color::Color;

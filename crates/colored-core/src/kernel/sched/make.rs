@@ -2,11 +2,10 @@
 
 use super::classes::Classes;
 use super::counters::TaskCounts;
-use super::guests::Guests;
 use super::handle::SchedulerHandle;
 use super::idle::Idle;
 use super::options::Options;
-use super::remote::Remote;
+use super::remote::{Guests, Remote};
 use super::scheduler::{MAX_WORKERS, Park, Scheduler, shared_lanes};
 use super::worker::Worker;
 use crate::hooks::slots::SchedulerSlot;

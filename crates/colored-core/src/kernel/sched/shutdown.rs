@@ -6,14 +6,17 @@
 //!    Aborting puts each task on its lane, where its turn comes. A task that keeps its lane would never let that
 //!    node have its turn, so each such task is aborted directly (`lane/section/parked.rs`).
 //! 3. `cancel_sent` is set: when all workers are parked there is nothing left, and they stop. The exception is a
-//!    task that only one worker may drop, and that waits for a thread that is no worker: `local_tasks.rs`.
+//!    task that only one worker may drop, and that waits for a thread that is no worker: `pinned.rs`.
 //! 4. From then on another thread itself runs the lanes that it makes runnable, by a late spawn or a dropped
 //!    cell: [`Scheduler::cancel`]. So a thread that goes on spawning cannot keep the workers from stopping.
 //!    It may have injected a lane, or sent one to a worker, just before the workers stop. The thread that
 //!    sees both the lane and the stop runs it: [`Scheduler::drain`].
+//!
+//! The parts above the core that have work of others may end before all this: [`Scheduler::finish_first`].
 
-use super::Scheduler;
+use super::handle::SchedulerHandle;
 use super::remote::{MAY_BE_DROPPED_ANYWHERE, Remote, index_of};
+use super::scheduler::{Part, Scheduler};
 use crate::kernel::lane::{ReadyLane, Runner, Slice};
 use crate::sync::{Arc, Ordering, fence};
 use crossbeam_utils::CachePadded;
@@ -137,4 +140,24 @@ impl Runner for Cancel {
     fn count_turn(&mut self, _: i64) -> bool {
         true
     }
+}
+
+impl Scheduler {
+    /// Passes a part to the shell, which lets it end before the scheduler is shut down. A shell without
+    /// [`Park::finish_first`](super::Park::finish_first) ends at once, and the accepted work is lost.
+    pub fn finish_first(&self, part: Part) {
+        self.park.finish_first(part);
+    }
+}
+
+/// Tells the shell of the scheduler that this thread works for, if there is one, that work was refused
+/// or shed because there is too much of it.
+#[cold]
+pub fn report_overload() {
+    SchedulerHandle::with_current(|handle| {
+        if let Some(handle) = handle {
+            let scheduler = handle.scheduler();
+            scheduler.park.overloaded(scheduler);
+        }
+    });
 }

@@ -1,23 +1,67 @@
-//! One worker, advanced a step at a time.
+//! One worker, advanced a step at a time: it divides its turns between its own lanes and lanes from outside, sleeps
+//! when there are none, and stops for good.
+//!
+//! # Rounds (G7)
+//!
+//! A lane that another thread makes runnable waits in the injector, where every worker finds it: a
+//! foreign thread has spawned a task, a blocking thread has finished a call, the reactor thread has
+//! found an event. A worker that is never out of lanes of its own must look there too, and how often it looks decides
+//! how long the lanes in the injector wait. A fixed interval is wrong for any number of them: with one look in 61
+//! steps, 500 lanes wait for 30,000 slices of other lanes.
+//!
+//! So a worker works in rounds. A **round** is two counts, taken when it begins: the number of lanes in the injector,
+//! which come first, and the number of lanes in the worker's deque. When both counts are used up, or the worker finds a
+//! queue empty before, the next round begins as soon as the injector holds a lane: without one there is nothing to
+//! count. The worker takes lanes of the injector one by one, when they run. Until then all workers share them, and idle
+//! workers take them in batches.
+//!
+//! # The lanes ahead of a lane
+//!
+//! Let a lane become runnable, and look at one worker that goes on stepping. *Ahead* of the lane are
+//!
+//! * if it is in the injector: the lanes before it there, and the lanes in that worker's deque at that moment. The rest
+//!   of the round takes no more than these lanes, and the next round counts the lane itself;
+//! * if it is in the deque: the lanes before it there, and the lanes in the injector when the next round begins. A
+//!   round that began before the lane came does not count it, and the next one does.
+//!
+//! Each lane that is ahead has at most one slice before the lane has its own, since it goes behind the lane when its
+//! slice is over. The worker moves its home queue to the deque before each turn of a queue, so those lanes count as in
+//! the deque. Beside these slices there are, for each of them, at most
+//!
+//! * three of the `next` slot, which holds the lane that this worker made runnable last, or a lane that a theft has
+//!   given a turn;
+//! * and as many as all these together, of lanes that are pinned to this worker: its inbox has every second step.
+//!   Likewise, a lane in the inbox waits for two slices for each lane before it there.
+//!
+//! A lane in the `next` slot waits for at most one lane of the queues, or goes into the deque, behind the others,
+//! because another lane has taken its place. A thief takes the older half of a deque, at most 32 lanes, in its order, and only when it is
+//! out of lanes and the injector is empty. The stolen lanes are its round. So a theft puts no lane behind another. A
+//! batch from the injector is a round likewise, for the same reason.
+//!
+//! All this is per worker, and other workers cannot break it: they can only take away lanes that are ahead. There are
+//! three exceptions. A lane that has waited in a line comes later, by a bound of its own (`sched/home_queue.rs`). With
+//! priorities, this order holds within one class, and a class takes turns between its two queues (`classes.rs`). A
+//! guest runs the lanes that it is sent in the order of their arrival (`guest.rs`).
 
 mod find;
-mod round;
 pub(crate) mod runner;
-mod sleep;
 mod spare;
 mod steal_pause;
 
-use self::round::Round;
+pub use self::spare::{block_in_place, in_own_call};
+
 use self::runner::SliceRunner;
 use self::steal_pause::StealPause;
-use super::SchedulerHandle;
-use super::coarse_clock::CoarseClock;
 use super::local::Local;
 use super::options::Options;
+use super::remote::Remote;
+use super::scheduler::CoarseClock;
+use super::{Scheduler, SchedulerHandle};
 use crate::hooks::workers::{self as hooks, Account};
 use crate::kernel::lane::{POLL_WEIGHT, ReadyLane, Runner, Slice};
 use crate::kernel::queue::Deque;
-use crate::kernel::rng::Rng;
+use crate::sync::{Arc, Ordering};
+use crossbeam_utils::CachePadded;
 
 /// The result of a step, and the caller's next action.
 #[must_use]
@@ -226,5 +270,128 @@ impl Worker {
             Slice::Elsewhere(lane, 0) => local.requeue(lane),
             Slice::Elsewhere(lane, pin) => local.scheduler().send(pin, lane),
         }
+    }
+}
+
+/// The rest of a worker's round.
+#[derive(Debug, Default)]
+struct Round {
+    /// The lanes of the injector that are left in this round.
+    outside: usize,
+    /// The lanes of the deque that are left in this round; the injector's lanes come first.
+    own: usize,
+}
+
+impl Round {
+    /// Begins a round of lanes that are in the deque, and have waited for longer than any in the injector.
+    fn begin(&mut self, own: usize) {
+        *self = Self { outside: 0, own };
+    }
+
+    fn is_over(&self) -> bool {
+        self.outside == 0 && self.own == 0
+    }
+}
+
+/// xorshift64* by Marsaglia and Vigna: three shifts and a multiplication a draw.
+///
+/// Seeded, so a schedule that a simulation found can be run again.
+#[derive(Debug)]
+pub(crate) struct Rng(u64);
+
+impl Rng {
+    pub(crate) fn new(seed: u64) -> Self {
+        // Zero is the generator's one fixed point.
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    /// A number below `bound`, which is not zero. The bias is below `bound / 2³²`.
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
+        let mut x = self.0;
+        x ^= x >> 12;
+        x ^= x << 25;
+        x ^= x >> 27;
+        self.0 = x;
+        let high = x.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32;
+        ((high * bound as u64) >> 32) as usize
+    }
+}
+
+/// How long a worker parks at most while a `next` slot elsewhere is full.
+const LATE_PARK_NANOS: u64 = 1_000_000;
+
+impl Worker {
+    /// Announces the sleep, looks at all queues once more, and only then sleeps (G6).
+    #[cold]
+    fn go_to_sleep(&mut self) -> Step {
+        if let Some(pause) = self.pause_left() {
+            self.stop_searching();
+            self.local.remote().counters.parks.add(1);
+            self.begin_sleep();
+            return Step::Park(Some(pause));
+        }
+        let scheduler = self.local.scheduler();
+        scheduler.idle.park(self.local.index(), self.searching);
+        self.searching = scheduler.has_work_for(self.local.index());
+        if self.searching {
+            scheduler.idle.search_again(self.local.index());
+            return Step::Ran;
+        }
+        self.parked = true;
+        if scheduler.may_stop() {
+            self.local.enter(|| scheduler.drain());
+            scheduler.drop_spare_lanes();
+            return Step::Stopped;
+        }
+        self.local.remote().counters.parks.add(1);
+        let late = scheduler.steals && scheduler.remotes.iter().any(|remote| remote.has_next());
+        self.begin_sleep();
+        Step::Park(late.then_some(LATE_PARK_NANOS))
+    }
+}
+
+impl Scheduler {
+    /// Whether a worker that is about to park could run a lane. Sequenced after the fence in
+    /// `Idle::park`.
+    fn has_work_for(&self, worker: usize) -> bool {
+        let own = &self.remotes[worker..=worker];
+        let takes_from = if self.steals { &self.remotes[..] } else { own };
+        // The order matters: lanes go from the home queue to a deque.
+        self.classes.has_work_for(worker, self.steals)
+            || own[0].has_inbox()
+            || !self.injector.is_empty()
+            || takes_from.iter().any(|remote| !remote.home_queue.is_empty())
+            || takes_from.iter().any(|remote| !remote.stealer.is_empty())
+    }
+
+    /// Whether no lane is in a queue of the workers.
+    pub(in crate::kernel::sched) fn has_no_lanes(&self) -> bool {
+        let empty = |remote: &Arc<CachePadded<Remote>>| {
+            !remote.has_inbox()
+                && !remote.has_next()
+                && remote.home_queue.is_empty()
+                && remote.stealer.is_empty()
+        };
+        self.injector.is_empty() && self.remotes.iter().all(empty) && self.classes.is_empty()
+    }
+
+    /// Whether a worker that is about to park may stop for good: every lane has a request to cancel its
+    /// tasks, and all workers have run out of lanes.
+    fn may_stop(&self) -> bool {
+        if !self.is_cancel_sent() {
+            return false;
+        }
+        let nothing_left = || {
+            self.has_no_lanes() && self.remotes.iter().all(|remote| remote.local_tasks.is_empty())
+        };
+        if self.idle.all_parked_and(nothing_left).is_some()
+            && !self.stopped.swap(true, Ordering::SeqCst)
+        {
+            for worker in 0..self.remotes.len() {
+                self.park.unpark(worker);
+            }
+        }
+        // Ordering: pairs with the swap above and with `drain_if_stopped`.
+        self.stopped.load(Ordering::SeqCst)
     }
 }

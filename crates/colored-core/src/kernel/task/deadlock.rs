@@ -1,7 +1,6 @@
 //! [`Deadlock`]: the text of a cycle of waits.
 
-use super::id::Id;
-use super::name::task_name;
+use super::id::{Id, task_name};
 use crate::kernel::color::Color;
 use std::fmt;
 use std::panic::Location;

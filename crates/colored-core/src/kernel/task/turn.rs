@@ -6,6 +6,7 @@
 //! | [`EndedTurn`] | the same thread, when the node is in no chain | the task waits, is scheduled, or is freed |
 //! | [`PolledTask`] | the code inside a poll of the task | the poll ends |
 //! | [`Paused`] | a thread that keeps a task, which waits, from running | it is dropped |
+//! | [`Section`] | the future of an open section: for as long as it is there, the task keeps its lane | it is dropped |
 //! | [`Unpolled`] | a thread that knows that no other one polls the task | it has read what it wants |
 //!
 //! The function that makes one says what its maker must know. From then on the methods are safe, and one that ends the right
@@ -16,12 +17,13 @@ use super::header::TaskRef;
 use super::join::Abort;
 #[cfg(feature = "leaves")]
 use super::leaf::Leaf;
-use super::state::{Begun, Completed, Ended, Kept, State, Wants};
+use super::state::{Begun, Completed, Ended, Kept, MOST_SECTIONS, State, Wants};
 use super::wait_record::WaitRecord;
 use crate::kernel::budget;
 use crate::kernel::contain::contain;
 use crate::kernel::memory::Boxed;
 use crate::sync::Ordering;
+use std::fmt;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
@@ -303,5 +305,44 @@ impl<'a, S: Schedule> Unpolled<'a, S> {
             // SAFETY: only turns of the task free a record that is in its list, and no thread polls the task for `'a`.
             records.map(|record| unsafe { record.as_ref() }).collect()
         })
+    }
+}
+
+/// A reference to a task that keeps its lane. Dropped anywhere, it ends the section.
+pub(crate) struct Section<S: Schedule>(TaskRef<S>);
+
+// SAFETY: only atomic operations can be reached. The drop may schedule the task, as a wake does, or
+// free it, as an `Abort` does.
+unsafe impl<S: Schedule> Send for Section<S> {}
+// SAFETY: a shared reference reaches only the state word, which is atomic, and fields that never
+// change.
+unsafe impl<S: Schedule> Sync for Section<S> {}
+
+/// The task has as many open sections as can be counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TooMany;
+
+impl fmt::Display for TooMany {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a task has at most {MOST_SECTIONS} sections at once")
+    }
+}
+
+impl<S: Schedule> Section<S> {
+    /// Opens a section of the task that this thread polls.
+    pub(crate) fn enter(task: &PolledTask<'_, S>) -> Result<Self, TooMany> {
+        let task = task.task();
+        if task.header().state.enter_section() { Ok(Self(task)) } else { Err(TooMany) }
+    }
+
+    /// The task. It is alive as long as this section.
+    pub(crate) fn task(&self) -> TaskRef<S> {
+        self.0
+    }
+}
+
+impl<S: Schedule> Drop for Section<S> {
+    fn drop(&mut self) {
+        self.0.change(State::leave_section);
     }
 }

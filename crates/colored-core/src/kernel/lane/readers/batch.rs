@@ -32,10 +32,10 @@ const LONG_NANOS: u64 = 16_000;
 
 /// Takes a reader, which reads, or is dropped if the second argument is true, and then leaves. Returns the waker to
 /// wake.
-pub(in crate::kernel::lane) type Read = unsafe fn(NonNull<Node>, bool) -> Option<Waker>;
+pub(super) type Read = unsafe fn(NonNull<Node>, bool) -> Option<Waker>;
 
 /// A reader that is counted in, and has not begun. It leaves when this is dropped.
-pub(in crate::kernel::lane) struct AdmittedRead {
+pub(super) struct AdmittedRead {
     node: NonNull<Node>,
     read: Read,
 }
@@ -47,17 +47,17 @@ impl AdmittedRead {
     /// # Safety
     ///
     /// `read` takes nodes such as `node`, which is in no chain and has been counted in. The caller gives it.
-    pub(in crate::kernel::lane) unsafe fn new(node: NonNull<Node>, read: Read) -> Self {
+    pub(super) unsafe fn new(node: NonNull<Node>, read: Read) -> Self {
         Self { node, read }
     }
 
-    pub(in crate::kernel::lane) fn is_urgent(&self) -> bool {
+    pub(super) fn is_urgent(&self) -> bool {
         // SAFETY: `new` was given the node, which is in no chain.
         unsafe { self.node.as_ref() }.urgent
     }
 
     /// Reads, and leaves. The task that waits for it is woken behind the tasks that are in the line.
-    pub(in crate::kernel::lane) fn read(self) {
+    pub(super) fn read(self) {
         let Self { node, read } = self;
         mem::forget(self);
         // SAFETY: `new` was given a node that `read` takes, and this is its only use, since the `Drop` is forgotten.
@@ -67,7 +67,7 @@ impl AdmittedRead {
     }
 
     /// Sends the reader to a fresh lane of the same scheduler.
-    pub(in crate::kernel::lane) fn read_elsewhere(self, lane: &Lane) {
+    pub(super) fn read_elsewhere(self, lane: &Lane) {
         callback::post_urged(&lane.spare(), self.is_urgent(), move || self.read());
     }
 }
@@ -81,7 +81,7 @@ impl Drop for AdmittedRead {
 }
 
 /// Sends the readers to as many fresh lanes of the same scheduler as may run at once.
-pub(in crate::kernel::lane) fn read_elsewhere(mut readers: Vec<AdmittedRead>, lane: &Lane) {
+pub(super) fn read_elsewhere(mut readers: Vec<AdmittedRead>, lane: &Lane) {
     if readers.len() < 2 {
         if let Some(only) = readers.pop() {
             only.read_elsewhere(lane);

@@ -1,4 +1,4 @@
-//! Where a worker finds its next lane: its own queues, by rounds (`round.rs`), the injector, and then the other workers, unless
+//! Where a worker finds its next lane: its own queues, by rounds (`worker.rs`), the injector, and then the other workers, unless
 //! it pauses (`steal_pause.rs`).
 
 use super::Worker;
@@ -55,7 +55,7 @@ impl Worker {
         }
     }
 
-    /// Looks at this worker's lanes, and at the lanes from outside that precede the next round (`worker/round.rs`).
+    /// Looks at this worker's lanes, and at the lanes from outside that precede the next round ([`Round`](super::Round)).
     /// Pinned lanes take turns with the rest.
     #[inline(always)]
     pub(in crate::kernel::sched) fn find_here(&mut self) -> Option<ReadyLane> {

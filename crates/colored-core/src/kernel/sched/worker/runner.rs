@@ -2,9 +2,8 @@
 
 use crate::hooks::looks;
 use crate::kernel::lane::Runner;
-use crate::kernel::sched::coarse_clock::CoarseClock;
 use crate::kernel::sched::remote::{MAY_BE_DROPPED_ANYWHERE, Remote};
-use crate::kernel::sched::scheduler::Scheduler;
+use crate::kernel::sched::scheduler::{CoarseClock, Scheduler};
 use crate::kernel::task::Named;
 
 /// One slice on a worker.

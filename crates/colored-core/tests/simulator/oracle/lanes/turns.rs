@@ -153,7 +153,7 @@ impl Oracle {
         }
     }
 
-    /// How long a lane is ready, and for how many slices it may wait (`sched/worker/round.rs`).
+    /// How long a lane is ready, and for how many slices it may wait (`sched/worker.rs`).
     ///
     /// The count is of the slices of the worker that comes to the lane, if the lane can have been in no other
     /// worker's queues. Ahead of it are the lanes with entries at the moment at which it becomes ready. If the lane is

@@ -1,0 +1,396 @@
+//! A slice of a lane: a bounded number of turns of the node at its head, then the lane goes back to its worker.
+//!
+//! # A turn
+//!
+//! What a node does in its turn depends on its kind, and so does what remains when it is out of the chain. The code for tasks
+//! is here; that of other kinds is in `callback.rs`, `behavior.rs` for claims, and `readers.rs`. A new kind needs an arm in
+//! [`run_head`] and one in [`finish_head`].
+//!
+//! # The end of a turn, and of a hold
+//!
+//! The exchange that takes the last node out ends the hold, and from then on another thread may run the lane. So all
+//! that needs the hold comes before it: the references taken are counted, and waiting tasks are made known to the
+//! scheduler. The rest is about the node alone, which is this thread's until it gives it away.
+//!
+//! A head behind which a producer is half done cannot leave yet. The lane remembers what becomes of it
+//! ([`Held::set_stalled`]), goes back to its worker, and begins with that the next time.
+
+use crate::hooks::{self, Act, SliceListener};
+use crate::kernel::lane::base::{AfterTurn, Held, LanePtr, ReadyLane};
+use crate::kernel::lane::current::{self, Hold};
+use crate::kernel::lane::held::{Head, Turn};
+use crate::kernel::lane::refs::LaneRef;
+use crate::kernel::lane::{behavior, callback, readers};
+use crate::kernel::queue::{Kind, Rotated, Unlinked};
+use crate::kernel::task::{EndedTurn, Kept, Named, TaskRef, TaskTurn, Wants};
+use std::ptr::NonNull;
+
+impl ReadyLane {
+    /// Runs the lane until it is idle, `runner` says stop, or the next turn is another thread's.
+    pub(crate) fn run(self, runner: &mut impl Runner) -> Slice {
+        // SAFETY: `self` is the right to run the lane, so this thread holds it, and the chain has a node, which keeps the
+        // lane alive. The hold ends with that right.
+        let hold = unsafe { Hold::begin(self.0) };
+        let lane = hold.lane();
+        hooks::slice_begins(lane, runner.listener());
+        let mut stalled = lane.take_stalled();
+        let elsewhere = loop {
+            let head = lane.head();
+            let then = match stalled.take() {
+                Some(then) => then,
+                None if head.may_run(runner) => turn(&hold, head, runner),
+                None => break Some(head.pin),
+            };
+            // SAFETY: the head has had its turn, here or in the slice before.
+            match unsafe { hold.end_turn(then, runner.is_closing()) } {
+                Unlinked::Idle => return Slice::Over,
+                Unlinked::More if runner.count_turn(head.weight()) => {}
+                Unlinked::More | Unlinked::Stalled => break None,
+            }
+        };
+        hooks::slice_ends(&lane, runner.listener());
+        hold.count_refs();
+        match elsewhere {
+            Some(pin) => Slice::Elsewhere(self, pin),
+            None => Slice::More(self),
+        }
+    }
+}
+
+/// One turn of `head`, which this thread may run.
+#[inline(always)]
+fn turn(hold: &Hold, head: Head, runner: &mut impl Runner) -> AfterTurn {
+    runner.begin_turn(head.task().map(TaskRef::named));
+    hooks::turn_begins(hold.lane(), &head, runner.listener());
+    let then = run_head(hold, head, runner.is_closing());
+    // The lane may be gone, and is not looked at then.
+    hooks::turn_ends(hold, &head, then, runner.listener());
+    then
+}
+
+/// The thread that runs a slice.
+pub(crate) trait Runner {
+    /// Whether it may run a node that is pinned to `pin` (0: pinned to no thread).
+    fn may_run(&self, pin: u32) -> bool;
+    /// Whether everything is to be cancelled.
+    fn is_closing(&self) -> bool;
+    /// A turn begins, of this task or of something else.
+    fn begin_turn(&self, _task: Option<Named>) {}
+    /// One turn of that weight is over; returns whether the slice goes on.
+    fn count_turn(&mut self, weight: i64) -> bool;
+    /// The listener of the slice, the same for the whole slice. Without one the compiler leaves out all that is for it.
+    #[inline(always)]
+    fn listener(&mut self) -> Option<&mut dyn SliceListener> {
+        None
+    }
+}
+
+/// The share of a slice that a poll takes, or whatever else takes as long.
+pub(crate) const POLL_WEIGHT: i64 = 64;
+
+/// The share of a slice that the closure of a post or a call takes. A task that posts in each of its polls fills the time
+/// of a slice, and 4,096 short closures, the weight of 64 polls, fill it too. If a closure had the weight of a poll, a
+/// line of posts would have turns of a few microseconds, the task that posts would have turns of 200, and the line would
+/// grow.
+pub(crate) const CLOSURE_WEIGHT: i64 = 1;
+
+/// How a slice ended.
+#[must_use]
+#[derive(Debug)]
+pub(crate) enum Slice {
+    /// The lane is idle, or something has it: a task that waits, a behavior, or readers. The lane may be freed.
+    Over,
+    /// There is more to run.
+    More(ReadyLane),
+    /// The next node is pinned to another thread.
+    Elsewhere(ReadyLane, u32),
+}
+
+/// The turn of the node at the head.
+#[inline(always)]
+fn run_head(hold: &Hold, head: Head, closing: bool) -> AfterTurn {
+    // The most frequent kind comes before the table of all.
+    // SAFETY: the node is at the head of the lane, and has not had its turn. This thread may run it.
+    if let Some(task) = unsafe { head.task_turn(hold) } {
+        return run_task(hold.lane(), task, closing);
+    }
+    // Only the turns that are functions of their own have it in memory.
+    let turn = || Turn { hold, head, closing };
+    match head.kind {
+        Kind::Callback | Kind::Uncounted => {
+            // SAFETY: a node of these kinds begins a callback, and this thread holds its lane.
+            unsafe { callback::run(head.node, closing) };
+            AfterTurn::Unlink
+        }
+        Kind::Claim => behavior::grant(&turn()),
+        Kind::Read => readers::let_in(&turn()),
+        Kind::Task | Kind::Inline => {
+            unreachable!("a task is above, and an inline call is over before its lane is queued")
+        }
+    }
+}
+
+/// Does what remains after the turn of `head`, and gives its reference to the lane back.
+///
+/// # Safety
+///
+/// The node was the head of the lane of `hold`, has had its turn, and is in no chain.
+#[inline(always)]
+unsafe fn finish_head(head: Head, hold: &Hold) {
+    let node = head.node;
+    if let Some(task) = head.task() {
+        // SAFETY: the caller promises that the task has had its turn and is in no chain.
+        return finish_task(unsafe { EndedTurn::new(task) }, hold);
+    }
+    match head.kind {
+        Kind::Callback => {
+            hold.owe(-1);
+            // SAFETY: the caller promises that the callback has run and is in no chain.
+            unsafe { callback::free(node) };
+        }
+        // SAFETY: the caller promises that the callback has run and is in no chain.
+        Kind::Uncounted => unsafe { callback::free(node) },
+        // SAFETY: the caller promises that the claim has had its turn and is in no chain.
+        Kind::Claim => unsafe { behavior::free(node) },
+        Kind::Inline => hold.owe(-1),
+        Kind::Task | Kind::Read => unreachable!("a task is above, and readers are admitted"),
+    }
+}
+
+impl Head {
+    /// Whether the thread may run it. A closure that is only to be dropped is dropped on any thread: the thread that
+    /// it is pinned to may have gone.
+    #[inline]
+    fn may_run(&self, runner: &impl Runner) -> bool {
+        runner.may_run(self.pin) || self.kind == Kind::Callback && runner.is_closing()
+    }
+
+    /// The share of a slice that its turn takes.
+    #[inline]
+    fn weight(&self) -> i64 {
+        match self.kind {
+            Kind::Callback | Kind::Uncounted => CLOSURE_WEIGHT,
+            _ => POLL_WEIGHT,
+        }
+    }
+}
+
+/// Polls the task at the head of the lane, or cancels it.
+#[inline(always)]
+fn run_task(lane: Held<'_>, mut turn: TaskTurn<'_, LanePtr>, closing: bool) -> AfterTurn {
+    let (stored, asked) = current::poll(&mut turn, closing);
+    // SAFETY: the task's hop left a reference with the lane, and this is the only use of it.
+    let hop = asked.hop.map(|lane| unsafe { LaneRef::from_counted(lane) });
+    let has_held = lane.inner(|inner| {
+        if stored.is_some() || hop.is_some() {
+            inner.live.remove(&turn);
+        } else {
+            inner.live.insert(&turn);
+        }
+        inner.holds.is_on()
+    });
+    let wants = if stored.is_some() { Wants::Wait } else { turn.wants() };
+    if has_held && wants != Wants::Lane {
+        // The task at the head does not want to keep the lane any longer.
+        lane.forget_section();
+    }
+    if let Some(stored) = stored {
+        hooks::completing(turn.task(), || turn.complete(stored));
+        return AfterTurn::Unlink;
+    }
+    if let Some(to) = hop {
+        debug_assert!(to.ptr() != lane.ptr(), "a hop goes to another lane");
+        turn.hop(to.into_counted());
+        return AfterTurn::Unlink;
+    }
+    match wants {
+        Wants::Lane => {
+            if asked.yielded {
+                turn.task().wake();
+            }
+            AfterTurn::Park
+        }
+        Wants::Wait if !asked.yielded => AfterTurn::Unlink,
+        Wants::Wait | Wants::Again => AfterTurn::Rotate,
+    }
+}
+
+/// Does what remains after the turn of a task, which it had under the lane of `hold`.
+#[inline(always)]
+fn finish_task(turn: EndedTurn<'_, LanePtr>, hold: &Hold) {
+    let Err(turn) = turn.release() else {
+        hold.owe(-1);
+        return current::count_completed();
+    };
+    let scheduled = if turn.task().lane() != hold.ptr() {
+        hold.owe(-1);
+        Some(turn)
+    } else {
+        turn.end()
+    };
+    // The task hops, or was woken meanwhile.
+    if let Some(turn) = scheduled {
+        // The record says that the task itself goes on, not that something outside has woken it.
+        hooks::completing(turn.task(), || turn.schedule());
+    }
+}
+
+impl Hold {
+    /// Ends the turn of the head. After [`Unlinked::Idle`] this thread does not hold the lane any more.
+    ///
+    /// # Safety
+    ///
+    /// The turn of the head has answered `then`, in this slice, or in an earlier one that could not end it.
+    #[inline(always)]
+    pub(crate) unsafe fn end_turn(&self, then: AfterTurn, closing: bool) -> Unlinked {
+        match then {
+            // SAFETY: the caller promises that the head has had its turn.
+            AfterTurn::Unlink => unsafe { self.unlink(closing) },
+            AfterTurn::Rotate => {
+                let act = Act::push(&self.lane());
+                match self.lane().chain.rotate_head() {
+                    Rotated::Moved | Rotated::Alone => {
+                        act.end();
+                        Unlinked::More
+                    }
+                    Rotated::Stalled => {
+                        self.lane().set_stalled(AfterTurn::Rotate);
+                        Unlinked::Stalled
+                    }
+                }
+            }
+            AfterTurn::Park => {
+                // SAFETY: the head is still there, and the value of its poll is gone.
+                let turn = unsafe { self.lane().head().task_turn(self) };
+                match self.keep(turn.expect("only a task keeps a lane")) {
+                    Kept::Waiting => Unlinked::Idle,
+                    Kept::Again => Unlinked::More,
+                    // SAFETY: the caller promises that the head has had its turn.
+                    Kept::Over => unsafe { self.unlink(closing) },
+                }
+            }
+            AfterTurn::LaneGone => Unlinked::Idle,
+            AfterTurn::Retry => Unlinked::Stalled,
+        }
+    }
+
+    /// Takes the head out of the chain and does what remains of its turn. After [`Unlinked::Idle`] this thread does not
+    /// hold the lane any more.
+    ///
+    /// # Safety
+    ///
+    /// The head has had its turn.
+    #[inline]
+    unsafe fn unlink(&self, closing: bool) -> Unlinked {
+        let lane = self.lane();
+        let head = lane.head();
+        if !lane.chain.has_more() {
+            self.count_taken();
+            lane.ensure_found(closing);
+        }
+        if head.urgent {
+            lane.priority.lower();
+        }
+        let unlinked = lane.chain.unlink_head();
+        if unlinked == Unlinked::Stalled {
+            // The head is still in the chain, so this thread still holds the lane.
+            if head.urgent {
+                lane.priority.restore();
+            }
+            lane.set_stalled(AfterTurn::Unlink);
+            return unlinked;
+        }
+        if unlinked == Unlinked::Idle {
+            // `finish` may drop a foreign waker, whose code must not see the color.
+            self.end();
+        }
+        // SAFETY: the head, which has had its turn, is out of the chain.
+        unsafe { finish_head(head, self) };
+        if unlinked == Unlinked::Idle {
+            self.count_refs();
+        }
+        unlinked
+    }
+
+    /// Counts the references that were taken, before an exchange that may end the hold.
+    #[inline]
+    pub(crate) fn count_taken(&self) {
+        if current::owed() > 0 {
+            self.lane().retain(self.take_owed().unsigned_abs());
+        }
+    }
+
+    /// Counts the references that were taken and given back meanwhile. Something else keeps a lane that is still held:
+    /// as a rule the nodes in its chain, which own references.
+    pub(crate) fn count_refs(&self) {
+        self.count_taken();
+        let owed = self.take_owed();
+        if owed < 0 {
+            // SAFETY: their owners gave these references to the holder, which gives them back here, once.
+            unsafe { self.ptr().release(owed.unsigned_abs()) };
+        }
+    }
+
+    /// Ends a hold that is not a slice: takes the head out, and hands on the lane if nodes are behind it.
+    ///
+    /// # Safety
+    ///
+    /// The head has had its turn, and something that outlives this call keeps the lane alive.
+    #[inline]
+    pub(crate) unsafe fn hand_on(self) {
+        let lane = self.lane();
+        hooks::idle(&lane);
+        // SAFETY: the caller promises that the head has had its turn.
+        if unsafe { self.unlink(lane.is_closing()) } != Unlinked::Idle {
+            self.count_refs();
+            let pin = lane.head().pin;
+            self.end();
+            ReadyLane(self.ptr()).dispatch(pin);
+        }
+    }
+
+    /// Ends a hold by the lane's own node; no node is behind it as a rule. Costs one exchange then.
+    ///
+    /// # Safety
+    ///
+    /// The lane's own node is at the head, no task has been polled since it came there, and something that outlives this
+    /// call keeps the lane alive.
+    #[inline]
+    pub(crate) unsafe fn end_inline(self) {
+        let lane = self.lane();
+        if current::owed() != 0 || !lane.chain.try_release(NonNull::from(&lane.inline)) {
+            // SAFETY: the own node is still at the head: the exchange was left out, or has failed.
+            unsafe { self.end_crowded() };
+        }
+    }
+
+    /// # Safety
+    ///
+    /// As for [`end_inline`](Self::end_inline).
+    #[cold]
+    unsafe fn end_crowded(self) {
+        // Like every node that has its turn in a slice, the own node owns a reference: it may be that a slice ends this.
+        self.owe(1);
+        // SAFETY: the caller promises that the own node is at the head, and that something keeps the lane alive.
+        unsafe { self.hand_on() };
+    }
+}
+
+impl LanePtr {
+    /// As [`Hold::end_inline`], for a lane under whose color nothing has run.
+    ///
+    /// # Safety
+    ///
+    /// As for `end_inline`, and this thread holds the lane.
+    #[inline]
+    pub(crate) unsafe fn end_unused(self) {
+        // SAFETY: the caller promises that something that outlives this call keeps the lane alive.
+        let lane = unsafe { self.get() };
+        if !lane.chain.try_release(NonNull::from(&lane.inline)) {
+            // SAFETY: the exchange has failed, so this thread still holds the lane, which the caller keeps alive.
+            let hold = unsafe { Hold::begin(self) };
+            // SAFETY: the own node is still at the head.
+            unsafe { hold.end_crowded() };
+        }
+    }
+}
