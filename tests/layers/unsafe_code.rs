@@ -16,6 +16,7 @@ fn listed(page: &str) -> BTreeSet<String> {
         }
         let folder = match name.split('/').next() {
             Some("benches" | "crates") => String::new(),
+            Some("tests") if name.starts_with("tests/emulators/") => String::new(),
             Some("tests") => format!("{package}/"),
             _ => format!("{package}/src/"),
         };

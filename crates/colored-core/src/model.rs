@@ -67,10 +67,10 @@ pub(crate) fn check_within(preemptions: usize, model: impl Fn() + Send + Sync + 
     assert!(executions > 1, "loom saw one interleaving only: it does not see the threads");
 }
 
-/// As [`check`], for a model that takes more than half a minute with two: with one, and two if `COLORED_LONG_TESTS` is set.
+/// As [`check`], for a model that takes more than half a minute with two: with one, and two if `COLORED_LONG_TESTS` is set when
+/// it is compiled.
 pub(crate) fn check_large(model: impl Fn() + Send + Sync + 'static) {
-    let is_long = std::env::var_os("COLORED_LONG_TESTS").is_some();
-    check_within(if is_long { 2 } else { 1 }, model);
+    check_within(if option_env!("COLORED_LONG_TESTS").is_some() { 2 } else { 1 }, model);
 }
 
 /// How many interleavings there are.
