@@ -21,7 +21,7 @@
 //!
 //! # Rights
 //!
-//! Who has the right to a part has it as a value (`turn.rs`), made where the right comes from and gone with it.
+//! A right to a part is a value (`turn.rs`). The code that gives the right makes the value, and the value ends with the right.
 //!
 //! The layer does not know lanes: it calls the layer above through [`Schedule`].
 
