@@ -80,7 +80,7 @@ fn packages() -> usize {
     let host = version.lines().find_map(|line| line.strip_prefix("host: ")).expect("a host");
     let cargo = Command::new(env!("CARGO"))
         .args(["tree", "--workspace", "--edges", "normal,build,dev", "--prefix", "none"])
-        .args(["--target", host, "--locked", "--offline", "--format", "{p}"])
+        .args(["--target", host, "--locked", "--format", "{p}"])
         .current_dir(root())
         .output()
         .expect("cargo runs");

@@ -14,7 +14,7 @@ const FEATURES: [&str; 3] = ["default", "hyper", "macros"];
 fn tree(options: &[&str]) -> String {
     let cargo = std::env::var_os("CARGO").expect("cargo runs the tests");
     let mut command = Command::new(cargo);
-    command.current_dir(root()).args(["tree", "--offline", "--locked", "--prefix", "none"]);
+    command.current_dir(root()).args(["tree", "--locked", "--prefix", "none"]);
     let output = command.args(options).output().expect("cargo starts");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).expect("it is a text")

@@ -8,12 +8,12 @@ mod cycles;
 mod extremes;
 mod first_command;
 mod guarantees;
+mod jobs;
 mod layering;
 mod lengths;
 mod links;
 mod pages;
 mod questions;
-mod skips;
 mod source;
 mod unsafe_code;
 

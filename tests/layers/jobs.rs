@@ -1,4 +1,4 @@
-//! What jobs of `.ci/run` leave out: each line has a reason, and names a test that there is.
+//! The jobs of `.ci/run`: the workflow runs each, and what they leave out has a reason and is a test that there is.
 
 use super::{FILES, assert_none, root};
 use std::collections::BTreeSet;
@@ -76,7 +76,27 @@ fn what_is_skipped_for_an_emulator_is_its_fault() {
 #[test]
 fn a_test_that_is_gone_is_found() {
     let names = names();
-    assert!(exists(&names, "skips::what_is_skipped"));
+    assert!(exists(&names, "jobs::what_is_skipped"));
     assert!(exists(&names, "layers::"));
     assert!(!exists(&names, "what_is_skipped_is_nowhere"));
+}
+
+/// The jobs that run without a name, in both rows of `.ci/run`.
+fn jobs() -> BTreeSet<String> {
+    let text = fs::read_to_string(root().join(".ci/run")).expect("the script is there");
+    let rows = ["first", "second"].map(|row| {
+        let start = text.split_once(&format!("\n{row}=(")).expect("a row of jobs").1;
+        start.split_once(')').expect("its end").0.to_owned()
+    });
+    rows.iter().flat_map(|row| row.split_whitespace()).map(str::to_owned).collect()
+}
+
+#[test]
+fn the_workflow_runs_the_same_jobs() {
+    let file = root().join(".github/workflows/ci.yml");
+    let text = fs::read_to_string(file).expect("the workflow is there");
+    let list = text.split_once("jobs:\n          - ").expect("a list of jobs").1;
+    let list = list.split_once("    env:").expect("what follows the list").0;
+    let named = list.split_whitespace().filter(|word| *word != "-").map(str::to_owned);
+    assert_eq!(named.collect::<BTreeSet<_>>(), jobs(), "ci.yml, and both rows of .ci/run");
 }
