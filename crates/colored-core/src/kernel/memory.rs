@@ -5,19 +5,16 @@
 //! size ([`list`]). The blocks are the global allocator's. Other threads allocate and free there directly, and each block
 //! may go either way.
 //!
-//! Callbacks, which are freed soon, come from [`chunk`]s instead.
+//! Callbacks, which are freed soon, come from chunks instead.
 //!
 //! The models and the sanitizers see only the global allocator.
 
 mod blocks;
-mod boxed;
-mod chunk;
 mod list;
 
 pub(crate) use self::blocks::{
-    Cache, SharedBlocks, allocate, allocate_short_lived, release, release_short_lived,
+    Boxed, Cache, SharedBlocks, allocate, allocate_short_lived, release, release_short_lived,
 };
-pub(crate) use self::boxed::Boxed;
 pub(crate) use self::list::{FreeList, SharedList};
 
 /// Sizes of blocks are rounded up to multiples of this.

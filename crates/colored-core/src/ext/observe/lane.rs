@@ -22,11 +22,11 @@
 use crate::ext::meter::{At, Level, Meter};
 use crate::ext::trace::Event;
 use crate::ext::usage::Usage;
+use crate::kernel::chain::{Node, Tail};
 use crate::kernel::color::Color;
 use crate::kernel::lane::base::{AfterTurn, Held, Lane};
 use crate::kernel::lane::current;
-use crate::kernel::lane::held::Head;
-use crate::kernel::queue::{Node, Tail};
+use crate::kernel::lane::current::Head;
 use crate::kernel::task::{Id, Named};
 
 /// The recorder of one slice: its clock, and the events that only a slice has.

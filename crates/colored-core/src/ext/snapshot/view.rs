@@ -21,11 +21,11 @@
 //! which the holder takes out under a lock. The thread that dumps also tries the lane again and again, so a bit that is
 //! seen late, or never, delays the dump only.
 
+use crate::kernel::chain::{Kind, Node};
 use crate::kernel::color::Color;
 use crate::kernel::lane::base::{Held, LanePtr};
+use crate::kernel::lane::callback::try_take;
 use crate::kernel::lane::refs::LaneRef;
-use crate::kernel::lane::try_take::try_take;
-use crate::kernel::queue::{Kind, Node};
 use crate::kernel::task::{Paused, TaskRef};
 use std::ptr::NonNull;
 

@@ -1,15 +1,14 @@
 //! Calls and reads: futures of the result of one closure, which runs under a cell's color, or beside other readers.
 
 use super::access::{CallError, Checked, Fallible};
-use super::queued::Queued;
-use super::slot::{Outcome, Slot};
+use super::queued::{Outcome, Queued, Slot};
 use super::{ColorCell, InUse};
 use crate::hooks::{self, at_site};
 use crate::kernel::budget;
-use crate::kernel::contain::contain;
 use crate::kernel::lane::current::Closure;
 use crate::kernel::lane::readers::{self, QueuedRead};
 use crate::kernel::task::How;
+use crate::kernel::task::contain;
 use crate::kernel::wait::AwaitedTurn;
 use crate::sync::Arc;
 use std::fmt;

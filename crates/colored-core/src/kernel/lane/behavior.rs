@@ -7,7 +7,7 @@
 //! gives all lanes back: the claims have had their turns.
 //!
 //! So a behavior waits as nodes of chains, never as a thread, and a node behind a claim waits as behind any other node.
-//! A fixed order, not a timeout, keeps two behaviors from waiting for each other: [`claim_locks`].
+//! A fixed order, not a timeout, keeps two behaviors from waiting for each other: [`as_one_step`].
 //!
 //! # Pending work
 //!
@@ -32,18 +32,16 @@
 //! one lane, and does not run it, may walk the lines of all lanes that are blocked by it: no other thread takes a node
 //! out of them.
 
-pub(crate) mod claim_locks;
 pub(crate) mod request;
 
 use self::request::{Mode, Request};
 use crate::hooks::{self, Acts, InlineCall};
+use crate::kernel::chain::{Kind, Node, Tail};
 use crate::kernel::color::Color;
-use crate::kernel::lane::base::{AfterTurn, Lane, LanePtr};
+use crate::kernel::lane::base::{AfterTurn, Lane, LanePtr, as_one_step};
 use crate::kernel::lane::callback;
-use crate::kernel::lane::current::{self, Hold};
-use crate::kernel::lane::held::Turn;
+use crate::kernel::lane::current::{self, Hold, Turn};
 use crate::kernel::lane::readers::{self, Reader, Waiting};
-use crate::kernel::queue::{Kind, Node, Tail};
 use crate::kernel::task::{Named, TaskRef};
 use crate::sync::{AtomicBool, AtomicUsize, Mutex, Ordering};
 use std::ops::Deref;
@@ -263,7 +261,7 @@ pub(crate) unsafe fn enqueue(behavior: &BehaviorRef) -> bool {
     let urgent = claims.iter().filter(|claim| claim.waiting.is_urgent());
     urgent.for_each(|claim| claim.lane().raise());
     let acts = Acts::push(claims.iter().map(Claim::lane));
-    claim_locks::as_one_step(claims.iter().map(Claim::claim_lock), || claims.iter().for_each(push));
+    as_one_step(claims.iter().map(Claim::claim_lock), || claims.iter().for_each(push));
     acts.end();
     // SAFETY: the granted lanes were pushed just now, and this thread's own count is among them.
     let complete = unsafe { take(behavior.address(), granted) };

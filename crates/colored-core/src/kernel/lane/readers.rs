@@ -1,6 +1,6 @@
 //! Readers: any number of them run at once under a lane, and no writer runs meanwhile.
 //!
-//! The lane's chain counts the readers that are inside (`queue/chain/readers.rs`):
+//! The lane's chain counts the readers that are inside (`chain/readers.rs`):
 //!
 //! | tail of the chain | `readers` | |
 //! |---|---|---|
@@ -23,7 +23,7 @@
 //! Work that comes while readers are inside is queued, and no reader enters from then on. So a reader comes after all work
 //! that was scheduled before it (G2), endless readers starve no writer, and endless writers no reader.
 //!
-//! A writer that has not queued yet may [look](super::try_take) at the lane for a moment. Readers that come meanwhile let
+//! A writer that has not queued yet may [look](super::callback::try_take) at the lane for a moment. Readers that come meanwhile let
 //! it go first: a hint, and only for a moment.
 //!
 //! # Readers that had to wait
@@ -40,13 +40,13 @@ mod batch;
 
 use self::batch::{AdmittedRead, Read};
 use crate::hooks::{self, Act};
-use crate::kernel::contain::contain;
+use crate::kernel::chain::{Admission, Chain, Kind, Node, Pushed};
 use crate::kernel::lane::base::{AfterTurn, Lane, LanePtr, ReadyLane};
-use crate::kernel::lane::held::Turn;
+use crate::kernel::lane::callback::{READERS_LOOKS, give_way};
+use crate::kernel::lane::current::Turn;
 use crate::kernel::lane::refs::LaneRef;
-use crate::kernel::lane::try_take::{READERS_LOOKS, give_way};
 use crate::kernel::memory::Boxed;
-use crate::kernel::queue::{Admission, Chain, Kind, Node, Pushed};
+use crate::kernel::task::contain;
 use crate::sync::spin_loop;
 use std::ptr::NonNull;
 use std::task::Waker;
@@ -92,7 +92,7 @@ impl Lane {
     ///
     /// # Safety
     ///
-    /// As for [`Chain::push`](crate::kernel::queue::Chain::push).
+    /// As for [`Chain::push`](crate::kernel::chain::Chain::push).
     #[inline(always)]
     pub(in crate::kernel::lane) unsafe fn push_node(&self, node: NonNull<Node>) -> bool {
         // SAFETY: the caller promises the same.
@@ -109,7 +109,7 @@ impl Lane {
     ///
     /// # Safety
     ///
-    /// As for [`Chain::try_take`](crate::kernel::queue::Chain::try_take), and something else keeps the lane alive during this
+    /// As for [`Chain::try_take`](crate::kernel::chain::Chain::try_take), and something else keeps the lane alive during this
     /// call.
     pub(in crate::kernel::lane) unsafe fn enter_or_push(&self, node: NonNull<Node>) -> bool {
         // SAFETY: the node is in no chain yet, so this thread may read it.

@@ -16,12 +16,11 @@
 //! ([`Held::set_stalled`]), goes back to its worker, and begins with that the next time.
 
 use crate::hooks::{self, Act, SliceListener};
+use crate::kernel::chain::{Kind, Rotated, Unlinked};
 use crate::kernel::lane::base::{AfterTurn, Held, LanePtr, ReadyLane};
-use crate::kernel::lane::current::{self, Hold};
-use crate::kernel::lane::held::{Head, Turn};
+use crate::kernel::lane::current::{self, Head, Hold, Turn};
 use crate::kernel::lane::refs::LaneRef;
 use crate::kernel::lane::{behavior, callback, readers};
-use crate::kernel::queue::{Kind, Rotated, Unlinked};
 use crate::kernel::task::{EndedTurn, Kept, Named, TaskRef, TaskTurn, Wants};
 use std::ptr::NonNull;
 

@@ -19,11 +19,11 @@
 //! say so when it spawns the task.
 
 use crate::hooks::{self, Act};
+use crate::kernel::chain::Node;
 use crate::kernel::lane::base::{Dispatch, Held, Lane, LanePtr, Owner, ReadyLane};
 use crate::kernel::lane::priority::Priority;
 use crate::kernel::lane::refs::LaneRef;
 use crate::kernel::lane::{callback, current};
-use crate::kernel::queue::Node;
 use crate::kernel::task::{self, Schedule, TaskPanic, TaskRef};
 use crate::sync::{Arc, Ordering};
 use std::any::Any;
@@ -35,8 +35,8 @@ impl LanePtr {
     ///
     /// # Safety
     ///
-    /// As for [`Chain::push`](crate::kernel::queue::Chain::push), and the node owns a reference to this lane or is
-    /// [`Kind::Uncounted`](crate::kernel::queue::Kind::Uncounted).
+    /// As for [`Chain::push`](crate::kernel::chain::Chain::push), and the node owns a reference to this lane or is
+    /// [`Kind::Uncounted`](crate::kernel::chain::Kind::Uncounted).
     #[inline(always)]
     pub(crate) unsafe fn push(self, node: NonNull<Node>) {
         // SAFETY: the caller promises that the node is in no chain, stays until it has run, and owns a reference or

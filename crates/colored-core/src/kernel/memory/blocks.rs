@@ -1,12 +1,14 @@
-//! Blocks of memory, by size.
+//! Blocks of memory, by size; and [`Boxed`], a value in one of them.
 
-use super::chunk::{self, Chunk, Front};
-use super::{FreeList, GRAIN, SHARED_BYTES, SharedList};
+use crate::kernel::memory::list::{self, Chunk, Front};
+use crate::kernel::memory::{FreeList, GRAIN, SHARED_BYTES, SharedList};
 use crate::sync::{Arc, thread_slot};
 use std::alloc::{self, Layout};
-use std::array;
 use std::cell::{Cell, RefCell};
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
 use std::ptr::{self, NonNull};
+use std::{array, mem};
 
 /// Whether workers keep blocks at all. The models and the sanitizers see every allocation.
 const KEEPS: bool = !cfg!(any(colored_loom, colored_sanitize));
@@ -54,7 +56,7 @@ impl SharedBlocks {
         // `collect` makes them on the heap: a thread of a model has a stack of 32 KiB.
         let classes: Box<[_]> = (0..CLASSES).map(list).collect();
         let classes = classes.try_into().ok().expect("one for each class");
-        Self { classes, chunks: SharedList::new(SHARED_BYTES / chunk::SIZE) }
+        Self { classes, chunks: SharedList::new(SHARED_BYTES / list::SIZE) }
     }
 }
 
@@ -192,7 +194,7 @@ pub(crate) fn allocate_short_lived(layout: Layout) -> Option<NonNull<u8>> {
 #[inline]
 pub(crate) unsafe fn release_short_lived(block: NonNull<u8>) {
     // SAFETY: the caller promises that the block is from `allocate_short_lived`, and is not used any more.
-    if let Some(chunk) = unsafe { chunk::release(block) } {
+    if let Some(chunk) = unsafe { list::release(block) } {
         // On a thread that keeps nothing the chunk is freed with the closure.
         with(move |cache| cache.keep_chunk(chunk));
     }
@@ -202,4 +204,94 @@ fn from_system(layout: Layout) -> NonNull<u8> {
     // SAFETY: `allocate` has asserted that the layout is not empty, and rounding makes it no smaller.
     let block = unsafe { alloc::alloc(layout) };
     NonNull::new(block).unwrap_or_else(|| alloc::handle_alloc_error(layout))
+}
+
+/// An owned value, as in a `Box`, in a block that the worker keeps for the next one of its size.
+pub(crate) struct Boxed<T>(NonNull<T>, PhantomData<T>);
+
+impl<T> Boxed<T> {
+    #[inline]
+    pub(crate) fn new(value: T) -> Self {
+        Self::new_at(|_| value)
+    }
+
+    /// Makes a value that knows its address.
+    #[inline]
+    pub(crate) fn new_at(make: impl FnOnce(NonNull<T>) -> T) -> Self {
+        let place = allocate(Layout::new::<T>()).cast::<T>();
+        let value = make(place);
+        // SAFETY: the block is new, and of the value's layout.
+        unsafe { place.write(value) };
+        Self(place, PhantomData)
+    }
+
+    /// The address of the value.
+    #[inline]
+    pub(crate) fn as_ptr(&self) -> NonNull<T> {
+        self.0
+    }
+
+    /// Gives the value up to the caller, who owns the pointer from now on.
+    #[inline]
+    pub(crate) fn into_raw(self) -> NonNull<T> {
+        let place = self.0;
+        mem::forget(self);
+        place
+    }
+
+    /// # Safety
+    ///
+    /// From [`into_raw`](Self::into_raw), once; the value is used through this only.
+    #[inline]
+    pub(crate) unsafe fn from_raw(place: NonNull<T>) -> Self {
+        Self(place, PhantomData)
+    }
+
+    /// Moves the value out, and frees the block.
+    #[inline]
+    pub(crate) fn into_inner(self) -> T {
+        // SAFETY: this owns the value, which is moved out here, and not dropped again: only the block is freed.
+        let value = unsafe { self.0.read() };
+        drop(EmptyBox(self.into_raw()));
+        value
+    }
+}
+
+impl<T> Deref for Boxed<T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        // SAFETY: this owns the value.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+impl<T> DerefMut for Boxed<T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: this owns the value, and is borrowed mutably.
+        unsafe { self.0.as_mut() }
+    }
+}
+
+impl<T> Drop for Boxed<T> {
+    #[inline]
+    fn drop(&mut self) {
+        // The block is freed also when the destructor panics.
+        let _empty = EmptyBox(self.0);
+        // SAFETY: this owns the value, and is not used again.
+        unsafe { self.0.drop_in_place() };
+    }
+}
+
+/// The block of a value that has been moved out or dropped.
+struct EmptyBox<T>(NonNull<T>);
+
+impl<T> Drop for EmptyBox<T> {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: `Boxed::new_at` allocated the block with this layout, and its value is gone.
+        unsafe { release(self.0.cast(), Layout::new::<T>()) };
+    }
 }

@@ -8,7 +8,7 @@
 //!
 //! A worker takes the highest class that its own queues and the shared queues have. Before it takes a lane that is not
 //! [`Priority::High`], it looks for a high one in all workers' queues. Within a class each queue is first come, first
-//! served, except that lanes that waited in a line run behind the others (`home_queue.rs`), and the queues take turns.
+//! served, except that lanes that waited in a line run behind the others (`remote.rs`), and the queues take turns.
 //! Priority is between lanes only: a lane is one queue (G2). Every `LOWER_STEPS`th time the worker looks for one of
 //! the lower classes first, in turn, so that neither starves (G7).
 //!

@@ -11,12 +11,12 @@ use super::Scheduler;
 use super::local::{self, Local};
 use crate::hooks::workers as hooks;
 use crate::kernel::color::Color;
-use crate::kernel::contain::contain;
 use crate::kernel::lane::refs::Last;
 use crate::kernel::lane::{
     Common, Dispatch, GivenBack, Held, Lane, LanePtr, Owner, Priority, ReadyLane,
 };
 use crate::kernel::task::TaskPanic;
+use crate::kernel::task::contain;
 
 impl Dispatch for Scheduler {
     #[inline]

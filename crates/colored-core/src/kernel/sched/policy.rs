@@ -6,7 +6,7 @@
 //! # No lane is left behind (G6)
 //!
 //! A policy names a place, and the scheduler publishes the lane there and then looks for sleepers. A lane for one
-//! worker goes into the home queue of that worker, as in `home_queue.rs`. A lane for all workers goes into the
+//! worker goes into the home queue of that worker, as in `remote.rs`. A lane for all workers goes into the
 //! injector. So the argument of `idle.rs` holds for any policy. Where workers do not steal, a worker that goes to
 //! sleep looks only at the queues from which it takes: its own, and the injector.
 

@@ -10,10 +10,10 @@
 //!
 //! In a shutdown, the first lane drops all readers that no lane has taken: a reader that runs may wait for one of them.
 
+use crate::kernel::chain::Node;
 use crate::kernel::lane::base::{Held, Lane};
 use crate::kernel::lane::refs::LaneRef;
 use crate::kernel::lane::{callback, current};
-use crate::kernel::queue::Node;
 use crate::sync::{Arc, Mutex};
 use std::mem;
 use std::ptr::NonNull;

@@ -1,10 +1,10 @@
 //! Where a worker finds its next lane: its own queues, by rounds (`worker.rs`), the injector, and then the other workers, unless
-//! it pauses (`steal_pause.rs`).
+//! it pauses (`idle.rs`).
 
 use super::Worker;
-use super::steal_pause::Spent;
 use crate::hooks::workers as hooks;
 use crate::kernel::lane::ReadyLane;
+use crate::kernel::sched::idle::Spent;
 
 /// The most lanes from the `next` slot in a row, before the deque has its turn: two tasks that wake
 /// each other for ever would otherwise starve all others (tokio's cap, after its issue 5712).
@@ -193,7 +193,7 @@ impl Worker {
     }
 }
 
-/// Home queues (`sched/home_queue.rs`).
+/// Home queues (`sched/remote.rs`).
 impl Worker {
     /// Moves the whole home queue to the deque.
     pub(in crate::kernel::sched) fn fetch_home(&self) {
@@ -247,7 +247,7 @@ impl Worker {
     }
 }
 
-/// The pause after thefts (`steal_pause.rs`).
+/// The pause after thefts (`idle.rs`).
 impl Worker {
     /// Notes that the worker has just taken lanes from another worker.
     pub(super) fn note_theft(&mut self) {
