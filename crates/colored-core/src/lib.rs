@@ -119,6 +119,7 @@
 //! | [`cell`](kernel::cell), [`spawn`](kernel::spawn) | the functions that users call | |
 //! | [`hooks`] | **the seam**: the moments of lanes, tasks and workers, which the kernel calls, and the one place that calls who listens. It stands above `lane::base`, and below the rest of the kernel | |
 //! | [`ext::observe`], [`ext::meter`], [`ext::trace`], [`ext::points`], [`ext::span`] | who listens | |
+//! | [`ext::priority`], `ext::policy` | priorities between colors; where a program decides in place of the scheduler | |
 //! | [`ext::deadlock`](look_for_deadlocks), [`ext::exclusive`](exclusive()), [`ext::locals`](ColorLocal) | the search for deadlocks; sections; values of colors | |
 //! | [`dump`], [`ext::snapshot`] | the tasks and their waits, without a poll | `Dispatch::show`: the holder of a lane shows it |
 //! | [`port`] | the port to the crates above, `colored-limit` and `colored-stage` | |
@@ -135,7 +136,7 @@
 //! | **G3** serial by default | Every task has a lane; without a named color it is the lane of [`Color::DEFAULT`]. A guest's future is a pinned task on it | `sched/guest.rs` | `scheduler` |
 //! | **G4** no leak of color | The color is an argument of the spawn. Only [`spawn_here`] and [`spawn_local`] read the lane that runs | | none: nothing interleaves |
 //! | **G5** exact colors | The table compares whole colors. A published lane's count reaches zero only under its shard's lock, under which look-ups add to it; one word holds the count and whether the table has the lane | [`table`](kernel::table), `lane/count.rs` | `table`, `retire` |
-//! | **G6** work conservation | A thread publishes a lane, then looks for sleepers. A worker announces its sleep, then looks at the queues. A fence stands between the two steps of each. A `next` slot is exempt: it may be stolen once its worker is late, and [`Scheduler::rescue`] finds it. A pausing worker counts as busy, and looks again in time. A spare worker that leaves hands its lanes over first | `sched/idle.rs`, `sched/idle.rs`, `sched/worker/spare.rs`, `sched/policy.rs`, `sched/classes.rs` | `scheduler`, `policy`, `classes`, `spares` |
+//! | **G6** work conservation | A thread publishes a lane, then looks for sleepers. A worker announces its sleep, then looks at the queues. A fence stands between the two steps of each. A `next` slot is exempt: it may be stolen once its worker is late, and [`Scheduler::rescue`] finds it. A pausing worker counts as busy, and looks again in time. A spare worker that leaves hands its lanes over first | `sched/idle.rs`, `sched/idle.rs`, `sched/worker/spare.rs`, `ext/policy.rs`, `ext/priority/classes.rs` | `scheduler`, `policy`, `classes`, `spares` |
 //! | **G7** bounded turns | A worker ends a slice after 64 polls, 4,096 closures or 200 µs and puts the lane behind all others. At most 3 lanes in a row come from the `next` slot, where a lane that has filled its slice stays for as many turns as a theft has freed; the lanes that are in the injector when a round of a worker's deque begins come before that round; an inbox has every other step. A task that has given its color up, after a section, goes behind what is scheduled before it begins another one | `sched/worker.rs`, `sched/worker/find.rs`, `lane/turn.rs`, `lane/section.rs`, [`budget`] | `exclusive::taken_again_behind_a_push`; tests and the simulator count slices and sections |
 //! | **G8** destructors on color | Only the holder drops a future, so a cancellation waits for its turn. A waiting task is on the list of its lane; a lane with such a list is in the table, where a shutdown finds it; a task that keeps its lane is in a list of such tasks. A worker stays until all that is pinned to it has been dropped. If the worker is dropped before, these values leak: no other thread may drop them | `sched/shutdown.rs`, `sched/guest.rs`, `task/waiting.rs`, `ext/locals.rs` | `shutdown`, `pinned`, `task`, `turn`, `join`, `exclusive`, `locals` |
 //! | **G9** panic isolation | Polls, callbacks and destructors run inside `catch_unwind`; foreign wakers inside [`contain()`]; the shell hears of each task by [`Park::panicked`] | `task/cell.rs` | none |
@@ -240,6 +241,7 @@ pub use self::ext::meter::Level;
 pub use self::ext::observe::figures::{Observed, ObservedColor, ObservedSite};
 pub use self::ext::observe::long_poll::LongPoll;
 pub use self::ext::observe::times::Phase;
+pub use self::ext::priority::Priority;
 pub use self::ext::span::Origin;
 #[doc(hidden)]
 pub use self::ext::trace;
@@ -253,15 +255,13 @@ pub use self::kernel::cell::{
 };
 pub use self::kernel::color::Color;
 pub use self::kernel::join::{AbortHandle, JoinHandle};
-pub use self::kernel::lane::{Address, Priority};
-pub use self::kernel::sched::Entries;
+pub use self::kernel::lane::Address;
 pub use self::kernel::sched::{
-    Destination, Entered, InPlace, Nested, Options, Park, Policy, Rest, Runnable, RunningSlice,
-    Scheduler, SchedulerHandle, Step, Unsuitable, Worker, WorkerMetrics, block_in_place,
-    spawn_here, spawn_local,
+    Destination, Entered, Entries, InPlace, Nested, Options, Park, Policy, Rest, Runnable,
+    RunningSlice, Scheduler, SchedulerHandle, Step, Unsuitable, Worker, WorkerMetrics,
+    block_in_place, spawn_here, spawn_local,
 };
 pub use self::kernel::spawn::{Hop, Job, YieldNow, blocking, current_task, hop, yield_now};
-pub use self::kernel::task::contain;
 pub use self::kernel::task::{
-    Deadlock, Id, JoinError, Leaf, NameFor, TaskName, TaskPanic, task_name,
+    Deadlock, Id, JoinError, Leaf, NameFor, TaskName, TaskPanic, contain, task_name,
 };

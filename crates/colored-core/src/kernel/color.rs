@@ -2,8 +2,8 @@
 //!
 //! # Names
 //!
-//! The names are the keys of [`Color::of`](crate::kernel::color::Color::of), and the names of [`Color::named`](crate::kernel::color::Color::named),
-//! each in a table of the whole process.
+//! The names are the keys of [`Color::of`](crate::kernel::color::Color::of), and the names of
+//! [`Color::named`](crate::kernel::color::Color::named), each in a table of the whole process.
 //!
 //! Of a key only its `Hash` is known, so its text is made of what that writes: numbers, strings and bytes, in their order. This
 //! table is off in release builds, unless the program switches it on. A place for a name is written once and never again, so a

@@ -16,8 +16,6 @@
 //! | the end of a behavior that it waited for | the worker's own home queue |
 //! | any of these, with a [`Policy`] | where the policy says: as above, the home queue of a worker, or the injector |
 
-mod by_class;
-mod classes;
 mod dispatch;
 mod enter;
 mod guest;
@@ -25,7 +23,6 @@ mod handle;
 mod idle;
 pub(crate) mod local;
 pub(crate) mod metrics;
-mod policy;
 pub(crate) mod remote;
 pub(crate) mod scheduler;
 mod shutdown;

@@ -1,7 +1,8 @@
-//! The events of a lane that go into its meter and into the trace, while its scheduler records. See [`meter`](crate::ext::meter).
+//! The events of a lane that go into its meter and into the trace, while its scheduler records. See
+//! [`meter`](crate::ext::meter).
 //!
-//! [`hooks`](crate::hooks) calls these. It asks [`is_on`](crate::ext::meter::is_on) before those that come at any time; the others
-//! are for a slice that is recorded: a [`SliceListener`] is their argument, or a time from one.
+//! [`hooks`](crate::hooks) calls these. It asks [`is_on`](crate::ext::meter::is_on) before those that come at any time; the
+//! others are for a slice that is recorded: a [`SliceListener`] is their argument, or a time from one.
 //!
 //! | event | in | the lane's state becomes |
 //! |---|---|---|

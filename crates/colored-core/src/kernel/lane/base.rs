@@ -22,11 +22,10 @@
 //! behaviors over one lane take no lock. A thread that takes idle lanes at once, or gives up, takes none either: it
 //! never waits.
 
-use crate::hooks::slots::{LaneSlot, Listen, SchedulerSlot};
+use crate::hooks::slots::{LaneSlot, Listen, Priority, PriorityWord, SchedulerSlot};
 use crate::kernel::chain::{Chain, Kind, Node, ReaderCount, Tail};
 use crate::kernel::color::{Color, ColorKind};
 use crate::kernel::lane::count::Count;
-use crate::kernel::lane::priority::{Priority, PriorityWord};
 use crate::kernel::task::{Holds, LiveList, ParkedSections, SectionKey, TaskPanic};
 use crate::sync::{Arc, AtomicBool, AtomicU16, Mutex, Ordering, UnsafeCell};
 use crossbeam_utils::CachePadded;
@@ -51,7 +50,7 @@ pub(crate) struct Lane {
     pub(crate) home: AtomicU16,
     /// Whether a thread spins until no reader is inside ([`try_take`](super::callback::try_take)). A hint.
     pub(crate) wished: AtomicBool,
-    /// The queue by class in which it is, or was last ([`priority`](super::priority)).
+    /// The queue by class in which it is, or was last ([`Priority`]).
     pub(crate) class_place: AtomicU16,
     /// How many readers the node at the head waits for ([`readers`](super::readers)).
     pub(crate) readers: ReaderCount,
@@ -408,7 +407,7 @@ impl Common {
     /// Whether any color has been given a priority.
     #[inline]
     pub(crate) fn has_classes(&self) -> bool {
-        // Ordering: a hint: a thread that has yet to see it works as before (`sched/classes.rs`).
+        // Ordering: a hint: a thread that has yet to see it works as before (`ext/priority/classes.rs`).
         self.classes.load(Ordering::Relaxed)
     }
 

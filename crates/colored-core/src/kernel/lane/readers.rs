@@ -23,15 +23,15 @@
 //! Work that comes while readers are inside is queued, and no reader enters from then on. So a reader comes after all work
 //! that was scheduled before it (G2), endless readers starve no writer, and endless writers no reader.
 //!
-//! A writer that has not queued yet may [look](super::callback::try_take) at the lane for a moment. Readers that come meanwhile let
-//! it go first: a hint, and only for a moment.
+//! A writer that has not queued yet may [look](super::callback::try_take) at the lane for a moment. Readers that come
+//! meanwhile let it go first: a hint, and only for a moment.
 //!
 //! # Readers that had to wait
 //!
-//! A reader that finds the lane held by a writer, or finds that something waits, becomes a node of the chain like
-//! any other. When the turn of a node of [`Kind::Read`] comes, the holder takes it out together with the nodes of this kind right
-//! behind it, as far as they are linked. It counts them in by one exchange, and sends each on: a claim belongs to its
-//! behavior, and the other readers run in a [batch]. If nothing is behind them, readers that come later enter at once.
+//! A reader that finds the lane held by a writer, or finds that something waits, becomes a node of the chain like any other.
+//! When the turn of a node of [`Kind::Read`] comes, the holder takes it out together with the nodes of this kind right behind
+//! it, as far as they are linked. It counts them in by one exchange, and sends each on: a claim belongs to its behavior, and
+//! the other readers run in a [batch]. If nothing is behind them, readers that come later enter at once.
 //!
 //! A closure that was abandoned in line is dropped before the exchange, while this thread still holds the lane. Its reader
 //! leaves right after the exchange: nothing is scheduled for it, so the lane does not wait for another worker.
@@ -378,5 +378,15 @@ impl<V: QueuedRead> Drop for InsideGuard<V> {
         // SAFETY: the reader was counted in, and this is its one leave. The queued read, which is dropped after this, keeps
         // the lane.
         unsafe { leave(self.1) };
+    }
+}
+
+impl Lane {
+    /// The wait of a node is over without a turn: its reader is inside.
+    fn end_wait_of_reader(&self, node: &Node) {
+        hooks::entered(self, node);
+        if node.urgent {
+            self.priority.lower();
+        }
     }
 }

@@ -2,27 +2,34 @@
 //!
 //! # Free lists
 //!
-//! Each worker has its own, and all workers of a runtime share another one. A worker's list that has become long moves a batch of items to the shared list, and an empty one takes a batch from
-//! there: one lock for so many items.
+//! Each worker has its own, and all workers of a runtime share another one. A worker's list that has become long moves a
+//! batch of items to the shared list, and an empty one takes a batch from there: one lock for so many items.
 //!
 //! # Chunks
 //!
-//! Their blocks are handed out from front to back. A callback lives until its turn, and callbacks that are posted together run together. So posts get neighbouring
-//! blocks of a chunk: the poster writes, and the lane's holder reads, line after line, and the processor can prefetch
-//! both. A chunk does not know its free blocks, only how many are in use; when none is, it starts from the front again.
-//! One block that stays keeps the whole chunk, which is why tasks do not live here.
+//! Their blocks are handed out from front to back. A callback lives until its turn, and callbacks that are posted together
+//! run together. So posts get neighbouring blocks of a chunk: the poster writes, and the lane's holder reads, line after
+//! line, and the processor can prefetch both. A chunk does not know its free blocks, only how many are in use; when none is,
+//! it starts from the front again. One block that stays keeps the whole chunk, which is why tasks do not live here.
 //!
 //! The count is biased while the chunk is handed out from: the worker counts by itself the blocks that it hands out,
 //! and gives the rest of the bias back once. So the count cannot reach zero before that.
 //!
-//! What they are worth (2026-11-28, two cores, medians of three, the bench `ratio`, row `keyed_post`): a post takes 46 ns, and 54
-//! from the free lists.
+//! What they are worth (2026-11-28, two cores, medians of three, the bench `ratio`, row `keyed_post`): a post takes 46 ns,
+//! and 54 from the free lists.
 
-use crate::kernel::memory::GRAIN;
 use crate::sync::{AtomicUsize, Mutex, Ordering};
 use std::alloc::{self, Layout};
 use std::cell::RefCell;
 use std::ptr::NonNull;
+
+/// Sizes of blocks are rounded up to multiples of this.
+pub(super) const GRAIN: usize = 16;
+
+/// Bytes of one size that all workers share at most. Each size has a limit of its own: blocks that other threads allocate
+/// and workers free fill theirs, and must not crowd out the rest (`benches/ratio.rs`, `keyed` after `spawn_remote`: 330 ns
+/// with one limit, 130 ns so). A burst of 80,000 posts fits.
+pub(crate) const SHARED_BYTES: usize = 4 << 20;
 
 /// Items in a batch. `benches/ratio.rs`, `spawn_many`: 32 costs 4 % more than 64, 256 gains nothing.
 const BATCH: usize = 64;

@@ -18,12 +18,11 @@
 //! because no other thread may drop it. It has a box of its own, so that the task's memory is freed even
 //! then.
 //!
-//! A worker counts the futures that cannot leave it. A task that waits is in no queue. When all lanes have a request to cancel (`shutdown.rs`), a thread
-//! that is no worker may hold the task's lane: in a call that runs there at once, in `block_on`, in a
-//! behavior. Then all queues are empty and all workers are parked, but the task has yet to be dropped,
-//! here and nowhere else. So a worker with such tasks does not count as having nothing left. Only its
-//! thread changes the count, in its slices; the worker that decides whether all may stop reads it while
-//! all are parked.
+//! A worker counts the futures that cannot leave it. A task that waits is in no queue. When all lanes have a request to
+//! cancel (`shutdown.rs`), a thread that is no worker may hold the task's lane: in a call that runs there at once, in
+//! `block_on`, in a behavior. Then all queues are empty and all workers are parked, but the task has yet to be dropped, here
+//! and nowhere else. So a worker with such tasks does not count as having nothing left. Only its thread changes the count, in
+//! its slices; the worker that decides whether all may stop reads it while all are parked.
 
 use crate::hooks::{Origin, workers as hooks};
 use crate::kernel::color::Color;

@@ -37,17 +37,16 @@
 //! other workers' queues for the length of one slice, then of two, up to eight. A good theft ends the
 //! row.
 //!
-//! A pause loses no wake-up (G6). //! For the other workers a pausing worker is not parked. It counts as busy: its pause ends by itself after
-//! a bounded time, as a slice does, and then it looks at all queues. So no thread wakes it, and no
-//! wake-up can be lost. Meanwhile it sleeps, and runs only its own events and timers, its pinned lanes,
-//! and lanes that other threads have left in the injector. If it was searching when its pause began, a
-//! producer may have relied on that. So it then acts as a searcher that has found a lane: the
-//! last searcher wakes another worker.
+//! A pause loses no wake-up (G6). //! For the other workers a pausing worker is not parked. It counts as busy: its pause ends
+//! by itself after a bounded time, as a slice does, and then it looks at all queues. So no thread wakes it, and no wake-up
+//! can be lost. Meanwhile it sleeps, and runs only its own events and timers, its pinned lanes, and lanes that other threads
+//! have left in the injector. If it was searching when its pause began, a producer may have relied on that. So it then acts
+//! as a searcher that has found a lane: the last searcher wakes another worker.
 //!
 //! With priorities, and with a [`Policy`](crate::Policy), no worker pauses.
 //!
-//! What it is worth (2026-11-28, two cores, medians of three, the bench `papers`, rows `bank`): without it a transfer costs 1,034 ns
-//! in place of 71 between two accounts, 264 in place of 104 among ten, and the same among a hundred or more.
+//! What it is worth (2026-11-28, two cores, medians of three, the bench `papers`, rows `bank`): without it a transfer costs
+//! 1,034 ns in place of 71 between two accounts, 264 in place of 104 among ten, and the same among a hundred or more.
 
 use crate::sync::{AtomicUsize, Mutex, Ordering, fence};
 use crossbeam_utils::CachePadded;

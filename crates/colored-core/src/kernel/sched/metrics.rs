@@ -2,10 +2,10 @@
 //!
 //! The atomic of a [`Counter`] is the standard library's under loom as well: a thread decides by no counter but its own.
 //!
-//! What it runs, only the worker writes, without a lock and without a fence that costs an instruction on x86. A reader takes the color
-//! between two looks at the serial number of the slice ([`Remote::beat`](crate::kernel::sched::remote::Remote)), and the place of the
-//! spawn between two looks at the id of the task, which no other task has. If a number differs, the reader returns
-//! nothing. So what it returns was true at one moment.
+//! What it runs, only the worker writes, without a lock and without a fence that costs an instruction on x86. A reader takes
+//! the color between two looks at the serial number of the slice ([`Remote::beat`](crate::kernel::sched::remote::Remote)),
+//! and the place of the spawn between two looks at the id of the task, which no other task has. If a number differs, the
+//! reader returns nothing. So what it returns was true at one moment.
 //!
 //! These atomics are the standard library's under loom as well: no decision of the scheduler depends on them.
 

@@ -7,22 +7,22 @@
 //! a batch of `MANY` events and more, each lane goes to the worker that ran it last, its *home*. The worker
 //! collects the lanes of each home, and puts them into its [`HomeQueue`] under one lock when the batch is over.
 //!
-//! Which workers find them (G6): //! The owner of a home queue moves its lanes to the end of its deque before it takes a lane from the deque. A
-//! thief that finds all deques empty takes half of a home queue. So no lane waits here for a worker that is
-//! stuck. A worker that puts a lane in first *publishes* it and then *looks* for sleepers (`idle.rs`): it wakes the
-//! home if that is parked, and else notifies, because another worker may be parked. A worker that goes to sleep
-//! looks at all home queues, and at the deques *after* them. A lane is in the deque before it leaves the home
-//! queue, so a worker that misses it in the one finds it in the other.
+//! Which workers find them (G6): //! The owner of a home queue moves its lanes to the end of its deque before it takes a lane
+//! from the deque. A thief that finds all deques empty takes half of a home queue. So no lane waits here for a worker that is
+//! stuck. A worker that puts a lane in first *publishes* it and then *looks* for sleepers (`idle.rs`): it wakes the home if
+//! that is parked, and else notifies, because another worker may be parked. A worker that goes to sleep looks at all home
+//! queues, and at the deques *after* them. A lane is in the deque before it leaves the home queue, so a worker that misses it
+//! in the one finds it in the other.
 //!
-//! Lanes that run behind the others: //! A worker also puts a lane into its own home queue if it wakes the lane's task because a [`when`](crate::when()) or
-//! a read that had to wait has run. The lanes that the `when` or the read has released run first, with the tasks that
-//! wait in their lines. G7 promises this order ("After a wait in a line"), and `tests/stepped/steal_pause.rs` shows
-//! it. Otherwise each woken task would join the line again before the line has become shorter. A line would then last
-//! for as long as its clients do, and a transfer between two accounts would take two turns of lanes, 400 ns. It takes
-//! 40 ns when no task waits (`benches/papers/src/bank.rs`). Reads of one cell that cost nothing, with one write in
-//! twenty, become a quarter faster by this order, and reads of 1 to 5 us an eighth to a third
-//! (`benches/papers/src/kv/hot.rs`). Such lanes stay behind until the deque has run empty, but for `BEHIND_STEPS`
-//! slices or `BEHIND_NANOS` at most, the shorter of the two.
+//! Lanes that run behind the others: //! A worker also puts a lane into its own home queue if it wakes the lane's task
+//! because a [`when`](crate::when()) or a read that had to wait has run. The lanes that the `when` or the read has released
+//! run first, with the tasks that wait in their lines. G7 promises this order ("After a wait in a line"), and
+//! `tests/stepped/steal_pause.rs` shows it. Otherwise each woken task would join the line again before the line has become
+//! shorter. A line would then last for as long as its clients do, and a transfer between two accounts would take two turns of
+//! lanes, 400 ns. It takes 40 ns when no task waits (`benches/papers/src/bank.rs`). Reads of one cell that cost nothing, with
+//! one write in twenty, become a quarter faster by this order, and reads of 1 to 5 us an eighth to a third
+//! (`benches/papers/src/kv/hot.rs`). Such lanes stay behind until the deque has run empty, but for `BEHIND_STEPS` slices or
+//! `BEHIND_NANOS` at most, the shorter of the two.
 
 use crate::hooks::slots::WorkerSlot;
 use crate::kernel::color::Color;
@@ -159,7 +159,7 @@ impl Remote {
 
     #[inline]
     pub(crate) fn has_policy_or_classes(&self) -> bool {
-        // Ordering: a hint: a worker that has yet to see it works as before (`classes.rs`).
+        // Ordering: a hint: a worker that has yet to see it works as before (`ext/priority/classes.rs`).
         self.policy_or_classes.load(Ordering::Relaxed)
     }
 
@@ -405,7 +405,7 @@ impl HomeQueue {
         self.len.load(Ordering::Acquire) == 0
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         // Ordering: a hint.
         self.len.load(Ordering::Relaxed)
     }
@@ -422,7 +422,7 @@ impl HomeQueue {
     }
 
     /// Adds a lane for its home.
-    pub(super) fn put_home(&self, lane: ReadyLane) {
+    pub(crate) fn put_home(&self, lane: ReadyLane) {
         let mut all = self.lanes.lock();
         all.home.push_back(lane);
         self.count(&all);

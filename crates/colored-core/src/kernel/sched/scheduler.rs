@@ -1,10 +1,10 @@
 //! [`Scheduler`]: what all threads of a scheduler share; its settings ([`Options`]); its ports, [`Park`] and [`Policy`]; and
 //! [`CoarseClock`], which says how often a worker or a guest reads the time of the port.
 
+use crate::hooks::slots::Classes;
 use crate::kernel::color::Color;
 use crate::kernel::lane::{Common, Lane, LanePtr, LaneRef, POLL_WEIGHT, ReadyLane};
 use crate::kernel::memory::{SHARED_BYTES, SharedBlocks, SharedList};
-use crate::kernel::sched::classes::Classes;
 use crate::kernel::sched::idle::Idle;
 use crate::kernel::sched::metrics::TaskCounts;
 use crate::kernel::sched::remote::{Guests, Remote, index_of};

@@ -56,13 +56,13 @@ impl Scheduler {
     }
 
     /// Whether every lane has a request to cancel its tasks.
-    pub(super) fn is_cancel_sent(&self) -> bool {
+    pub(crate) fn is_cancel_sent(&self) -> bool {
         // Ordering: pairs with the Release in `shut_down`: each request to cancel is in a queue, or done.
         self.cancel_sent.load(Ordering::Acquire)
     }
 
     /// Runs a lane that was just injected, if no worker is left to take it.
-    pub(super) fn drain_if_stopped(&self) {
+    pub(crate) fn drain_if_stopped(&self) {
         // Ordering: pairs with the swap in `may_stop`: either the worker that stops last sees the lane when
         // it drains, or this thread sees that the workers have stopped.
         fence(Ordering::SeqCst);

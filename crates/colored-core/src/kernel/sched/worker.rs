@@ -33,25 +33,25 @@
 //! * and as many as all these together, of lanes that are pinned to this worker: its inbox has every second step.
 //!   Likewise, a lane in the inbox waits for two slices for each lane before it there.
 //!
-//! A lane in the `next` slot waits for at most one lane of the queues, or goes into the deque, behind the others,
-//! because another lane has taken its place. A thief takes the older half of a deque, at most 32 lanes, in its order, and only when it is
-//! out of lanes and the injector is empty. The stolen lanes are its round. So a theft puts no lane behind another. A
+//! A lane in the `next` slot waits for at most one lane of the queues, or goes into the deque, behind the others, because
+//! another lane has taken its place. A thief takes the older half of a deque, at most 32 lanes, in its order, and only when
+//! it is out of lanes and the injector is empty. The stolen lanes are its round. So a theft puts no lane behind another. A
 //! batch from the injector is a round likewise, for the same reason.
 //!
 //! All this is per worker, and other workers cannot break it: they can only take away lanes that are ahead. There are
 //! three exceptions. A lane that has waited in a line comes later, by a bound of its own (`sched/remote.rs`). With
-//! priorities, this order holds within one class, and a class takes turns between its two queues (`classes.rs`). A
+//! priorities, this order holds within one class, and a class takes turns between its two queues (`ext/priority/classes.rs`). A
 //! guest runs the lanes that it is sent in the order of their arrival (`guest.rs`).
 
 mod find;
 mod spare;
 
 pub use self::spare::{block_in_place, in_own_call};
+use crate::hooks::slots::Classes;
 use crate::hooks::slots::SchedulerSlot;
 use crate::hooks::workers::{self as hooks, Account};
 use crate::kernel::lane::{Common, POLL_WEIGHT, ReadyLane, Runner, Slice};
 use crate::kernel::memory::SharedBlocks;
-use crate::kernel::sched::classes::Classes;
 use crate::kernel::sched::handle::SchedulerHandle;
 use crate::kernel::sched::idle::{Idle, StealPause};
 use crate::kernel::sched::local::{Local, SliceRunner};
@@ -97,7 +97,7 @@ pub struct Worker {
     rng: Rng,
     clock: CoarseClock,
     account: Account,
-    pub(super) steps: u32,
+    pub(crate) steps: u32,
     slice_weight: i64,
     slice_nanos: u64,
     streak: u8,

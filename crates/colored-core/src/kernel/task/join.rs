@@ -1,5 +1,5 @@
-//! The end of a task, for its handle: the output, or why there is none ([`JoinError`]); and its abortion. A panic is told to the shell
-//! ([`TaskPanic`]); one of user code that has no receiver ends in [`contain`].
+//! The end of a task, for its handle: the output, or why there is none ([`JoinError`]); and its abortion. A panic is told to
+//! the shell ([`TaskPanic`]); one of user code that has no receiver ends in [`contain`].
 
 use crate::kernel::budget;
 use crate::kernel::color::Color;

@@ -1,8 +1,8 @@
 //! [`Leaf`]: a wait without a record.
 //!
-//! Sockets and timers wait so often that a [`WaitRecord`](super::wait_record::WaitRecord) in a list would cost them too much. Such a
-//! future, a *leaf*, writes what it waits for into a slot of its task (`leaf/slot.rs`) when it returns `Pending`. Only dumps
-//! read the slot, so there is none without the feature `leaves`.
+//! Sockets and timers wait so often that a [`WaitRecord`](super::wait_record::WaitRecord) in a list would cost them too much.
+//! Such a future, a *leaf*, writes what it waits for into a slot of its task (`leaf/slot.rs`) when it returns `Pending`. Only
+//! dumps read the slot, so there is none without the feature `leaves`.
 //!
 //! # Places in the source
 //!
