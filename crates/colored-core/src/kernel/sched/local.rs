@@ -192,9 +192,7 @@ impl Local {
     #[inline]
     pub(crate) fn enqueue(&self, lane: ReadyLane, pin: u32) {
         if pin != 0 {
-            // After a slice the worker looks at its inbox before it sleeps.
-            let is_own = pin & !MAY_BE_DROPPED_ANYWHERE == self.pin() && self.runs.get();
-            return if is_own { self.remote().put(lane) } else { self.scheduler().send(pin, lane) };
+            return self.enqueue_pinned(lane, pin);
         }
         let Some(lane) = self.route(lane, Since::Scheduled) else { return };
         if current::is_waking_last() {
@@ -209,6 +207,13 @@ impl Local {
             Toward::Home => return self.collect(lane),
         }
         self.offer();
+    }
+
+    #[inline(never)]
+    fn enqueue_pinned(&self, lane: ReadyLane, pin: u32) {
+        // After a slice the worker looks at its inbox before it sleeps.
+        let is_own = pin & !MAY_BE_DROPPED_ANYWHERE == self.pin() && self.runs.get();
+        if is_own { self.remote().put(lane) } else { self.scheduler().send(pin, lane) }
     }
 
     /// Puts a lane behind all others.
@@ -307,6 +312,7 @@ impl Local {
     }
 
     /// Takes a lane that was made runnable during a batch that goes home.
+    #[inline(never)]
     fn collect(&self, lane: ReadyLane) {
         match lane.lane().home() {
             Some(home) if home != self.index() => {
@@ -317,6 +323,7 @@ impl Local {
     }
 
     /// Takes a lane that is to run behind all lanes that are runnable here.
+    #[inline(never)]
     fn put_behind(&self, lane: ReadyLane) {
         let left = self.remote().home_queue.put_one(lane);
         self.offer_beside(left);

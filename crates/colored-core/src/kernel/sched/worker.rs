@@ -226,12 +226,17 @@ impl Worker {
     #[inline]
     pub fn wake_up(&mut self) {
         if self.asleep {
-            self.asleep = false;
-            self.account.end_sleep(&mut self.clock, &self.local);
-            if self.parked {
-                self.parked = false;
-                self.searching = self.local.scheduler().idle.unpark(self.index());
-            }
+            self.end_sleep();
+        }
+    }
+
+    #[cold]
+    fn end_sleep(&mut self) {
+        self.asleep = false;
+        self.account.end_sleep(&mut self.clock, &self.local);
+        if self.parked {
+            self.parked = false;
+            self.searching = self.local.scheduler().idle.unpark(self.index());
         }
     }
 
