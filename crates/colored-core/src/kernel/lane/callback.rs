@@ -17,6 +17,10 @@ use std::ptr::{self, NonNull};
 #[repr(C)]
 struct Header {
     node: Node,
+    table: &'static Table,
+}
+
+struct Table {
     run: unsafe fn(NonNull<Node>, bool),
     free: unsafe fn(NonNull<Node>),
 }
@@ -69,15 +73,15 @@ pub(crate) unsafe fn post_uncounted<F: FnOnce() + Send + 'static>(lane: &LaneRef
 #[inline]
 fn push<F: FnOnce() + Send + 'static>(lane: LanePtr, node: Node, f: F) {
     let layout = Layout::new::<Callback<F>>();
-    let (place, free): (_, unsafe fn(NonNull<Node>)) = match memory::allocate_short_lived(layout) {
-        Some(place) => (place, free_short_lived),
-        None => (memory::allocate(layout), free_block::<F>),
+    let (place, table): (_, &'static Table) = match memory::allocate_short_lived(layout) {
+        Some(place) => (place, const { &Table { run: run_closure::<F>, free: free_short_lived } }),
+        None => (
+            memory::allocate(layout),
+            const { &Table { run: run_closure::<F>, free: free_block::<F> } },
+        ),
     };
     let place = place.cast::<Callback<F>>();
-    let callback = Callback {
-        header: Header { node, run: run_closure::<F>, free },
-        closure: UnsafeCell::new(Some(f)),
-    };
+    let callback = Callback { header: Header { node, table }, closure: UnsafeCell::new(Some(f)) };
     // SAFETY: the place is new, and of the callback's layout.
     unsafe { place.write(callback) };
     let node = place.cast::<Node>();
@@ -118,7 +122,7 @@ unsafe fn free_short_lived(node: NonNull<Node>) {
 /// `node` begins a callback, and the caller holds its lane.
 pub(crate) unsafe fn run(node: NonNull<Node>, cancel: bool) {
     // SAFETY: the caller promises that `node` begins a callback, in a lane that this thread holds.
-    let run = unsafe { node.cast::<Header>().as_ref() }.run;
+    let run = unsafe { node.cast::<Header>().as_ref() }.table.run;
     // SAFETY: the function is the node's own, and the caller promises that it holds the lane.
     unsafe { run(node, cancel) };
 }
@@ -128,7 +132,7 @@ pub(crate) unsafe fn run(node: NonNull<Node>, cancel: bool) {
 /// `node` begins a callback, has had its turn, and is in no chain.
 pub(crate) unsafe fn free(node: NonNull<Node>) {
     // SAFETY: the caller promises that `node` begins a callback, and that it is in no chain.
-    let free = unsafe { node.cast::<Header>().as_ref() }.free;
+    let free = unsafe { node.cast::<Header>().as_ref() }.table.free;
     // SAFETY: the node's own function; the node has had its turn, and is not used again.
     unsafe { free(node) };
 }
