@@ -40,8 +40,8 @@ use crate::kernel::chain::{Kind, Node, Tail};
 use crate::kernel::color::Color;
 use crate::kernel::lane::base::{AfterTurn, Lane, LanePtr, as_one_step};
 use crate::kernel::lane::callback;
-use crate::kernel::lane::current::{self, Hold, Turn};
-use crate::kernel::lane::readers::{self, Reader, Waiting};
+use crate::kernel::lane::current::{self, Hold, Reader, Table, TableNode};
+use crate::kernel::lane::readers;
 use crate::kernel::task::{Named, TaskRef};
 use crate::sync::{AtomicBool, AtomicUsize, Mutex, Ordering};
 use std::ops::Deref;
@@ -155,7 +155,7 @@ impl Drop for BehaviorRef {
 #[derive(Debug)]
 #[repr(C)]
 pub struct Claim {
-    waiting: Waiting,
+    head: TableNode,
     behavior: NonNull<Header>,
     want: Request,
     /// The behavior has got the lane, and keeps it until it has run.
@@ -171,9 +171,17 @@ impl Claim {
             Mode::Exclusive => Kind::Claim,
             Mode::Shared => Kind::Read,
         };
-        let waiting = Waiting::new(kind, false, &Reader::Claim(admit));
+        let table = match want.mode {
+            Mode::Exclusive => &Table { run: grant, free, reader: None },
+            Mode::Shared => &Table {
+                run: readers::let_in,
+                free: readers::not_freed,
+                reader: Some(Reader::Claim(admit)),
+            },
+        };
+        let head = TableNode { node: Node::new(kind, 0), table };
         let has = AtomicBool::new(false);
-        Self { waiting, behavior: NonNull::dangling(), want, has }
+        Self { head, behavior: NonNull::dangling(), want, has }
     }
 
     /// The behavior is at its final address. `lends` says whether its maker lends urgency.
@@ -186,7 +194,7 @@ impl Claim {
         let lane = self.want.lane;
         if lends && lane != LanePtr::nowhere() {
             // SAFETY: the caller promises that the lane is alive, since one is wanted.
-            self.waiting.urge(unsafe { lane.get() }.takes_urgency());
+            self.head.node.urgent = unsafe { lane.get() }.takes_urgency();
         }
     }
 
@@ -243,7 +251,7 @@ pub(crate) unsafe fn enqueue(behavior: &BehaviorRef) -> bool {
         let (lane, node) = (claim.lane(), NonNull::from(claim).cast());
         let is_granted = match claim.want.mode {
             Mode::Exclusive => {
-                hooks::pushed(lane, claim.waiting.node());
+                hooks::pushed(lane, &claim.head.node);
                 // SAFETY: the claim is in no chain, and the behavior keeps claim and lane until the claim is out again.
                 unsafe { lane.push_node(node) }
             }
@@ -251,14 +259,14 @@ pub(crate) unsafe fn enqueue(behavior: &BehaviorRef) -> bool {
             Mode::Shared => unsafe { lane.enter_or_push(node) },
         };
         if is_granted {
-            hooks::entered(lane, claim.waiting.node());
+            hooks::entered(lane, &claim.head.node);
             hooks::taken(lane);
             claim.set_owned();
             granted += 1;
         }
     };
     // The lanes are raised before the nodes are there: the turn of each node takes the urgency back.
-    let urgent = claims.iter().filter(|claim| claim.waiting.is_urgent());
+    let urgent = claims.iter().filter(|claim| claim.head.node.urgent);
     urgent.for_each(|claim| claim.lane().raise());
     let acts = Acts::push(claims.iter().map(Claim::lane));
     as_one_step(claims.iter().map(Claim::claim_lock), || claims.iter().for_each(push));
@@ -317,17 +325,16 @@ impl Complete {
 /// The turn of a claim: gives the lane to the behavior. If that was the last pending lane, the behavior runs, and this
 /// thread goes on with the lane.
 #[cold]
-pub(in crate::kernel::lane) fn grant(turn: &Turn<'_>) -> AfterTurn {
-    debug_assert_eq!(turn.head.kind, Kind::Claim);
-    turn.hold.count_refs();
-    hooks::taken(&turn.lane());
+unsafe fn grant(node: NonNull<Node>, hold: &Hold, closing: bool) -> AfterTurn {
+    hold.count_refs();
+    hooks::taken(&hold.lane());
     // SAFETY: the claim is at the head of the chain, and its reference keeps the behavior and the claim.
-    let claim = unsafe { turn.head.node.cast::<Claim>().as_ref() };
+    let claim = unsafe { node.cast::<Claim>().as_ref() };
     let behavior = claim.behavior;
     claim.set_owned();
     // SAFETY: the claim's lane has been pending, and the turn of a claim comes once.
     let Some(complete) = (unsafe { take(behavior, 1) }) else { return AfterTurn::LaneGone };
-    if let Some(waker) = complete.run(Some(turn.hold.ptr()), turn.closing) {
+    if let Some(waker) = complete.run(Some(hold.ptr()), closing) {
         // The lanes that the behavior has given back come first, or their lines would never end.
         current::wake_last(waker);
     }
@@ -339,7 +346,7 @@ pub(in crate::kernel::lane) fn grant(turn: &Turn<'_>) -> AfterTurn {
 /// # Safety
 ///
 /// `node` begins a claim, has had its turn, and is in no chain.
-pub(in crate::kernel::lane) unsafe fn free(node: NonNull<Node>) {
+unsafe fn free(node: NonNull<Node>) {
     // SAFETY: the caller promises that `node` begins a claim, whose reference keeps it alive.
     let behavior = unsafe { node.cast::<Claim>().as_ref() }.behavior;
     // SAFETY: the reference is the claim's, which is out of its chain.
@@ -354,7 +361,7 @@ pub(in crate::kernel::lane) unsafe fn free(node: NonNull<Node>) {
 unsafe fn admit(node: NonNull<Node>) {
     // SAFETY: the caller promises that `node` begins a claim, whose reference keeps it alive.
     let claim = unsafe { node.cast::<Claim>().as_ref() };
-    let (behavior, lane, urgent) = (claim.behavior, claim.want.lane, claim.waiting.is_urgent());
+    let (behavior, lane, urgent) = (claim.behavior, claim.want.lane, claim.head.node.urgent);
     claim.set_owned();
     // SAFETY: the claim's lane has been pending, and a claim is admitted once.
     if let Some(complete) = unsafe { take(behavior, 1) } {

@@ -3,8 +3,8 @@
 
 use crate::hooks::{Act, InlineCall};
 use crate::kernel::chain::{Kind, Node, Tail};
-use crate::kernel::lane::base::{Lane, LanePtr};
-use crate::kernel::lane::current::{self, Hold};
+use crate::kernel::lane::base::{AfterTurn, Lane, LanePtr};
+use crate::kernel::lane::current::{self, Hold, Table, TableNode};
 use crate::kernel::lane::refs::LaneRef;
 use crate::kernel::memory;
 use crate::kernel::task::contain;
@@ -15,19 +15,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::{self, NonNull};
 
 #[repr(C)]
-struct Header {
-    node: Node,
-    table: &'static Table,
-}
-
-struct Table {
-    run: unsafe fn(NonNull<Node>, bool),
-    free: unsafe fn(NonNull<Node>),
-}
-
-#[repr(C)]
 struct Callback<F> {
-    header: Header,
+    head: TableNode,
     closure: UnsafeCell<Option<F>>,
 }
 
@@ -74,14 +63,16 @@ pub(crate) unsafe fn post_uncounted<F: FnOnce() + Send + 'static>(lane: &LaneRef
 fn push<F: FnOnce() + Send + 'static>(lane: LanePtr, node: Node, f: F) {
     let layout = Layout::new::<Callback<F>>();
     let (place, table): (_, &'static Table) = match memory::allocate_short_lived(layout) {
-        Some(place) => (place, const { &Table { run: run_closure::<F>, free: free_short_lived } }),
+        Some(place) => {
+            (place, const { &Table { run: run::<F>, free: free_short_lived, reader: None } })
+        }
         None => (
             memory::allocate(layout),
-            const { &Table { run: run_closure::<F>, free: free_block::<F> } },
+            const { &Table { run: run::<F>, free: free_block::<F>, reader: None } },
         ),
     };
     let place = place.cast::<Callback<F>>();
-    let callback = Callback { header: Header { node, table }, closure: UnsafeCell::new(Some(f)) };
+    let callback = Callback { head: TableNode { node, table }, closure: UnsafeCell::new(Some(f)) };
     // SAFETY: the place is new, and of the callback's layout.
     unsafe { place.write(callback) };
     let node = place.cast::<Node>();
@@ -90,7 +81,8 @@ fn push<F: FnOnce() + Send + 'static>(lane: LanePtr, node: Node, f: F) {
     unsafe { lane.push(node) };
 }
 
-unsafe fn run_closure<F: FnOnce()>(node: NonNull<Node>, cancel: bool) {
+/// Runs the closure, or drops it if `cancel`.
+unsafe fn run<F: FnOnce()>(node: NonNull<Node>, _: &Hold, cancel: bool) -> AfterTurn {
     // SAFETY: `push` put this function into the header of a `Callback<F>`, which `node` begins and the lane still
     // keeps.
     let callback = unsafe { node.cast::<Callback<F>>().as_ref() };
@@ -102,6 +94,7 @@ unsafe fn run_closure<F: FnOnce()>(node: NonNull<Node>, cancel: bool) {
         // The panic hook has reported a panic; no caller waits for the result.
         contain(|| if cancel { drop(closure) } else { closure() });
     }
+    AfterTurn::Unlink
 }
 
 unsafe fn free_block<F>(node: NonNull<Node>) {
@@ -113,28 +106,6 @@ unsafe fn free_block<F>(node: NonNull<Node>) {
 unsafe fn free_short_lived(node: NonNull<Node>) {
     // SAFETY: `push` took the block from `allocate_short_lived`, and the caller's node is out of its chain.
     unsafe { memory::release_short_lived(node.cast()) };
-}
-
-/// Runs the closure, or drops it if `cancel`.
-///
-/// # Safety
-///
-/// `node` begins a callback, and the caller holds its lane.
-pub(crate) unsafe fn run(node: NonNull<Node>, cancel: bool) {
-    // SAFETY: the caller promises that `node` begins a callback, in a lane that this thread holds.
-    let run = unsafe { node.cast::<Header>().as_ref() }.table.run;
-    // SAFETY: the function is the node's own, and the caller promises that it holds the lane.
-    unsafe { run(node, cancel) };
-}
-
-/// # Safety
-///
-/// `node` begins a callback, has had its turn, and is in no chain.
-pub(crate) unsafe fn free(node: NonNull<Node>) {
-    // SAFETY: the caller promises that `node` begins a callback, and that it is in no chain.
-    let free = unsafe { node.cast::<Header>().as_ref() }.table.free;
-    // SAFETY: the node's own function; the node has had its turn, and is not used again.
-    unsafe { free(node) };
 }
 
 /// Runs `f` under the lane's color, now and on this thread, if the lane is idle; gives it back if it is not. Nodes that

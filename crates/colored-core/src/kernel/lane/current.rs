@@ -415,18 +415,46 @@ impl Head {
     }
 }
 
-/// The turn of the node at the head of a lane. This thread holds the lane, and may run the node.
-pub(crate) struct Turn<'a> {
-    pub(crate) hold: &'a Hold,
-    pub(crate) head: Head,
-    /// Whether everything is to be cancelled.
-    pub(crate) closing: bool,
+/// What every node begins with that a lane runs and that is no task: a callback, a claim, a reader.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct TableNode {
+    pub(crate) node: Node,
+    pub(crate) table: &'static Table,
 }
 
-impl Turn<'_> {
-    pub(crate) fn lane(&self) -> Held<'_> {
-        self.hold.lane()
-    }
+/// The functions of a [`TableNode`], which they take. The caller holds its lane.
+#[derive(Debug)]
+pub(crate) struct Table {
+    /// The turn, at the head. The last argument says whether everything is to be cancelled.
+    pub(crate) run: unsafe fn(NonNull<Node>, &Hold, bool) -> AfterTurn,
+    /// What remains when it has had its turn and is in no chain.
+    pub(crate) free: unsafe fn(NonNull<Node>),
+    /// If it reads beside others.
+    pub(crate) reader: Option<Reader>,
+}
+
+/// What is done with the node of a reader.
+#[derive(Debug)]
+pub(crate) enum Reader {
+    /// A claim, whose behavior leaves when it has run. The function takes the node of an admitted claim.
+    Claim(unsafe fn(NonNull<Node>)),
+    /// A queued read. `begin` takes the closure out of the reach of its future, or drops it there: if it was abandoned, or
+    /// if the second argument says that the runtime shuts down. The caller holds the lane. It may be called again.
+    /// Returns whether there is something to read. `read` takes the node of an admitted read.
+    Queued {
+        begin: unsafe fn(NonNull<Node>, bool) -> bool,
+        read: unsafe fn(NonNull<Node>, bool) -> Option<Waker>,
+    },
+}
+
+/// # Safety
+///
+/// `node` begins a [`TableNode`], and is alive.
+#[inline]
+pub(crate) unsafe fn table(node: NonNull<Node>) -> &'static Table {
+    // SAFETY: the caller promises that it begins a `TableNode`, and is alive.
+    unsafe { node.cast::<TableNode>().as_ref() }.table
 }
 
 /// The color that this thread runs under; look-ups can find it from now on.

@@ -38,12 +38,12 @@
 
 mod batch;
 
-use self::batch::{AdmittedRead, Read};
+use self::batch::AdmittedRead;
 use crate::hooks::{self, Act};
 use crate::kernel::chain::{Admission, Chain, Kind, Node, Pushed};
 use crate::kernel::lane::base::{AfterTurn, Lane, LanePtr, ReadyLane};
 use crate::kernel::lane::callback::{READERS_LOOKS, give_way};
-use crate::kernel::lane::current::Turn;
+use crate::kernel::lane::current::{Hold, Reader, Table, TableNode, table};
 use crate::kernel::lane::refs::LaneRef;
 use crate::kernel::memory::Boxed;
 use crate::kernel::task::contain;
@@ -163,25 +163,6 @@ impl Drop for Inside {
 /// How many readers are admitted together at most: some 100 µs of work for the holder.
 const MOST: usize = 1024;
 
-/// The head of every node that waits to read: a queued read or a claim.
-#[derive(Debug)]
-#[repr(C)]
-pub(in crate::kernel::lane) struct Waiting {
-    node: Node,
-    reader: &'static Reader,
-}
-
-/// What is done with the node of a reader.
-#[derive(Debug)]
-pub(in crate::kernel::lane) enum Reader {
-    /// A claim, whose behavior leaves when it has run. The function takes the node of an admitted claim.
-    Claim(unsafe fn(NonNull<Node>)),
-    /// A queued read. `begin` takes the closure out of the reach of its future, or drops it there: if it was abandoned, or
-    /// if the second argument says that the runtime shuts down. The caller holds the lane. It may be called again.
-    /// Returns whether there is something to read. `read` takes the node of an admitted read.
-    Queued { begin: unsafe fn(NonNull<Node>, bool) -> bool, read: Read },
-}
-
 /// A node whose reader has begun.
 struct Begun {
     node: NonNull<Node>,
@@ -189,31 +170,12 @@ struct Begun {
     is_abandoned: bool,
 }
 
-impl Waiting {
-    pub(in crate::kernel::lane) fn new(kind: Kind, urgent: bool, reader: &'static Reader) -> Self {
-        Self { node: Node::new(kind, 0).urged(urgent), reader }
-    }
-
-    pub(in crate::kernel::lane) fn node(&self) -> &Node {
-        &self.node
-    }
-
-    pub(in crate::kernel::lane) fn is_urgent(&self) -> bool {
-        self.node.urgent
-    }
-
-    /// The node is not in a chain yet.
-    pub(in crate::kernel::lane) fn urge(&mut self, urgent: bool) {
-        self.node.urgent = urgent;
-    }
-}
-
 /// # Safety
 ///
 /// `node` is of [`Kind::Read`], and alive.
 unsafe fn reader(node: NonNull<Node>) -> &'static Reader {
-    // SAFETY: the caller promises that it is of `Kind::Read`, which begins a `Waiting`, and alive.
-    unsafe { node.cast::<Waiting>().as_ref() }.reader
+    // SAFETY: the caller promises that it is of `Kind::Read`, which begins a `TableNode`, and alive.
+    unsafe { table(node) }.reader.as_ref().expect("it reads")
 }
 
 /// Whether it is a behavior's claim that waits to read.
@@ -228,17 +190,20 @@ pub(in crate::kernel::lane) unsafe fn is_claim(node: NonNull<Node>) -> bool {
 
 /// The turn of a reader: admits it, and the readers right behind it.
 #[cold]
-pub(in crate::kernel::lane) fn let_in(turn: &Turn<'_>) -> AfterTurn {
-    debug_assert_eq!(turn.head.kind, Kind::Read);
-    let (lane, hold) = (turn.lane(), turn.hold);
+pub(in crate::kernel::lane) unsafe fn let_in(
+    node: NonNull<Node>,
+    hold: &Hold,
+    closing: bool,
+) -> AfterTurn {
+    let lane = hold.lane();
     hooks::taken(&lane);
-    let mut begun = vec![Begun { node: turn.head.node, is_abandoned: false }];
+    let mut begun = vec![Begun { node, is_abandoned: false }];
     loop {
         // SAFETY: this thread holds the lane, and the nodes are its first ones, of `Kind::Read`.
-        let behind = unsafe { begin_run(&lane.chain, &mut begun, turn.closing) };
+        let behind = unsafe { begin_run(&lane.chain, &mut begun, closing) };
         if behind.is_none() {
             // The last reader may leave the lane idle.
-            lane.ensure_found(turn.closing);
+            lane.ensure_found(closing);
         }
         hold.count_refs();
         let last = begun[begun.len() - 1].node;
@@ -326,7 +291,7 @@ pub(crate) trait QueuedRead: Send + 'static {
 
 #[repr(C)]
 struct ReadNode<V> {
-    waiting: Waiting,
+    head: TableNode,
     lane: LanePtr,
     queued: V,
 }
@@ -335,9 +300,15 @@ struct ReadNode<V> {
 /// once, on this thread.
 pub(crate) fn post<V: QueuedRead>(lane: &LaneRef, queued: V) {
     let urgent = lane.is_lent_urgency();
-    let reader = &Reader::Queued { begin: begin::<V>, read: read::<V> };
-    let waiting = Waiting::new(Kind::Read, urgent, reader);
-    let node = ReadNode { waiting, lane: lane.ptr(), queued };
+    let table = const {
+        &Table {
+            run: let_in,
+            free: not_freed,
+            reader: Some(Reader::Queued { begin: begin::<V>, read: read::<V> }),
+        }
+    };
+    let head = TableNode { node: Node::new(Kind::Read, 0).urged(urgent), table };
+    let node = ReadNode { head, lane: lane.ptr(), queued };
     let node = Boxed::new(node).into_raw().cast();
     let act = Act::push(lane);
     if urgent {
@@ -389,4 +360,9 @@ impl Lane {
             self.priority.lower();
         }
     }
+}
+
+/// Readers are admitted, and never freed by their lane.
+pub(in crate::kernel::lane) unsafe fn not_freed(_: NonNull<Node>) {
+    unreachable!("readers are admitted");
 }
