@@ -304,16 +304,16 @@ impl Round {
 ///
 /// Seeded, so a schedule that a simulation found can be run again.
 #[derive(Debug)]
-pub(crate) struct Rng(u64);
+struct Rng(u64);
 
 impl Rng {
-    pub(crate) fn new(seed: u64) -> Self {
+    fn new(seed: u64) -> Self {
         // Zero is the generator's one fixed point.
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
     /// A number below `bound`, which is not zero. The bias is below `bound / 2³²`.
-    pub(crate) fn below(&mut self, bound: usize) -> usize {
+    fn below(&mut self, bound: usize) -> usize {
         let mut x = self.0;
         x ^= x >> 12;
         x ^= x << 25;
