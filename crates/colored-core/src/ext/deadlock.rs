@@ -42,18 +42,17 @@
 //! * waits without a record: for permits, locks and channels; a post; and a wait of a thread that polls no task.
 
 mod graph;
-mod kept;
+pub(crate) mod line;
 mod records;
 
 use self::graph::Graph;
-use self::kept::Kept;
-use self::records::{Seen, records, waits_inside};
+use self::line::Wanted;
+use self::records::{Kept, Seen, records, waits_inside};
 use crate::kernel::color::Color;
 use crate::kernel::lane::behavior::Header;
-use crate::kernel::lane::{BehaviorRef, LanePtr, LaneRef, Wanted};
+use crate::kernel::lane::{BehaviorRef, LanePtr, LaneRef};
 use crate::kernel::sched::Scheduler;
-use crate::kernel::task::contain;
-use crate::kernel::task::{Abort, Cause, Deadlock, Id, Link, Named, Paused, TaskRef};
+use crate::kernel::task::{Abort, Cause, Deadlock, Id, Link, Named, Paused, TaskRef, contain};
 use crate::kernel::wait::{Called, Room, Target, WaitId};
 use crate::sync::Arc;
 use std::collections::{HashMap, HashSet};

@@ -67,7 +67,7 @@ pub(crate) mod turn;
 mod wake;
 
 pub(crate) use self::base::{Common, Dispatch, Held, Lane, LanePtr, Owner, ReadyLane, Tenure};
-pub(crate) use self::behavior::{BehaviorRef, Wanted};
+pub(crate) use self::behavior::BehaviorRef;
 pub(crate) use self::count::GivenBack;
 pub(crate) use self::current::{current_color, noted_time};
 pub(crate) use self::refs::LaneRef;

@@ -9,8 +9,7 @@
 use crate::hooks::Carried;
 use crate::kernel::cell::access::{CallError, InUse};
 use crate::kernel::lane::{Address, LanePtr, LaneRef, callback};
-use crate::kernel::task::contain;
-use crate::kernel::task::{Cause, How, Schedule};
+use crate::kernel::task::{Cause, How, Schedule, contain};
 use crate::kernel::wait::{AwaitedTurn, Target, WaitKind, WaitSlot};
 use crate::sync::{Arc, Mutex, MutexGuard};
 use std::any::Any;

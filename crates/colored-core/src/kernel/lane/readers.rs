@@ -183,7 +183,7 @@ unsafe fn reader(node: NonNull<Node>) -> &'static Reader {
 /// # Safety
 ///
 /// `node` is of [`Kind::Read`], and alive.
-pub(in crate::kernel::lane) unsafe fn is_claim(node: NonNull<Node>) -> bool {
+pub(crate) unsafe fn is_claim(node: NonNull<Node>) -> bool {
     // SAFETY: the caller promises the same.
     matches!(unsafe { reader(node) }, Reader::Claim(_))
 }

@@ -14,8 +14,7 @@ use crate::hooks::workers as hooks;
 use crate::kernel::color::Color;
 use crate::kernel::lane::refs::Last;
 use crate::kernel::lane::{Common, Dispatch, GivenBack, Held, Lane, LanePtr, Owner, ReadyLane};
-use crate::kernel::task::TaskPanic;
-use crate::kernel::task::contain;
+use crate::kernel::task::{TaskPanic, contain};
 
 impl Dispatch for Scheduler {
     #[inline]

@@ -28,8 +28,9 @@ use crate::hooks::slots::WorkerSlot;
 use crate::kernel::color::Color;
 use crate::kernel::lane::{Lane, ReadyLane};
 use crate::kernel::sched::metrics::{Counters, LocalTaskCount, Running, TaskCounts};
-use crate::sync::{Arc, AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Condvar, Mutex, Ordering};
-use crate::sync::{Deque, Stealer};
+use crate::sync::{
+    Arc, AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Condvar, Deque, Mutex, Ordering, Stealer,
+};
 use std::collections::VecDeque;
 use std::mem;
 use std::ptr::{self, NonNull};

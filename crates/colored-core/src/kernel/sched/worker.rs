@@ -47,8 +47,7 @@ mod find;
 mod spare;
 
 pub use self::spare::{block_in_place, in_own_call};
-use crate::hooks::slots::Classes;
-use crate::hooks::slots::SchedulerSlot;
+use crate::hooks::slots::{Classes, SchedulerSlot};
 use crate::hooks::workers::{self as hooks, Account};
 use crate::kernel::lane::{Common, POLL_WEIGHT, ReadyLane, Runner, Slice};
 use crate::kernel::memory::SharedBlocks;
@@ -61,8 +60,7 @@ use crate::kernel::sched::scheduler::{
     CoarseClock, MAX_WORKERS, Options, Park, Scheduler, shared_lanes,
 };
 use crate::kernel::table::Table;
-use crate::sync::{Arc, AtomicBool, AtomicUsize, Ordering};
-use crate::sync::{Deque, Injector};
+use crate::sync::{Arc, AtomicBool, AtomicUsize, Deque, Injector, Ordering};
 use crossbeam_utils::CachePadded;
 
 /// The result of a step, and the caller's next action.
