@@ -99,7 +99,7 @@
 //!   waits (`chain/readers.rs`, `lane/readers.rs`). No reader enters while something waits. The
 //!   holder admits the readers that had to wait (`lane/readers.rs`), those next to each other
 //!   together. As many spare lanes as there are workers then run these
-//!   readers one by one, in parallel (`lane/readers/batch.rs`).
+//!   readers one by one, in parallel (`lane/readers.rs`).
 //! * A shared claim is both: a reader that stays inside for the time of its behavior.
 //!
 //! # Shelves
@@ -131,7 +131,7 @@
 //!
 //! | | mechanism | argument | models |
 //! |---|---|---|---|
-//! | **G1** exclusion | A chain gives the right to run to the one push or exchange that finds it idle. `ReadyLane` is that right: not `Clone`, consumed by `run`. A lane that waits in a deque is a `ReadyLane` in a deque; the right to a lane that a waiting task keeps goes to the one wake that schedules the task | [`queue`](kernel::chain), `chain.rs`; [`lane`](kernel::lane); `lane/behavior.rs`, `chain/readers.rs`, `lane/readers.rs`, `lane/readers/batch.rs` | `chain`, `lane`, `inline`, `exclusive`, `when`, `read_chain`, `readers`, `admit`, `read_batch` |
+//! | **G1** exclusion | A chain gives the right to run to the one push or exchange that finds it idle. `ReadyLane` is that right: not `Clone`, consumed by `run`. A lane that waits in a deque is a `ReadyLane` in a deque; the right to a lane that a waiting task keeps goes to the one wake that schedules the task | [`queue`](kernel::chain), `chain.rs`; [`lane`](kernel::lane); `lane/behavior.rs`, `chain/readers.rs`, `lane/readers.rs` | `chain`, `lane`, `inline`, `exclusive`, `when`, `read_chain`, `readers`, `admit`, `read_batch` |
 //! | **G2** order | The order of a lane is the order of the swaps on its chain's tail. The chain belongs to the lane, so a steal does not touch it. The claims of one behavior are pushed in one step; a reader enters at once only if nothing waits; the holder of a lane accesses it at once only if its own node is the last one | `chain.rs`; [`lane`](kernel::lane); `lane/base.rs` | `chain`, `lane`, `when`, `readers` |
 //! | **G3** serial by default | Every task has a lane; without a named color it is the lane of [`Color::DEFAULT`]. A guest's future is a pinned task on it | `sched/guest.rs` | `scheduler` |
 //! | **G4** no leak of color | The color is an argument of the spawn. Only [`spawn_here`] and [`spawn_local`] read the lane that runs | | none: nothing interleaves |
