@@ -10,6 +10,8 @@ pub(crate) mod locals;
 pub(crate) mod meter;
 pub(crate) mod observe;
 pub(crate) mod points;
+pub(crate) mod policy;
+pub(crate) mod priority;
 mod sketch;
 pub(crate) mod snapshot;
 pub(crate) mod span;

@@ -19,12 +19,10 @@ pub(crate) mod mark;
 pub(crate) mod slots;
 pub(crate) mod workers;
 
-use crate::ext::meter;
-use crate::ext::observe;
+use crate::ext::{meter, observe};
+use crate::kernel::chain::Node;
 use crate::kernel::lane::base::{AfterTurn, Held, Lane, LanePtr};
-use crate::kernel::lane::current::{self, Hold};
-use crate::kernel::lane::held::Head;
-use crate::kernel::queue::Node;
+use crate::kernel::lane::current::{self, Head, Hold};
 use crate::kernel::task::TaskRef;
 
 // A thread is about to act on the lane of another color: to push a node there, or to take the lane at once.

@@ -17,7 +17,7 @@
 //! | **task** | one future in one allocation ([`task`](kernel::task)). It has one color at a time, and can move | task |
 //! | **callback** | a closure that runs once under a color: a post or a call of a [`ColorCell`] | job |
 //! | **lane** | the queue of one color, while the color is in use, and the right to run it ([`lane`](kernel::lane)) | strand, serial queue |
-//! | **chain** | the linked list inside a lane ([`queue`](kernel::queue)). Its nodes are the first fields of tasks and callbacks | intrusive MPSC queue |
+//! | **chain** | the linked list inside a lane ([`chain`](kernel::chain)). Its nodes are the first fields of tasks and callbacks | intrusive MPSC queue |
 //! | **holder** | the thread that has the right to run a lane. It alone takes nodes out of the chain | owner of a lock |
 //! | **slice** | one turn of a lane: a bounded number of polls, then the lane goes back | time slice |
 //! | **worker** | [`Worker`]: runs slices, one lane after another | worker |
@@ -92,14 +92,14 @@
 //!   consists of nodes in chains, and blocks no thread. All claims of one behavior are pushed in
 //!   one step with respect to other behaviors that have lanes in common, under a few locks taken in
 //!   order. So behaviors are in the same order in all lanes, and never wait for each other in a
-//!   cycle (`lane/behavior/claim_locks.rs`). If all lanes are idle, the behavior takes them at once, without
+//!   cycle (`lane/base.rs`). If all lanes are idle, the behavior takes them at once, without
 //!   claims (`lane/behavior/request.rs`).
 //! * **Readers** share a lane, and no thread has the right to run it meanwhile. The chain counts the
 //!   readers inside; the exchange that takes the count to zero makes its thread the holder, if a node
-//!   waits (`queue/chain/readers.rs`, `lane/readers.rs`). No reader enters while something waits. The
+//!   waits (`chain/readers.rs`, `lane/readers.rs`). No reader enters while something waits. The
 //!   holder admits the readers that had to wait (`lane/readers.rs`), those next to each other
 //!   together. As many spare lanes as there are workers then run these
-//!   readers one by one, in parallel (`lane/readers/batch.rs`).
+//!   readers one by one, in parallel (`lane/readers.rs`).
 //! * A shared claim is both: a reader that stays inside for the time of its behavior.
 //!
 //! # Shelves
@@ -109,8 +109,8 @@
 //!
 //! | modules | purpose | port to what is above |
 //! |---|---|---|
-//! | `sync` | atomics, cells and locks: `std`'s or loom's | |
-//! | [`budget`], `color`, [`contain`](mod@kernel::contain), `entries`, [`memory`](kernel::memory), [`queue`](kernel::queue), in [`kernel`] | the leaves: keys, chains, deques, free lists | |
+//! | `sync` | atomics, cells, locks and deques: the product's or loom's | |
+//! | [`budget`], `color`, [`memory`](kernel::memory), [`chain`](kernel::chain), in [`kernel`] | the leaves: keys, chains, free lists | |
 //! | [`task`](kernel::task) | state word, cell, waker, handle | `Schedule`: a task is ready |
 //! | [`lane`](kernel::lane) | exclusion and order; slices; callbacks; behaviors and readers. [`base`](kernel::lane::base) is below the rest | `Dispatch`: a lane is runnable |
 //! | [`table`](kernel::table) | the exact map from colors to lanes | |
@@ -119,6 +119,7 @@
 //! | [`cell`](kernel::cell), [`spawn`](kernel::spawn) | the functions that users call | |
 //! | [`hooks`] | **the seam**: the moments of lanes, tasks and workers, which the kernel calls, and the one place that calls who listens. It stands above `lane::base`, and below the rest of the kernel | |
 //! | [`ext::observe`], [`ext::meter`], [`ext::trace`], [`ext::points`], [`ext::span`] | who listens | |
+//! | [`ext::priority`], `ext::policy` | priorities between colors; where a program decides in place of the scheduler | |
 //! | [`ext::deadlock`](look_for_deadlocks), [`ext::exclusive`](exclusive()), [`ext::locals`](ColorLocal) | the search for deadlocks; sections; values of colors | |
 //! | [`dump`], [`ext::snapshot`] | the tasks and their waits, without a poll | `Dispatch::show`: the holder of a lane shows it |
 //! | [`port`] | the port to the crates above, `colored-limit` and `colored-stage` | |
@@ -130,17 +131,17 @@
 //!
 //! | | mechanism | argument | models |
 //! |---|---|---|---|
-//! | **G1** exclusion | A chain gives the right to run to the one push or exchange that finds it idle. `ReadyLane` is that right: not `Clone`, consumed by `run`. A lane that waits in a deque is a `ReadyLane` in a deque; the right to a lane that a waiting task keeps goes to the one wake that schedules the task | [`queue`](kernel::queue), `queue/chain.rs`; [`lane`](kernel::lane); `lane/behavior.rs`, `queue/chain/readers.rs`, `lane/readers.rs`, `lane/readers/batch.rs` | `chain`, `lane`, `inline`, `exclusive`, `when`, `read_chain`, `readers`, `admit`, `read_batch` |
-//! | **G2** order | The order of a lane is the order of the swaps on its chain's tail. The chain belongs to the lane, so a steal does not touch it. The claims of one behavior are pushed in one step; a reader enters at once only if nothing waits; the holder of a lane accesses it at once only if its own node is the last one | `queue/chain.rs`; [`lane`](kernel::lane); `lane/behavior/claim_locks.rs` | `chain`, `lane`, `when`, `readers` |
+//! | **G1** exclusion | A chain gives the right to run to the one push or exchange that finds it idle. `ReadyLane` is that right: not `Clone`, consumed by `run`. A lane that waits in a deque is a `ReadyLane` in a deque; the right to a lane that a waiting task keeps goes to the one wake that schedules the task | [`queue`](kernel::chain), `chain.rs`; [`lane`](kernel::lane); `lane/behavior.rs`, `chain/readers.rs`, `lane/readers.rs` | `chain`, `lane`, `inline`, `exclusive`, `when`, `read_chain`, `readers`, `admit`, `read_batch` |
+//! | **G2** order | The order of a lane is the order of the swaps on its chain's tail. The chain belongs to the lane, so a steal does not touch it. The claims of one behavior are pushed in one step; a reader enters at once only if nothing waits; the holder of a lane accesses it at once only if its own node is the last one | `chain.rs`; [`lane`](kernel::lane); `lane/base.rs` | `chain`, `lane`, `when`, `readers` |
 //! | **G3** serial by default | Every task has a lane; without a named color it is the lane of [`Color::DEFAULT`]. A guest's future is a pinned task on it | `sched/guest.rs` | `scheduler` |
 //! | **G4** no leak of color | The color is an argument of the spawn. Only [`spawn_here`] and [`spawn_local`] read the lane that runs | | none: nothing interleaves |
 //! | **G5** exact colors | The table compares whole colors. A published lane's count reaches zero only under its shard's lock, under which look-ups add to it; one word holds the count and whether the table has the lane | [`table`](kernel::table), `lane/count.rs` | `table`, `retire` |
-//! | **G6** work conservation | A thread publishes a lane, then looks for sleepers. A worker announces its sleep, then looks at the queues. A fence stands between the two steps of each. A `next` slot is exempt: it may be stolen once its worker is late, and [`Scheduler::rescue`] finds it. A pausing worker counts as busy, and looks again in time. A spare worker that leaves hands its lanes over first | `sched/idle.rs`, `sched/worker/steal_pause.rs`, `sched/worker/spare.rs`, `sched/policy.rs`, `sched/classes.rs` | `scheduler`, `policy`, `classes`, `spares` |
+//! | **G6** work conservation | A thread publishes a lane, then looks for sleepers. A worker announces its sleep, then looks at the queues. A fence stands between the two steps of each. A `next` slot is exempt: it may be stolen once its worker is late, and [`Scheduler::rescue`] finds it. A pausing worker counts as busy, and looks again in time. A spare worker that leaves hands its lanes over first | `sched/idle.rs`, `sched/idle.rs`, `sched/worker/spare.rs`, `ext/policy.rs`, `ext/priority/classes.rs` | `scheduler`, `policy`, `classes`, `spares` |
 //! | **G7** bounded turns | A worker ends a slice after 64 polls, 4,096 closures or 200 µs and puts the lane behind all others. At most 3 lanes in a row come from the `next` slot, where a lane that has filled its slice stays for as many turns as a theft has freed; the lanes that are in the injector when a round of a worker's deque begins come before that round; an inbox has every other step. A task that has given its color up, after a section, goes behind what is scheduled before it begins another one | `sched/worker.rs`, `sched/worker/find.rs`, `lane/turn.rs`, `lane/section.rs`, [`budget`] | `exclusive::taken_again_behind_a_push`; tests and the simulator count slices and sections |
-//! | **G8** destructors on color | Only the holder drops a future, so a cancellation waits for its turn. A waiting task is on the list of its lane; a lane with such a list is in the table, where a shutdown finds it; a task that keeps its lane is in a list of such tasks. A worker stays until all that is pinned to it has been dropped. If the worker is dropped before, these values leak: no other thread may drop them | `sched/shutdown.rs`, `sched/pinned.rs`, `lane/section/parked.rs`, `task/live.rs`, `ext/locals.rs` | `shutdown`, `pinned`, `task`, `turn`, `join`, `exclusive`, `locals` |
+//! | **G8** destructors on color | Only the holder drops a future, so a cancellation waits for its turn. A waiting task is on the list of its lane; a lane with such a list is in the table, where a shutdown finds it; a task that keeps its lane is in a list of such tasks. A worker stays until all that is pinned to it has been dropped. If the worker is dropped before, these values leak: no other thread may drop them | `sched/shutdown.rs`, `sched/guest.rs`, `task/waiting.rs`, `ext/locals.rs` | `shutdown`, `pinned`, `task`, `turn`, `join`, `exclusive`, `locals` |
 //! | **G9** panic isolation | Polls, callbacks and destructors run inside `catch_unwind`; foreign wakers inside [`contain()`]; the shell hears of each task by [`Park::panicked`] | `task/cell.rs` | none |
 //! | **G11** color per poll | The hold ends with the slice, and thread-locals record what the thread holds. A [`ColorCell`] gives its value to a closure, never across an await. A section is a count in the task's state: while it is not zero, a poll that ends leaves lane and node where they are | `lane/current.rs`, `lane/section.rs`, [`cell`](kernel::cell) | `cell`, `inline`, `exclusive` |
-//! | **G12** diagnosed waits | The thread that polls a task records the waits of the task in it. The search for deadlocks takes the right to run the sections that have waited long, and the tasks that it reaches, for its duration: so the records do not change meanwhile. It ends the youngest wait of a cycle that is inside a section with an error | `task/wait_record.rs`, `wait.rs`, `deadlock.rs`, `lane/behavior.rs` | `record`, `exclusive`, `waits` |
+//! | **G12** diagnosed waits | The thread that polls a task records the waits of the task in it. The search for deadlocks takes the right to run the sections that have waited long, and the tasks that it reaches, for its duration: so the records do not change meanwhile. It ends the youngest wait of a cycle that is inside a section with an error | `task/wait_record.rs`, `wait.rs`, `ext/deadlock.rs`, `lane/behavior.rs` | `record`, `exclusive`, `waits` |
 //!
 //! The shell above this crate provides G10 (no stuck worker delays I/O).
 //!
@@ -240,6 +241,7 @@ pub use self::ext::meter::Level;
 pub use self::ext::observe::figures::{Observed, ObservedColor, ObservedSite};
 pub use self::ext::observe::long_poll::LongPoll;
 pub use self::ext::observe::times::Phase;
+pub use self::ext::priority::Priority;
 pub use self::ext::span::Origin;
 #[doc(hidden)]
 pub use self::ext::trace;
@@ -252,16 +254,14 @@ pub use self::kernel::cell::{
     Several, Shared, When, checked_when, shared, when,
 };
 pub use self::kernel::color::Color;
-pub use self::kernel::contain::contain;
-pub use self::kernel::entries::Entries;
 pub use self::kernel::join::{AbortHandle, JoinHandle};
-pub use self::kernel::lane::{Address, Priority};
+pub use self::kernel::lane::Address;
 pub use self::kernel::sched::{
-    Destination, Entered, InPlace, Nested, Options, Park, Policy, Rest, Runnable, RunningSlice,
-    Scheduler, SchedulerHandle, Step, Unsuitable, Worker, WorkerMetrics, block_in_place,
-    spawn_here, spawn_local,
+    Destination, Entered, Entries, InPlace, Nested, Options, Park, Policy, Rest, Runnable,
+    RunningSlice, Scheduler, SchedulerHandle, Step, Unsuitable, Worker, WorkerMetrics,
+    block_in_place, spawn_here, spawn_local,
 };
 pub use self::kernel::spawn::{Hop, Job, YieldNow, blocking, current_task, hop, yield_now};
 pub use self::kernel::task::{
-    Deadlock, Id, JoinError, Leaf, NameFor, TaskName, TaskPanic, task_name,
+    Deadlock, Id, JoinError, Leaf, NameFor, TaskName, TaskPanic, contain, task_name,
 };

@@ -19,10 +19,10 @@
 //! # Why every cycle found is real
 //!
 //! First the search pauses all sections that wait ([`Paused`]): none runs before its end. Meanwhile these sections are
-//! blocked, and so are the lanes that they hold, the behaviors in the lines of those lanes, the lanes that these
-//! behaviors have, and so on. The search pauses the tasks that it reaches, too. So their state does not change while the search reads it, with one exception: another thread may drop a
-//! future. The future's record shows that, and the search reads it again when it has found a cycle. So all waits of the
-//! cycle have existed at one moment.
+//! blocked, and so are the lanes that they hold, the behaviors in the lines of those lanes, the lanes that these behaviors
+//! have, and so on. The search pauses the tasks that it reaches, too. So their state does not change while the search reads
+//! it, with one exception: another thread may drop a future. The future's record shows that, and the search reads it again
+//! when it has found a cycle. So all waits of the cycle have existed at one moment.
 //!
 //! The search assumes that a task goes on if it is being polled, or is about to be. The next search looks at it again.
 //!
@@ -42,18 +42,17 @@
 //! * waits without a record: for permits, locks and channels; a post; and a wait of a thread that polls no task.
 
 mod graph;
-mod kept;
+pub(crate) mod line;
 mod records;
 
 use self::graph::Graph;
-use self::kept::Kept;
-use self::records::{Seen, records, waits_inside};
+use self::line::Wanted;
+use self::records::{Kept, Seen, records, waits_inside};
 use crate::kernel::color::Color;
-use crate::kernel::contain::contain;
 use crate::kernel::lane::behavior::Header;
-use crate::kernel::lane::{BehaviorRef, LanePtr, LaneRef, Wanted};
+use crate::kernel::lane::{BehaviorRef, LanePtr, LaneRef};
 use crate::kernel::sched::Scheduler;
-use crate::kernel::task::{Abort, Cause, Deadlock, Id, Link, Named, Paused, TaskRef};
+use crate::kernel::task::{Abort, Cause, Deadlock, Id, Link, Named, Paused, TaskRef, contain};
 use crate::kernel::wait::{Called, Room, Target, WaitId};
 use crate::sync::Arc;
 use std::collections::{HashMap, HashSet};

@@ -5,11 +5,10 @@
 //! state, so it ends wherever its future is dropped, also far from the task.
 
 use crate::kernel::budget;
-use crate::kernel::lane::section::parked::Holds;
 use crate::kernel::lane::section::{self, Inside};
 use crate::kernel::lane::{LanePtr, current};
 use crate::kernel::sched::with_handle_of_task;
-use crate::kernel::task::{PolledTask, Section};
+use crate::kernel::task::{Holds, PolledTask, Section};
 use crate::kernel::wait::Wait;
 use pin_project_lite::pin_project;
 use std::fmt;

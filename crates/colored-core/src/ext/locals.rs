@@ -20,10 +20,10 @@
 //! At shutdown a cell or a handle may refer to a color for ever. So where the waiting tasks of a lane are aborted, an
 //! end that ignores the count is scheduled behind them.
 
-use crate::kernel::contain::contain;
 use crate::kernel::lane::base::{Entry, Held, Inner, Locals, Value};
 use crate::kernel::lane::refs::LaneRef;
 use crate::kernel::lane::{callback, current};
+use crate::kernel::task::contain;
 use std::error::Error;
 use std::fmt;
 use std::ptr::{self, NonNull};

@@ -21,7 +21,7 @@
 
 use crate::ext::usage::Usage;
 use crate::hooks::mark::Mark;
-use crate::kernel::sched::counters::Counter;
+use crate::kernel::sched::metrics::Counter;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;

@@ -67,7 +67,6 @@ impl AddAssign for Nothing {
 #[cfg(all(test, not(colored_loom)))]
 mod tests {
     use super::{Entry, Nothing, Sketch};
-    use crate::kernel::sched::worker::Rng;
 
     #[test]
     fn sums_are_exact_while_there_are_places() {
@@ -82,12 +81,17 @@ mod tests {
     /// A tenth of all weight is the key 0's; the rest is spread over 10,000 keys.
     #[test]
     fn a_large_key_keeps_its_place_and_no_sum_is_too_small() {
-        let mut rng = Rng::new(1);
+        // A linear congruential generator of Knuth's.
+        let mut state = 1_u64;
+        let mut below = |bound: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) as usize % bound
+        };
         let mut sketch = Sketch::new(32);
         let mut exact = vec![0_u64; 10_001];
         for _ in 0..100_000 {
-            let key = if rng.below(10) == 0 { 0 } else { 1 + rng.below(10_000) };
-            let weight = 1 + rng.below(9) as u64;
+            let key = if below(10) == 0 { 0 } else { 1 + below(10_000) };
+            let weight = 1 + below(9) as u64;
             sketch.add(key, weight, Nothing);
             exact[key] += weight;
         }

@@ -1,4 +1,5 @@
-//! What listeners keep in a lane and in a scheduler: one field each, into which the kernel does not look.
+//! What listeners keep in a lane and in a scheduler: one field each, into which the kernel does not look. Priorities have a
+//! field in each, too.
 
 use crate::ext::meter::{Level, Meter, Switch};
 use crate::ext::observe::profile::Profile;
@@ -10,6 +11,11 @@ use crate::sync::{AtomicPtr, Mutex, Ordering};
 use std::any::Any;
 use std::ptr;
 use std::sync::OnceLock;
+
+// How urgent a lane is, and a scheduler's queues by class.
+pub(crate) use crate::ext::priority::classes::Classes;
+pub(crate) use crate::ext::priority::lent::lends_urgency;
+pub(crate) use crate::ext::priority::{Priority, PriorityWord};
 
 /// What listeners keep in a lane: one word. It points to the meter, once the lane has been recorded, and its lowest bit says
 /// that a dump asks the holder to show the lane.

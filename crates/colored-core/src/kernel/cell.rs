@@ -2,11 +2,9 @@
 
 mod access;
 mod call;
-mod inner;
 mod queued;
 mod set;
 mod several;
-mod slot;
 mod when;
 
 pub use self::access::{AccessError, CallError, Checked};
@@ -48,8 +46,7 @@ pub mod sets {
 
 pub(crate) use self::access::InUse;
 
-use self::access::Made;
-use self::inner::Owner;
+use self::access::{Made, Owner};
 use crate::hooks;
 use crate::kernel::color::Color;
 use crate::kernel::lane::{LaneRef, callback};

@@ -1,13 +1,24 @@
-//! [`Color`]: the key that two tasks must share to be serialized.
-
-mod names;
+//! [`Color`]: the key that two tasks must share to be serialized; and by what texts name it.
+//!
+//! # Names
+//!
+//! The names are the keys of [`Color::of`](crate::kernel::color::Color::of), and the names of
+//! [`Color::named`](crate::kernel::color::Color::named), each in a table of the whole process.
+//!
+//! Of a key only its `Hash` is known, so its text is made of what that writes: numbers, strings and bytes, in their order. This
+//! table is off in release builds, unless the program switches it on. A place for a name is written once and never again, so a
+//! look at names needs no lock: it goes from the color's own place to the first empty one.
 
 use crate::sync::thread_slot;
 use std::cell::Cell;
-use std::fmt;
-use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash, Hasher};
 #[cfg(not(colored_loom))]
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::{fmt, mem};
 
 /// The key that decides which tasks may overlap: tasks of equal colors never run at the same time
 /// and run in the order in which they were scheduled; tasks of different colors run in parallel.
@@ -125,8 +136,8 @@ impl Color {
     #[must_use]
     pub fn of<T: Hash>(value: T) -> Self {
         let color = Self::hashed(&value);
-        if names::remembers_keys() {
-            names::remember_key(color.key, &value);
+        if remembers_keys() {
+            remember_key(color.key, &value);
         }
         color
     }
@@ -148,7 +159,7 @@ impl Color {
     /// assert_eq!(Color::of(("shop", 3)).to_string(), "color of (\"shop\", 3)");
     /// ```
     pub fn remember_keys(on: bool) {
-        names::remember_keys(on);
+        remember_keys(on);
     }
 
     /// The color of a thing that exists once, by its name. It equals [`Color::of`] the name, and
@@ -166,14 +177,14 @@ impl Color {
     #[must_use]
     pub fn named(name: &'static str) -> Self {
         let color = Self::hashed(name);
-        names::remember_name(color.key, name);
+        remember_name(color.key, name);
         color
     }
 
     /// The name, if the process has given it to [`Color::named`].
     #[must_use]
     pub fn name(self) -> Option<&'static str> {
-        if self.is_default() || self.is_unique() { None } else { names::find_name(self.key) }
+        if self.is_default() || self.is_unique() { None } else { find_name(self.key) }
     }
 
     /// A color that equals no other color, of this or any other runtime in the process.
@@ -294,7 +305,7 @@ impl fmt::Display for Color {
             Some(name) => write!(f, "color {name:?}"),
             None if self.is_default() => f.write_str("color default"),
             None if self.is_unique() => write!(f, "color unique-{}", shown(self.key)),
-            None => match names::find_key(self.key) {
+            None => match find_key(self.key) {
                 Some(key) if key.starts_with('"') => write!(f, "color {key}"),
                 Some(key) => write!(f, "color of {key}"),
                 None => write!(f, "color {:#x}", self.key),
@@ -303,73 +314,179 @@ impl fmt::Display for Color {
     }
 }
 
-#[cfg(all(test, not(colored_loom)))]
-mod tests {
-    use super::{Color, ColorKind, names};
+/// Keys that are remembered. A guess: 1 MiB with the longest texts.
+const KEYED: usize = 4096;
 
-    #[test]
-    fn equal_keys_are_equal_colors_and_unique_ones_equal_nothing() {
-        assert_eq!(Color::from(7u32), Color::new(7));
-        assert_eq!(Color::from(usize::MAX), Color::new(usize::MAX as u64));
-        assert_eq!(Color::from(-1i32), Color::new(u64::MAX));
-        assert_eq!(Color::of("a"), Color::of(String::from("a")));
-        assert_eq!(Color::of(("a", 7)), Color::of(("a", &7)));
-        assert_ne!(Color::of(("a", 7)), Color::of(("b", 7)));
-        assert_ne!(Color::of("a"), Color::of("b"));
-        let unique = Color::unique();
-        assert_ne!(unique, Color::unique());
-        assert_ne!(unique, Color::new(unique.number()));
+/// The characters of a text. A guess: what fits on a line beside something else.
+const LONGEST: usize = 64;
+
+static REMEMBERS: AtomicBool = AtomicBool::new(cfg!(debug_assertions));
+static KEYS: Mutex<BTreeMap<u64, Box<str>>> = Mutex::new(BTreeMap::new());
+
+fn keys() -> MutexGuard<'static, BTreeMap<u64, Box<str>>> {
+    KEYS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Switches the table on or off. What it has is kept.
+fn remember_keys(on: bool) {
+    // Ordering: a switch; what is made a moment later is remembered.
+    REMEMBERS.store(on, Ordering::Relaxed);
+}
+
+/// Whether keys are remembered.
+#[inline]
+fn remembers_keys() -> bool {
+    // Ordering: as in `remember_keys`.
+    REMEMBERS.load(Ordering::Relaxed)
+}
+
+/// Remembers the key of a color with this number, if there is a place left.
+#[cold]
+fn remember_key<T: Hash + ?Sized>(color: u64, key: &T) {
+    let known = keys();
+    if known.len() >= KEYED || known.contains_key(&color) {
+        return;
     }
+    // A `Hash` is code of the program.
+    drop(known);
+    let text = text_of(key).into();
+    keys().entry(color).or_insert(text);
+}
 
-    #[test]
-    fn the_default_color_equals_no_number_and_no_unique_color() {
-        assert_eq!(Color::default(), Color::DEFAULT);
-        assert_eq!(Color::DEFAULT.number(), 0);
-        assert!(Color::DEFAULT.is_default() && !Color::DEFAULT.is_unique());
-        let zero = Color::from(0);
-        assert_ne!(zero, Color::DEFAULT);
-        assert!(!zero.is_default() && !zero.is_unique());
-        assert_eq!(Color::DEFAULT.to_string(), "color default");
-        assert_eq!(zero.to_string(), "color 0x0");
-        let unique = Color::unique();
-        let sorted = [Color::DEFAULT, zero, Color::new(u64::MAX), unique];
-        assert!(sorted.is_sorted() && sorted.windows(2).all(|two| two[0] != two[1]));
-        assert_eq!(size_of::<Color>(), size_of::<u64>() + align_of::<u64>(), "a key and a kind");
+/// The text of the color's key, if it is remembered.
+fn find_key(color: u64) -> Option<Box<str>> {
+    keys().get(&color).cloned()
+}
+
+fn text_of<T: Hash + ?Sized>(key: &T) -> String {
+    let mut parts = Parts::default();
+    key.hash(&mut parts);
+    parts.flush();
+    let text = match &parts.done[..] {
+        [one] => one.clone(),
+        all => format!("({})", all.join(", ")),
+    };
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
     }
+}
 
-    #[test]
-    fn a_unique_color_of_a_simulation_has_a_short_name() {
-        let earlier = Color::set_next_unique(Color::FIRST_SIMULATED + 6);
-        let color = Color::unique();
-        Color::set_next_unique(earlier);
-        assert_eq!(color.to_string(), "color unique-7");
-        let other = Color::from_parts(ColorKind::Unique, u64::MAX);
-        assert_eq!(other.to_string(), format!("color unique-{}", u64::MAX));
-    }
+/// A hasher that writes down what it is given.
+#[derive(Default)]
+struct Parts {
+    done: Vec<String>,
+    /// Bytes that are a string if `0xff` follows them, as `str` does it.
+    bytes: Option<Vec<u8>>,
+}
 
-    #[test]
-    fn the_parts_of_a_color_make_it_again() {
-        for color in [Color::DEFAULT, Color::new(0), Color::new(u64::MAX), Color::unique()] {
-            let kind = ColorKind::from_u8(color.kind() as u8);
-            assert_eq!(Color::from_parts(kind, color.number()), color);
+impl Parts {
+    fn flush(&mut self) {
+        if let Some(bytes) = mem::take(&mut self.bytes) {
+            self.done.push(format!("{bytes:?}"));
         }
     }
 
-    /// The only test of this process that gives names, for it fills the table.
-    #[test]
-    fn a_name_is_shown_from_the_first_time_it_is_given_until_the_table_is_full() {
-        let name = "accounts";
-        assert_eq!(Color::of(name).name(), None);
-        assert_eq!(Color::from(name), Color::of(name));
-        assert_eq!(Color::of(name).name(), Some(name));
-        assert_eq!(Color::of(name).to_string(), r#"color "accounts""#);
-        let names: Vec<&str> = (1..=names::NAMED).map(|n| &*n.to_string().leak()).collect();
-        let colors: Vec<Color> = names.iter().map(|name| Color::named(name)).collect();
-        let (last, others) = colors.split_last().expect("there are some");
-        assert!(others.iter().zip(&names).all(|(color, name)| color.name() == Some(name)));
-        assert_eq!(last.name(), None, "one name is one too many");
-        assert_eq!(Color::named(name).name(), Some(name));
-        assert_eq!(Color::DEFAULT.name(), None);
-        assert_eq!(Color::unique().name(), None);
+    fn number(&mut self, number: impl ToString) {
+        self.flush();
+        self.done.push(number.to_string());
     }
 }
+
+impl Hasher for Parts {
+    fn finish(&self) -> u64 {
+        0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.flush();
+        self.bytes = Some(bytes.to_vec());
+    }
+
+    fn write_u8(&mut self, number: u8) {
+        let text = self.bytes.as_deref().map(str::from_utf8);
+        match text {
+            Some(Ok(text)) if number == 0xff => {
+                let mut quoted = String::new();
+                // A string takes everything.
+                let _ = write!(quoted, "{text:?}");
+                self.bytes = None;
+                self.done.push(quoted);
+            }
+            _ => self.number(number),
+        }
+    }
+
+    fn write_u16(&mut self, number: u16) {
+        self.number(number);
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        self.number(number);
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.number(number);
+    }
+
+    fn write_u128(&mut self, number: u128) {
+        self.number(number);
+    }
+
+    fn write_usize(&mut self, number: usize) {
+        self.number(number);
+    }
+
+    fn write_i8(&mut self, number: i8) {
+        self.number(number);
+    }
+
+    fn write_i16(&mut self, number: i16) {
+        self.number(number);
+    }
+
+    fn write_i32(&mut self, number: i32) {
+        self.number(number);
+    }
+
+    fn write_i64(&mut self, number: i64) {
+        self.number(number);
+    }
+
+    fn write_i128(&mut self, number: i128) {
+        self.number(number);
+    }
+
+    fn write_isize(&mut self, number: isize) {
+        self.number(number);
+    }
+}
+
+/// Names that are remembered: more than there are lines of source that name one. Out of thin air.
+const NAMED: usize = 256;
+
+static NAMES: [OnceLock<(u64, &str)>; NAMED] = [const { OnceLock::new() }; NAMED];
+
+/// The places of a color with this number, its own first.
+fn places(color: u64) -> impl Iterator<Item = &'static OnceLock<(u64, &'static str)>> {
+    let first = color as usize % NAMED;
+    NAMES[first..].iter().chain(&NAMES[..first])
+}
+
+/// Remembers the name, if there is a place left.
+fn remember_name(color: u64, name: &'static str) {
+    for place in places(color) {
+        if place.get_or_init(|| (color, name)).0 == color {
+            return;
+        }
+    }
+}
+
+/// The name of the color, if it was remembered.
+fn find_name(color: u64) -> Option<&'static str> {
+    let named = places(color).map_while(OnceLock::get).find(|(named, _)| *named == color);
+    named.map(|(_, name)| *name)
+}
+
+#[cfg(all(test, not(colored_loom)))]
+mod tests;

@@ -86,7 +86,8 @@ impl<T> Future for JoinHandle<T> {
     type Output = Result<T, JoinError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let verdict = self.wait.begin_poll();
+        // Only a poll after the first one has a record, and makes the call.
+        let verdict = self.wait.record().and_then(|_| self.wait.begin_poll());
         let polled = Pin::new(&mut self.join).poll(cx);
         if polled.is_ready() {
             self.wait.end();

@@ -16,12 +16,12 @@
 //! # Exclusion (G1)
 //!
 //! A `ReadyLane` is made in four places: by the push that found the chain idle ([`LanePtr::push`]); by the wake of a task
-//! that has kept the lane ([`Schedule::resume`](crate::kernel::task::Schedule::resume)); by the last reader that leaves a lane in
-//! which something waits ([`readers::leave`]); and by the end of an inline call, or of a behavior, behind whose node
-//! something waits ([`Hold::hand_on`](current::Hold::hand_on)). It is consumed by [`ReadyLane::run`], which gives it back, or ends with the
-//! chain idle, or leaves it to the task at the head: that task keeps the lane while it waits (`lane/section.rs`), and its
-//! state says which thread gets the right. So there is at most one for a lane at any time, and only its owner polls. A lane in a
-//! deque is a `ReadyLane` in a deque: a thief takes the lane idle and whole.
+//! that has kept the lane ([`Schedule::resume`](crate::kernel::task::Schedule::resume)); by the last reader that leaves a
+//! lane in which something waits ([`readers::leave`]); and by the end of an inline call, or of a behavior, behind whose node
+//! something waits ([`Hold::hand_on`](current::Hold::hand_on)). It is consumed by [`ReadyLane::run`], which gives it back, or
+//! ends with the chain idle, or leaves it to the task at the head: that task keeps the lane while it waits
+//! (`lane/section.rs`), and its state says which thread gets the right. So there is at most one for a lane at any time, and
+//! only its owner polls. A lane in a deque is a `ReadyLane` in a deque: a thief takes the lane idle and whole.
 //!
 //! # States
 //!
@@ -39,16 +39,16 @@
 //! | **shared** | none; the tail counts the readers | 0 | belongs to no thread | the last reader leaves: idle. A push: awaited |
 //! | **awaited** | any | n > 0 | belongs to no thread | the last reader leaves: queued |
 //!
-//! The other words do not depend on the state, with two exceptions: `refs` is not 0 unless the lane is idle, and
-//! `inner` and `stalled` are touched only with the right to run. `refs` also tells whether the table has the lane
-//! (`count.rs`); the priority word counts urgent nodes and says whether the queue is one by class (`priority.rs`); `home`
-//! and `wished` are hints. `slot` is the listeners' ([`LaneSlot`](crate::hooks::slots::LaneSlot)).
+//! The other words do not depend on the state, with two exceptions: `refs` is not 0 unless the lane is idle, and `inner` and
+//! `stalled` are touched only with the right to run. `refs` also tells whether the table has the lane (`count.rs`); the
+//! priority word counts urgent nodes and says whether the queue is one by class (`ext/priority.rs`); `home` and `wished`
+//! are hints. `slot` is the listeners' ([`LaneSlot`](crate::hooks::slots::LaneSlot)).
 //!
 //! # A turn
 //!
-//! [`ReadyLane::run`] gives one turn after the other to the node at the head. The turn of a node is code of the node's
-//! own kind (`lane/turn.rs`): it answers what becomes of the node ([`AfterTurn`](base::AfterTurn)), and does what remains when the node is out
-//! of the chain.
+//! [`ReadyLane::run`] gives one turn after the other to the node at the head. The turn of a node is code of the node's own
+//! kind (`lane/turn.rs`): it answers what becomes of the node ([`AfterTurn`](base::AfterTurn)), and does what remains when
+//! the node is out of the chain.
 //!
 //! # Order (G2)
 //!
@@ -60,22 +60,17 @@ pub(crate) mod behavior;
 pub(crate) mod callback;
 mod count;
 pub(crate) mod current;
-pub(crate) mod held;
-pub(crate) mod priority;
 pub(crate) mod readers;
 pub(crate) mod refs;
 pub(crate) mod section;
-pub(crate) mod try_take;
 pub(crate) mod turn;
 mod wake;
 
 pub(crate) use self::base::{Common, Dispatch, Held, Lane, LanePtr, Owner, ReadyLane, Tenure};
-pub(crate) use self::behavior::{BehaviorRef, Wanted};
+pub(crate) use self::behavior::BehaviorRef;
 pub(crate) use self::count::GivenBack;
-pub(crate) use self::held::{current_color, noted_time};
+pub(crate) use self::current::{current_color, noted_time};
 pub(crate) use self::refs::LaneRef;
 pub(crate) use self::turn::{POLL_WEIGHT, Runner, Slice};
-pub(crate) use self::wake::lends_urgency;
 
-pub use self::priority::Priority;
 pub use self::refs::Address;

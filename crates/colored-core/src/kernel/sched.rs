@@ -12,39 +12,31 @@
 //! | any other thread | the injector |
 //! | its next task is pinned | the inbox of that worker or guest |
 //! | its slice is over | the young end of the deque of the worker that ran it |
-//! | a worker, in a batch of many events | the home queue of the worker that ran it last (`home_queue.rs`) |
+//! | a worker, in a batch of many events | the home queue of the worker that ran it last (`remote.rs`) |
 //! | the end of a behavior that it waited for | the worker's own home queue |
 //! | any of these, with a [`Policy`] | where the policy says: as above, the home queue of a worker, or the injector |
 
-mod by_class;
-mod classes;
-pub(crate) mod counters;
 mod dispatch;
 mod enter;
 mod guest;
 mod handle;
-mod home_queue;
 mod idle;
 pub(crate) mod local;
-mod make;
-mod options;
-mod pinned;
-mod policy;
+pub(crate) mod metrics;
 pub(crate) mod remote;
-pub(crate) mod running;
 pub(crate) mod scheduler;
 mod shutdown;
 pub(crate) mod worker;
 
-pub use self::counters::WorkerMetrics;
-pub use self::options::{Options, Unsuitable};
-pub use self::running::{InPlace, RunningSlice};
+pub use self::metrics::{InPlace, RunningSlice, WorkerMetrics};
+pub use self::scheduler::{
+    Destination, Finish, Options, Park, Part, Policy, Rest, Runnable, Scheduler, Unsuitable,
+};
 pub use self::worker::{Step, Worker, block_in_place, in_own_call};
 
-pub use self::enter::{Entered, spawn_here};
+pub use self::enter::{Entered, Entries, spawn_here};
 pub use self::guest::{Nested, spawn_local};
 pub use self::handle::SchedulerHandle;
-pub use self::scheduler::{Destination, Finish, Park, Part, Policy, Rest, Runnable, Scheduler};
 pub use self::shutdown::report_overload;
 
 pub(crate) use self::enter::with_handle_of_task;

@@ -26,37 +26,31 @@
 //! The layer does not know lanes: it calls the layer above through [`Schedule`].
 
 mod cell;
-mod deadlock;
-mod error;
 mod header;
 mod id;
 mod join;
-mod leaf;
-mod live;
+pub(crate) mod leaf;
 mod state;
 mod turn;
 mod wait_record;
-mod waker;
+mod waiting;
 
-pub use self::deadlock::Deadlock;
-pub use self::error::{JoinError, TaskPanic};
 pub use self::id::{Id, NameFor, TaskName, task_name};
+pub use self::join::{JoinError, TaskPanic, contain};
 pub use self::leaf::Leaf;
-pub use self::wait_record::How;
+pub use self::wait_record::{Deadlock, How};
 
-pub(crate) use self::cell::Cell;
-pub(crate) use self::deadlock::{Link, Named};
+pub(crate) use self::cell::{Cell, table as waker_table};
 pub(crate) use self::header::TaskRef;
 pub(crate) use self::join::{Abort, Join};
-pub(crate) use self::live::LiveList;
 pub(crate) use self::state::{Kept, Wants};
 pub(crate) use self::turn::{EndedTurn, Paused, PolledTask, Section, Stored, TaskTurn, Unpolled};
 #[cfg(all(test, colored_loom))]
 pub(crate) use self::wait_record::WaitRecords;
-pub(crate) use self::wait_record::{Cause, WaitRecord};
-pub(crate) use self::waker::table as waker_table;
+pub(crate) use self::wait_record::{Cause, Link, Named, WaitRecord};
+pub(crate) use self::waiting::{Closing, Holds, LiveList, ParkedSections, SectionKey};
 
-use crate::kernel::queue::Node;
+use crate::kernel::chain::Node;
 use std::any::Any;
 use std::ptr::NonNull;
 use std::task::RawWakerVTable;

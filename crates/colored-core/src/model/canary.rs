@@ -3,8 +3,8 @@
 use super::doubles::{Port, Witness, gate, lane, run_beside};
 use super::{check, count};
 use crate::ext::snapshot::view::View;
+use crate::kernel::chain::{Chain, Kind, Node};
 use crate::kernel::lane::{Held, callback};
-use crate::kernel::queue::{Chain, Kind, Node};
 use crate::sync::{Arc, AtomicBool, AtomicUsize, Condvar, Mutex, Ordering};
 use loom::thread;
 use std::ptr::NonNull;
@@ -166,8 +166,8 @@ fn every_interleaving_is_explored() {
         let node = Node::new(Kind::Callback, 0);
         // SAFETY: the node is in no chain yet, and outlives the unlink at the end of this closure.
         let pushed = unsafe { chain.push(NonNull::from(&node)) };
-        assert_eq!(pushed, crate::kernel::queue::Pushed::Taken);
-        assert_eq!(chain.unlink_head(), crate::kernel::queue::Unlinked::Idle);
+        assert_eq!(pushed, crate::kernel::chain::Pushed::Taken);
+        assert_eq!(chain.unlink_head(), crate::kernel::chain::Unlinked::Idle);
     });
     assert_eq!(one, 1, "one thread has one interleaving");
     let many = count(3, || {

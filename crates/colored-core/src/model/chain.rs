@@ -1,7 +1,7 @@
 //! The queue by itself.
 
 use super::check;
-use crate::kernel::queue::{Chain, Kind, Node, Pushed, Rotated, Unlinked};
+use crate::kernel::chain::{Chain, Kind, Node, Pushed, Rotated, Unlinked};
 use crate::sync::{Arc, Mutex};
 use loom::thread;
 use std::ptr::NonNull;

@@ -4,8 +4,8 @@
 use super::doubles::{Witness, post};
 use super::pool::{Flag, both_come, pool, pool_with, start, step_until_idle};
 use super::{check_large, check_within};
+use crate::ext::priority::Priority;
 use crate::kernel::color::Color;
-use crate::kernel::lane::Priority;
 use crate::kernel::sched::{Options, SchedulerHandle, Step};
 use crate::kernel::spawn::yield_now;
 use crate::sync::Arc;

@@ -1,13 +1,14 @@
 //! Doubles for the rest of the world: a scheduler that only collects, a future that waits.
 
 use crate::ext::meter::Level;
+use crate::ext::priority::Priority;
 use crate::ext::trace::Event;
 use crate::ext::usage::Usage;
 use crate::hooks::slots::{Listen, SchedulerSlot};
 use crate::kernel::color::Color;
 use crate::kernel::lane::{
-    Common, Dispatch, GivenBack, Held, Lane, LanePtr, LaneRef, Owner, Priority, ReadyLane, Runner,
-    Slice, Tenure, callback,
+    Common, Dispatch, GivenBack, Held, Lane, LanePtr, LaneRef, Owner, ReadyLane, Runner, Slice,
+    Tenure, callback,
 };
 use crate::kernel::task::{Cell, Join, TaskPanic};
 use crate::sync::{Arc, Mutex, UnsafeCell, arc_dyn};

@@ -2,7 +2,7 @@
 
 use super::doubles::Witness;
 use super::{check, check_within};
-use crate::kernel::queue::{Admission, Chain, Kind, Node, Pushed, ReaderCount, Tail, Unlinked};
+use crate::kernel::chain::{Admission, Chain, Kind, Node, Pushed, ReaderCount, Tail, Unlinked};
 use crate::sync::{Arc, Mutex};
 use loom::thread;
 use std::ptr::NonNull;

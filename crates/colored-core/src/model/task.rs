@@ -2,7 +2,7 @@
 
 use super::check;
 use super::doubles::{Wait, Witness, gate};
-use crate::kernel::queue::Node;
+use crate::kernel::chain::Node;
 use crate::kernel::task::{self, Abort, Cell, EndedTurn, Join, Schedule, TaskRef, TaskTurn};
 use crate::sync::{Arc, Mutex};
 use loom::thread;

@@ -6,8 +6,8 @@ use crate::ext::meter::{At, Level};
 use crate::ext::trace::{Event, Record};
 use crate::kernel::color::Color;
 use crate::kernel::lane::{ReadyLane, Runner, Slice};
+use crate::kernel::sched::local::GuestRunner;
 use crate::kernel::sched::scheduler::Scheduler;
-use crate::kernel::sched::worker::runner::GuestRunner;
 use crate::kernel::task::{Id, Named};
 use std::cell::Cell;
 

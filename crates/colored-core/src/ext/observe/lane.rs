@@ -1,7 +1,8 @@
-//! The events of a lane that go into its meter and into the trace, while its scheduler records. See [`meter`](crate::ext::meter).
+//! The events of a lane that go into its meter and into the trace, while its scheduler records. See
+//! [`meter`](crate::ext::meter).
 //!
-//! [`hooks`](crate::hooks) calls these. It asks [`is_on`](crate::ext::meter::is_on) before those that come at any time; the others
-//! are for a slice that is recorded: a [`SliceListener`] is their argument, or a time from one.
+//! [`hooks`](crate::hooks) calls these. It asks [`is_on`](crate::ext::meter::is_on) before those that come at any time; the
+//! others are for a slice that is recorded: a [`SliceListener`] is their argument, or a time from one.
 //!
 //! | event | in | the lane's state becomes |
 //! |---|---|---|
@@ -22,11 +23,11 @@
 use crate::ext::meter::{At, Level, Meter};
 use crate::ext::trace::Event;
 use crate::ext::usage::Usage;
+use crate::kernel::chain::{Node, Tail};
 use crate::kernel::color::Color;
 use crate::kernel::lane::base::{AfterTurn, Held, Lane};
 use crate::kernel::lane::current;
-use crate::kernel::lane::held::Head;
-use crate::kernel::queue::{Node, Tail};
+use crate::kernel::lane::current::Head;
 use crate::kernel::task::{Id, Named};
 
 /// The recorder of one slice: its clock, and the events that only a slice has.

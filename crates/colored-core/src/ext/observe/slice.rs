@@ -8,9 +8,8 @@ use crate::ext::meter::{At, Level};
 use crate::ext::trace::{Event, Record};
 use crate::kernel::color::Color;
 use crate::kernel::lane::{POLL_WEIGHT, ReadyLane, Runner, Slice};
-use crate::kernel::sched::local::Local;
+use crate::kernel::sched::local::{Local, SliceRunner};
 use crate::kernel::sched::scheduler::CoarseClock;
-use crate::kernel::sched::worker::runner::SliceRunner;
 use crate::kernel::task::{Id, Named};
 
 /// The level at which a slice is recorded.

@@ -2,7 +2,7 @@
 //!
 //! These atomics are the standard library's under loom as well: no decision of the scheduler depends on them.
 
-use crate::kernel::sched::counters::Counter;
+use crate::kernel::sched::metrics::Counter;
 use crate::sync::Ordering;
 use std::sync::atomic::{AtomicU8, AtomicU64};
 use std::time::Duration;

@@ -3,8 +3,7 @@
 use crate::ext::snapshot::view::View;
 use crate::ext::snapshot::waits::{WaitSeen, each_wait_of};
 use crate::kernel::color::Color;
-use crate::kernel::lane::LanePtr;
-use crate::kernel::lane::current;
+use crate::kernel::lane::{LanePtr, current};
 use crate::kernel::sched::RunningSlice;
 use crate::kernel::task::{Abort, Id, Leaf, TaskRef, Unpolled};
 use crate::sync::{AtomicBool, Mutex};

@@ -17,15 +17,15 @@
 //! stands behind the lane's own node, and the end of the view hands the lane on with that node at its head. A view
 //! looks at a page of tasks, and so delays the lane for some 50 µs at most (G7). The lane is taken out of no queue.
 //!
-//! A lane that is not idle is asked by a bit in its slot ([`LaneSlot::ask`](crate::hooks::slots::LaneSlot::ask)). The bit is a hint: it says that the scheduler has a request,
-//! which the holder takes out under a lock. The thread that dumps also tries the lane again and again, so a bit that is
-//! seen late, or never, delays the dump only.
+//! A lane that is not idle is asked by a bit in its slot ([`LaneSlot::ask`](crate::hooks::slots::LaneSlot::ask)). The bit is
+//! a hint: it says that the scheduler has a request, which the holder takes out under a lock. The thread that dumps also
+//! tries the lane again and again, so a bit that is seen late, or never, delays the dump only.
 
+use crate::kernel::chain::{Kind, Node};
 use crate::kernel::color::Color;
 use crate::kernel::lane::base::{Held, LanePtr};
+use crate::kernel::lane::callback::try_take;
 use crate::kernel::lane::refs::LaneRef;
-use crate::kernel::lane::try_take::try_take;
-use crate::kernel::queue::{Kind, Node};
 use crate::kernel::task::{Paused, TaskRef};
 use std::ptr::NonNull;
 

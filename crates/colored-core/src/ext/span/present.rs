@@ -9,7 +9,7 @@
 
 use super::Origin;
 use crate::kernel::color::Color;
-use crate::kernel::lane::held::shown_color;
+use crate::kernel::lane::current::shown_color;
 use crate::kernel::task::Id;
 use crate::sync::thread_slot;
 use pin_project_lite::pin_project;

@@ -11,8 +11,7 @@
 
 use super::event::{Event, Record};
 use crate::kernel::color::{Color, ColorKind};
-use crate::kernel::sites;
-use crate::kernel::task::Id;
+use crate::kernel::task::{Id, leaf};
 use std::panic::Location;
 
 /// A record as a ring keeps it: half a cache line.
@@ -63,11 +62,11 @@ fn number(task: Option<Id>) -> u64 {
 
 /// One more than the number of a place; 0 if it has none.
 fn number_of(site: Option<&'static Location<'static>>) -> u64 {
-    site.and_then(sites::number).map_or(0, |number| u64::from(number) + 1)
+    site.and_then(leaf::site_number).map_or(0, |number| u64::from(number) + 1)
 }
 
 fn place(number: u64) -> Option<&'static Location<'static>> {
-    sites::find(u16::try_from(number.checked_sub(1)?).ok()?)
+    leaf::site_of(u16::try_from(number.checked_sub(1)?).ok()?)
 }
 
 /// The words of a record.

@@ -1,15 +1,13 @@
 //! Calls and reads: futures of the result of one closure, which runs under a cell's color, or beside other readers.
 
 use super::access::{CallError, Checked, Fallible};
-use super::queued::Queued;
-use super::slot::{Outcome, Slot};
+use super::queued::{Outcome, Queued, Slot};
 use super::{ColorCell, InUse};
 use crate::hooks::{self, at_site};
 use crate::kernel::budget;
-use crate::kernel::contain::contain;
 use crate::kernel::lane::current::Closure;
 use crate::kernel::lane::readers::{self, QueuedRead};
-use crate::kernel::task::How;
+use crate::kernel::task::{How, contain};
 use crate::kernel::wait::AwaitedTurn;
 use crate::sync::Arc;
 use std::fmt;
@@ -31,6 +29,47 @@ enum Progress<F, R> {
     Done,
 }
 
+/// Runs `f`, out of the way of a closure that runs at once.
+#[cold]
+#[inline(never)]
+fn out_of_line<R>(f: impl FnOnce() -> R) -> R {
+    f()
+}
+
+impl<F, R> Progress<F, R> {
+    /// The poll of a call and of a read, at `site`. `now` runs the closure at once, or returns it; `queue` puts it in line,
+    /// where the future waits for `turn`. `what` names the future.
+    #[inline(always)]
+    fn poll(
+        &mut self,
+        cx: &mut Context<'_>,
+        site: &'static Location<'static>,
+        what: &str,
+        now: impl FnOnce(F) -> Result<Result<R, InUse>, F>,
+        queue: impl FnOnce(F, &Waker) -> Queued<F, Result<R, InUse>>,
+        turn: impl FnOnce() -> AwaitedTurn,
+    ) -> Poll<Result<R, CallError>> {
+        if budget::poll_proceed(cx).is_pending() {
+            return Poll::Pending;
+        }
+        match std::mem::replace(self, Self::Done) {
+            Self::Unstarted(f) => match at_site(site, || now(f)) {
+                Ok(result) => return Poll::Ready(Ok(result?)),
+                Err(f) => {
+                    *self = Self::Queued(out_of_line(|| at_site(site, || queue(f, cx.waker()))))
+                }
+            },
+            Self::Queued(mut queued) => match queued.poll(cx.waker(), || Some(turn()))? {
+                Poll::Ready(outcome) => return Poll::Ready(outcome.into_result()),
+                Poll::Pending => *self = Self::Queued(queued),
+            },
+            Self::Done => panic!("a {what} was polled again after it had given the result"),
+        }
+        budget::give_back();
+        Poll::Pending
+    }
+}
+
 impl<T: Send + 'static, F, R> Call<T, F, R> {
     pub(super) fn new(cell: ColorCell<T>, site: &'static Location<'static>, f: F) -> Self {
         Self { cell, site, progress: Progress::Unstarted(f) }
@@ -39,12 +78,6 @@ impl<T: Send + 'static, F, R> Call<T, F, R> {
     /// Whether the closure waits in the color's line, or has its turn.
     pub(crate) fn is_scheduled(&self) -> bool {
         matches!(self.progress, Progress::Queued(_))
-    }
-
-    fn turn(&self) -> AwaitedTurn {
-        const HOW: &How = &How { text: "calls a cell of", is_shared: false };
-        let lane = self.cell.inner.lane().ptr();
-        AwaitedTurn { lane, how: HOW, site: self.site }
     }
 }
 
@@ -58,30 +91,17 @@ where
 
     #[inline]
     fn poll_result(&mut self, cx: &mut Context<'_>) -> Poll<Result<R, CallError>> {
-        if budget::poll_proceed(cx).is_pending() {
-            return Poll::Pending;
-        }
-        match std::mem::replace(&mut self.progress, Progress::Done) {
-            Progress::Unstarted(f) => match at_site(self.site, || self.cell.call_now(f)) {
-                Ok(result) => return Poll::Ready(Ok(result?)),
-                Err(f) => {
-                    let cell = self.cell.clone();
-                    // The closure then has the color, so `InUse` is the only possible error.
-                    let run = move |f| cell.try_with(f).map_err(|_| InUse);
-                    let queued = at_site(self.site, || {
-                        Queued::post(self.cell.inner.lane(), self.turn(), f, cx.waker(), run)
-                    });
-                    self.progress = Progress::Queued(queued);
-                }
-            },
-            Progress::Queued(mut queued) => match queued.poll(cx.waker(), || Some(self.turn()))? {
-                Poll::Ready(outcome) => return Poll::Ready(outcome.into_result()),
-                Poll::Pending => self.progress = Progress::Queued(queued),
-            },
-            Progress::Done => panic!("a call was polled again after it had given the result"),
-        }
-        budget::give_back();
-        Poll::Pending
+        const HOW: &How = &How { text: "calls a cell of", is_shared: false };
+        let Self { cell, site, progress } = self;
+        let (cell, site) = (&*cell, *site);
+        let turn = || AwaitedTurn { lane: cell.inner.lane().ptr(), how: HOW, site };
+        let queue = |f, waker: &Waker| {
+            let here = cell.clone();
+            // The closure then has the color, so `InUse` is the only possible error.
+            let run = move |f| here.try_with(f).map_err(|_| InUse);
+            Queued::post(cell.inner.lane(), turn(), f, waker, run)
+        };
+        progress.poll(cx, site, "call", |f| cell.call_now(f), queue, turn)
     }
 }
 
@@ -218,12 +238,6 @@ impl<'a, T: Send + 'static, F, R> Read<'a, T, F, R> {
     fn new(cell: &'a ColorCell<T>, site: &'static Location<'static>, f: F) -> Self {
         Self { cell, site, progress: Progress::Unstarted(f) }
     }
-
-    fn turn(&self) -> AwaitedTurn {
-        const HOW: &How = &How { text: "reads a cell of", is_shared: true };
-        let lane = self.cell.inner.lane().ptr();
-        AwaitedTurn { lane, how: HOW, site: self.site }
-    }
 }
 
 impl<T, F, R> Fallible for Read<'_, T, F, R>
@@ -235,29 +249,17 @@ where
     type Value = R;
 
     fn poll_result(&mut self, cx: &mut Context<'_>) -> Poll<Result<R, CallError>> {
-        if budget::poll_proceed(cx).is_pending() {
-            return Poll::Pending;
-        }
-        match std::mem::replace(&mut self.progress, Progress::Done) {
-            Progress::Unstarted(f) => match at_site(self.site, || self.cell.read_now(f)) {
-                Ok(result) => return Poll::Ready(Ok(result?)),
-                Err(f) => {
-                    let cell = self.cell;
-                    let (mut queued, slot) = Queued::new(f, cx.waker().clone());
-                    let reading = Reading { cell: cell.clone(), slot, f: None };
-                    at_site(self.site, || readers::post(cell.inner.lane(), reading));
-                    queued.record_wait(self.turn());
-                    self.progress = Progress::Queued(queued);
-                }
-            },
-            Progress::Queued(mut queued) => match queued.poll(cx.waker(), || Some(self.turn()))? {
-                Poll::Ready(outcome) => return Poll::Ready(outcome.into_result()),
-                Poll::Pending => self.progress = Progress::Queued(queued),
-            },
-            Progress::Done => panic!("a read was polled again after it had given the result"),
-        }
-        budget::give_back();
-        Poll::Pending
+        const HOW: &How = &How { text: "reads a cell of", is_shared: true };
+        let Self { cell, site, progress } = self;
+        let (cell, site) = (*cell, *site);
+        let turn = || AwaitedTurn { lane: cell.inner.lane().ptr(), how: HOW, site };
+        let queue = |f, waker: &Waker| {
+            let (mut queued, slot) = Queued::new(f, waker.clone());
+            readers::post(cell.inner.lane(), Reading { cell: cell.clone(), slot, f: None });
+            queued.record_wait(turn());
+            queued
+        };
+        progress.poll(cx, site, "read", |f| cell.read_now(f), queue, turn)
     }
 }
 

@@ -2,18 +2,17 @@
 //! it waits for its lanes.
 
 use super::access::{CallError, Checked, Fallible, InUse};
-use super::queued::Queued;
+use super::queued::{Outcome, Queued, Slot};
 use super::set::{Cells, Set};
-use super::slot::{Outcome, Slot};
 use crate::hooks::at_site;
+use crate::hooks::slots::lends_urgency;
 use crate::kernel::budget;
-use crate::kernel::contain::contain;
 use crate::kernel::lane::behavior::request::{self, Request};
 use crate::kernel::lane::behavior::{self, BehaviorRef, Claim, Header};
 use crate::kernel::lane::current::Closure;
-use crate::kernel::lane::{LanePtr, LaneRef, lends_urgency};
+use crate::kernel::lane::{LanePtr, LaneRef};
 use crate::kernel::memory::Boxed;
-use crate::kernel::task::{Cause, How};
+use crate::kernel::task::{Cause, How, contain};
 use crate::kernel::wait::{AwaitedTurn, Target, WaitKind, WaitSlot};
 use std::fmt;
 use std::panic::Location;

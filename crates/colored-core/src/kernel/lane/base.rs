@@ -1,16 +1,34 @@
 //! A lane: its fields, the pointers to it, and its port to the scheduler above.
 //!
 //! All other files of the folder stand on this one.
+//!
+//! # The order of behaviors
+//!
+//! Behaviors that want several lanes are queued on them in one order ([`as_one_step`]).
+//!
+//! A behavior ([`behavior`](crate::kernel::lane::behavior)) puts one node on each of its lanes, and waits until all of them are
+//! at the head. If two behaviors could be queued on two common lanes in different orders, each would wait for the other
+//! for ever. So the pushes of one behavior are one step for all others that have a lane in common: the behavior takes
+//! the locks of all its lanes first, in the order of the locks' addresses, and gives them back when the last node is in
+//! its chain. No thread waits for a lane under a lock, and no foreign code runs there.
+//!
+//! This is two-phase locking, of the enqueueing only, as in the queues of Behaviour-Oriented Concurrency (Cheeseman and
+//! others, OOPSLA 2023). Hence one order holds for all lanes. Say that one behavior comes before another if it does so
+//! on some lane. Then it gave that lane's lock back before the other took it, and so before the other had all of its
+//! locks. *The moment at which a behavior has all its locks* grows along every such pair, and a cycle would have to
+//! lead back to an earlier one.
+//!
+//! A node that wants only one lane waits for no other lane, and so is part of no cycle: tasks, posts, calls, and
+//! behaviors over one lane take no lock. A thread that takes idle lanes at once, or gives up, takes none either: it
+//! never waits.
 
-use crate::hooks::slots::{LaneSlot, Listen, SchedulerSlot};
+use crate::hooks::slots::{LaneSlot, Listen, Priority, PriorityWord, SchedulerSlot};
+use crate::kernel::chain::{Chain, Kind, Node, ReaderCount, Tail};
 use crate::kernel::color::{Color, ColorKind};
-use crate::kernel::lane::behavior::claim_locks::ClaimLocks;
 use crate::kernel::lane::count::Count;
-use crate::kernel::lane::priority::{Priority, PriorityWord};
-use crate::kernel::lane::section::parked::{Holds, ParkedSections, SectionKey};
-use crate::kernel::queue::{Chain, Kind, Node, ReaderCount, Tail};
-use crate::kernel::task::{LiveList, TaskPanic};
-use crate::sync::{Arc, AtomicBool, AtomicU16, Ordering, UnsafeCell};
+use crate::kernel::task::{Holds, LiveList, ParkedSections, SectionKey, TaskPanic};
+use crate::sync::{Arc, AtomicBool, AtomicU16, Mutex, Ordering, UnsafeCell};
+use crossbeam_utils::CachePadded;
 use std::any::Any;
 use std::marker::PhantomData;
 use std::ops::Deref;
@@ -30,9 +48,9 @@ pub(crate) struct Lane {
     pub(crate) kind: ColorKind,
     /// The worker on which it last ran, from 1; 0 if it has not run. Holder only.
     pub(crate) home: AtomicU16,
-    /// Whether a thread spins until no reader is inside ([`try_take`](super::try_take)). A hint.
+    /// Whether a thread spins until no reader is inside ([`try_take`](super::callback::try_take)). A hint.
     pub(crate) wished: AtomicBool,
-    /// The queue by class in which it is, or was last ([`priority`](super::priority)).
+    /// The queue by class in which it is, or was last ([`Priority`]).
     pub(crate) class_place: AtomicU16,
     /// How many readers the node at the head waits for ([`readers`](super::readers)).
     pub(crate) readers: ReaderCount,
@@ -389,7 +407,7 @@ impl Common {
     /// Whether any color has been given a priority.
     #[inline]
     pub(crate) fn has_classes(&self) -> bool {
-        // Ordering: a hint: a thread that has yet to see it works as before (`sched/classes.rs`).
+        // Ordering: a hint: a thread that has yet to see it works as before (`ext/priority/classes.rs`).
         self.classes.load(Ordering::Relaxed)
     }
 
@@ -411,3 +429,49 @@ pub(crate) struct Entry {
 
 /// Boxed, so that it keeps its place while others are made.
 pub(crate) type Value = Box<dyn Any + Send>;
+
+/// How many locks a scheduler has. The number is arbitrary: two behaviors without a common lane collide at one in so
+/// many.
+#[cfg(not(colored_loom))]
+const LOCKS: usize = 64;
+#[cfg(colored_loom)]
+const LOCKS: usize = 2;
+
+/// The locks of one scheduler.
+#[derive(Debug)]
+pub(crate) struct ClaimLocks([CachePadded<Mutex<()>>; LOCKS]);
+
+impl Default for ClaimLocks {
+    fn default() -> Self {
+        Self(std::array::from_fn(|_| CachePadded::default()))
+    }
+}
+
+impl ClaimLocks {
+    /// That of the lanes of a color with this number.
+    pub(crate) fn of(&self, lane: u64) -> &Mutex<()> {
+        // The bits in the middle of the product depend on most bits of the color.
+        let mixed = u128::from(lane) * 0x9e37_79b9_7f4a_7c15;
+        &self.0[(mixed >> 61) as usize % LOCKS]
+    }
+}
+
+/// Runs `enqueue`, which puts nodes on several lanes, as one step for all behaviors that share a lane. These are the lanes'
+/// locks.
+pub(crate) fn as_one_step<'l, R, L>(locks: L, enqueue: impl FnOnce() -> R) -> R
+where
+    L: ExactSizeIterator<Item = &'l Mutex<()>> + Clone,
+{
+    if locks.len() < 2 { enqueue() } else { lock_above(ptr::null(), locks, enqueue) }
+}
+
+/// Takes the locks behind `below`, one by one.
+fn lock_above<'l, R, L>(below: *const Mutex<()>, locks: L, enqueue: impl FnOnce() -> R) -> R
+where
+    L: Iterator<Item = &'l Mutex<()>> + Clone,
+{
+    let above = locks.clone().filter(|lock| ptr::from_ref(*lock) > below);
+    let Some(lock) = above.min_by_key(|lock| ptr::from_ref(*lock)) else { return enqueue() };
+    let _guard = lock.lock();
+    lock_above(lock, locks, enqueue)
+}

@@ -7,7 +7,7 @@
 //! gives all lanes back: the claims have had their turns.
 //!
 //! So a behavior waits as nodes of chains, never as a thread, and a node behind a claim waits as behind any other node.
-//! A fixed order, not a timeout, keeps two behaviors from waiting for each other: [`claim_locks`].
+//! A fixed order, not a timeout, keeps two behaviors from waiting for each other: [`as_one_step`].
 //!
 //! # Pending work
 //!
@@ -22,28 +22,15 @@
 //!
 //! No behavior is made if all lanes are idle ([`request`]), nor for one lane that is wanted exclusively: there the
 //! closure is a [`callback`].
-//!
-//! # Lines
-//!
-//! The search for deadlocks asks which behaviors are in the line of a blocked lane.
-//!
-//! A behavior that is queued on a lane lacks that lane, and so has not begun. While that lane is blocked the behavior
-//! does not begin. It keeps the lanes that it has, and these are blocked with it. So a thread that has the right to run
-//! one lane, and does not run it, may walk the lines of all lanes that are blocked by it: no other thread takes a node
-//! out of them.
 
-pub(crate) mod claim_locks;
 pub(crate) mod request;
 
 use self::request::{Mode, Request};
 use crate::hooks::{self, Acts, InlineCall};
-use crate::kernel::color::Color;
-use crate::kernel::lane::base::{AfterTurn, Lane, LanePtr};
-use crate::kernel::lane::callback;
-use crate::kernel::lane::current::{self, Hold};
-use crate::kernel::lane::held::Turn;
-use crate::kernel::lane::readers::{self, Reader, Waiting};
-use crate::kernel::queue::{Kind, Node, Tail};
+use crate::kernel::chain::{Kind, Node};
+use crate::kernel::lane::base::{AfterTurn, Lane, LanePtr, as_one_step};
+use crate::kernel::lane::current::{self, Hold, Reader, Table, TableNode};
+use crate::kernel::lane::{callback, readers};
 use crate::kernel::task::{Named, TaskRef};
 use crate::sync::{AtomicBool, AtomicUsize, Mutex, Ordering};
 use std::ops::Deref;
@@ -126,7 +113,17 @@ impl BehaviorRef {
         self.0
     }
 
-    fn claims(&self) -> &[Claim] {
+    /// Where it was made.
+    pub(crate) fn site(&self) -> &'static Location<'static> {
+        self.site
+    }
+
+    /// The task that made it.
+    pub(crate) fn maker(&self) -> Option<Named> {
+        self.maker
+    }
+
+    pub(crate) fn claims(&self) -> &[Claim] {
         // SAFETY: this reference keeps the behavior alive, and the vtable is its own.
         let claims = unsafe { (self.vtable.claims)(self.0) };
         // SAFETY: a claim changes only through its node, which is shared, and this reference keeps the behavior.
@@ -157,11 +154,11 @@ impl Drop for BehaviorRef {
 #[derive(Debug)]
 #[repr(C)]
 pub struct Claim {
-    waiting: Waiting,
-    behavior: NonNull<Header>,
-    want: Request,
+    head: TableNode,
+    pub(crate) behavior: NonNull<Header>,
+    pub(crate) want: Request,
     /// The behavior has got the lane, and keeps it until it has run.
-    has: AtomicBool,
+    pub(crate) has: AtomicBool,
 }
 
 impl Claim {
@@ -173,9 +170,17 @@ impl Claim {
             Mode::Exclusive => Kind::Claim,
             Mode::Shared => Kind::Read,
         };
-        let waiting = Waiting::new(kind, false, &Reader::Claim(admit));
+        let table = match want.mode {
+            Mode::Exclusive => &Table { run: grant, free, reader: None },
+            Mode::Shared => &Table {
+                run: readers::let_in,
+                free: readers::not_freed,
+                reader: Some(Reader::Claim(admit)),
+            },
+        };
+        let head = TableNode { node: Node::new(kind, 0), table };
         let has = AtomicBool::new(false);
-        Self { waiting, behavior: NonNull::dangling(), want, has }
+        Self { head, behavior: NonNull::dangling(), want, has }
     }
 
     /// The behavior is at its final address. `lends` says whether its maker lends urgency.
@@ -188,12 +193,12 @@ impl Claim {
         let lane = self.want.lane;
         if lends && lane != LanePtr::nowhere() {
             // SAFETY: the caller promises that the lane is alive, since one is wanted.
-            self.waiting.urge(unsafe { lane.get() }.takes_urgency());
+            self.head.node.urgent = unsafe { lane.get() }.takes_urgency();
         }
     }
 
     /// The lane, of a claim that wants one.
-    pub(in crate::kernel::lane) fn lane(&self) -> &Lane {
+    pub(crate) fn lane(&self) -> &Lane {
         // SAFETY: a claim that wants a lane belongs to a behavior, which keeps its lanes.
         unsafe { self.want.lane.get() }
     }
@@ -245,7 +250,7 @@ pub(crate) unsafe fn enqueue(behavior: &BehaviorRef) -> bool {
         let (lane, node) = (claim.lane(), NonNull::from(claim).cast());
         let is_granted = match claim.want.mode {
             Mode::Exclusive => {
-                hooks::pushed(lane, claim.waiting.node());
+                hooks::pushed(lane, &claim.head.node);
                 // SAFETY: the claim is in no chain, and the behavior keeps claim and lane until the claim is out again.
                 unsafe { lane.push_node(node) }
             }
@@ -253,17 +258,17 @@ pub(crate) unsafe fn enqueue(behavior: &BehaviorRef) -> bool {
             Mode::Shared => unsafe { lane.enter_or_push(node) },
         };
         if is_granted {
-            hooks::entered(lane, claim.waiting.node());
+            hooks::entered(lane, &claim.head.node);
             hooks::taken(lane);
             claim.set_owned();
             granted += 1;
         }
     };
     // The lanes are raised before the nodes are there: the turn of each node takes the urgency back.
-    let urgent = claims.iter().filter(|claim| claim.waiting.is_urgent());
+    let urgent = claims.iter().filter(|claim| claim.head.node.urgent);
     urgent.for_each(|claim| claim.lane().raise());
     let acts = Acts::push(claims.iter().map(Claim::lane));
-    claim_locks::as_one_step(claims.iter().map(Claim::claim_lock), || claims.iter().for_each(push));
+    as_one_step(claims.iter().map(Claim::claim_lock), || claims.iter().for_each(push));
     acts.end();
     // SAFETY: the granted lanes were pushed just now, and this thread's own count is among them.
     let complete = unsafe { take(behavior.address(), granted) };
@@ -319,17 +324,16 @@ impl Complete {
 /// The turn of a claim: gives the lane to the behavior. If that was the last pending lane, the behavior runs, and this
 /// thread goes on with the lane.
 #[cold]
-pub(in crate::kernel::lane) fn grant(turn: &Turn<'_>) -> AfterTurn {
-    debug_assert_eq!(turn.head.kind, Kind::Claim);
-    turn.hold.count_refs();
-    hooks::taken(&turn.lane());
+unsafe fn grant(node: NonNull<Node>, hold: &Hold, closing: bool) -> AfterTurn {
+    hold.count_refs();
+    hooks::taken(&hold.lane());
     // SAFETY: the claim is at the head of the chain, and its reference keeps the behavior and the claim.
-    let claim = unsafe { turn.head.node.cast::<Claim>().as_ref() };
+    let claim = unsafe { node.cast::<Claim>().as_ref() };
     let behavior = claim.behavior;
     claim.set_owned();
     // SAFETY: the claim's lane has been pending, and the turn of a claim comes once.
     let Some(complete) = (unsafe { take(behavior, 1) }) else { return AfterTurn::LaneGone };
-    if let Some(waker) = complete.run(Some(turn.hold.ptr()), turn.closing) {
+    if let Some(waker) = complete.run(Some(hold.ptr()), closing) {
         // The lanes that the behavior has given back come first, or their lines would never end.
         current::wake_last(waker);
     }
@@ -341,7 +345,7 @@ pub(in crate::kernel::lane) fn grant(turn: &Turn<'_>) -> AfterTurn {
 /// # Safety
 ///
 /// `node` begins a claim, has had its turn, and is in no chain.
-pub(in crate::kernel::lane) unsafe fn free(node: NonNull<Node>) {
+unsafe fn free(node: NonNull<Node>) {
     // SAFETY: the caller promises that `node` begins a claim, whose reference keeps it alive.
     let behavior = unsafe { node.cast::<Claim>().as_ref() }.behavior;
     // SAFETY: the reference is the claim's, which is out of its chain.
@@ -356,7 +360,7 @@ pub(in crate::kernel::lane) unsafe fn free(node: NonNull<Node>) {
 unsafe fn admit(node: NonNull<Node>) {
     // SAFETY: the caller promises that `node` begins a claim, whose reference keeps it alive.
     let claim = unsafe { node.cast::<Claim>().as_ref() };
-    let (behavior, lane, urgent) = (claim.behavior, claim.want.lane, claim.waiting.is_urgent());
+    let (behavior, lane, urgent) = (claim.behavior, claim.want.lane, claim.head.node.urgent);
     claim.set_owned();
     // SAFETY: the claim's lane has been pending, and a claim is admitted once.
     if let Some(complete) = unsafe { take(behavior, 1) } {
@@ -388,113 +392,4 @@ impl Drop for Posted {
     fn drop(&mut self) {
         self.finish(true);
     }
-}
-
-/// A behavior's request for one lane. It keeps the lane.
-#[derive(Clone, Copy)]
-pub(crate) struct Wanted {
-    pub(crate) lane: LanePtr,
-    pub(crate) color: Color,
-    /// The behavior wants it together with other readers.
-    pub(crate) is_shared: bool,
-    /// The behavior has the lane, until it has run.
-    pub(crate) has: bool,
-}
-
-impl BehaviorRef {
-    /// Where it was made.
-    pub(crate) fn site(&self) -> &'static Location<'static> {
-        self.site
-    }
-
-    /// The task that made it.
-    pub(crate) fn maker(&self) -> Option<Named> {
-        self.maker
-    }
-
-    pub(crate) fn wants(&self) -> impl Iterator<Item = Wanted> {
-        self.claims().iter().map(|claim| Wanted {
-            lane: claim.want.lane,
-            color: claim.lane().color(),
-            is_shared: !claim.want.is_exclusive(),
-            // Ordering: pairs with the Release of the thread that got the lane for the behavior: all that it has seen
-            // of the lane's tasks, and of its line, is visible from here on.
-            has: claim.has.load(Ordering::Acquire),
-        })
-    }
-}
-
-impl LanePtr {
-    /// Shows the behaviors behind the head. One that comes meanwhile may be missing.
-    ///
-    /// # Safety
-    ///
-    /// The lane is held, and stays blocked up to the end of this call (module documentation).
-    pub(crate) unsafe fn line(self, show: impl FnMut(BehaviorRef)) {
-        // SAFETY: the caller promises that the lane is held: so its chain has nodes, which keep it.
-        let chain = &unsafe { self.get() }.chain;
-        let second = chain.next(chain.head());
-        // SAFETY: the node is in the chain, and the caller promises that the lane stays blocked, so no thread takes
-        // nodes out.
-        unsafe { self.line_from(second, show) };
-    }
-
-    /// As [`line`](Self::line), of a lane that a blocked behavior reads. True if something waits there, and so keeps readers
-    /// out; `None` if that cannot be said now, because a producer is half done.
-    ///
-    /// # Safety
-    ///
-    /// That behavior is inside up to the end of this call.
-    pub(crate) unsafe fn line_beside_readers(self, show: impl FnMut(BehaviorRef)) -> Option<bool> {
-        // SAFETY: the caller promises that the behavior is inside, and so keeps the lane, up to the end of this call.
-        let lane = unsafe { self.get() };
-        if let Tail::Idle | Tail::Readers(_) = lane.chain.tail() {
-            return Some(false);
-        }
-        if !lane.readers.has_head() {
-            return None;
-        }
-        let head = lane.chain.head();
-        // SAFETY: the head is in the chain, and no thread takes nodes out while the behavior is inside.
-        let kind = unsafe { head.as_ref() }.kind;
-        // SAFETY: as above.
-        unsafe { self.line_from(Some((head, kind)), show) };
-        Some(true)
-    }
-
-    /// # Safety
-    ///
-    /// The lane is alive. The node is in its chain, and of that kind, and no other thread takes out nodes from there on.
-    unsafe fn line_from(
-        self,
-        mut next: Option<(NonNull<Node>, Kind)>,
-        mut show: impl FnMut(BehaviorRef),
-    ) {
-        // SAFETY: the caller promises that the lane is alive.
-        let chain = &unsafe { self.get() }.chain;
-        while let Some((node, kind)) = next {
-            // SAFETY: the node is in the chain with this kind, and the caller promises that no thread takes it out.
-            if let Some(behavior) = unsafe { behavior_of(node, kind) } {
-                // SAFETY: its claim is in the chain, and has a reference.
-                show(unsafe { BehaviorRef::retain(behavior) });
-            }
-            next = chain.next(node);
-        }
-    }
-}
-
-/// The behavior to which this node belongs, if it belongs to one.
-///
-/// # Safety
-///
-/// `node` is of that kind, and in a chain.
-unsafe fn behavior_of(node: NonNull<Node>, kind: Kind) -> Option<NonNull<Header>> {
-    let is_claim = match kind {
-        Kind::Claim => true,
-        // SAFETY: the node is of `Kind::Read`, and alive, since the caller promises that it is in a chain.
-        Kind::Read => unsafe { readers::is_claim(node) },
-        _ => false,
-    };
-    // SAFETY: it begins a claim, which its behavior keeps while it is in a chain.
-    is_claim.then(|| unsafe { node.cast::<Claim>().as_ref() }.behavior)
 }

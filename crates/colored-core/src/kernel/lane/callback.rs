@@ -1,29 +1,22 @@
-//! Closures under a color: queued like tasks, or run at once when the lane is idle.
+//! Closures under a color: queued like tasks, or run at once when the lane is idle. An idle lane is taken by its own node
+//! ([`try_take`]), for an inline call, and as a lane of a set.
 
 use crate::hooks::{Act, InlineCall};
-use crate::kernel::contain::contain;
-use crate::kernel::lane::base::LanePtr;
-use crate::kernel::lane::current::{self, Hold};
+use crate::kernel::chain::{Kind, Node, Tail};
+use crate::kernel::lane::base::{AfterTurn, Lane, LanePtr};
+use crate::kernel::lane::current::{self, Hold, Table, TableNode};
 use crate::kernel::lane::refs::LaneRef;
-use crate::kernel::lane::try_take::{try_take, try_take_soon};
 use crate::kernel::memory;
-use crate::kernel::queue::{Kind, Node};
-use crate::sync::UnsafeCell;
+use crate::kernel::task::contain;
+use crate::sync::{Ordering, UnsafeCell, spin_loop};
 use std::alloc::Layout;
 use std::iter;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::ptr::NonNull;
-
-#[repr(C)]
-struct Header {
-    node: Node,
-    run: unsafe fn(NonNull<Node>, bool),
-    free: unsafe fn(NonNull<Node>),
-}
+use std::ptr::{self, NonNull};
 
 #[repr(C)]
 struct Callback<F> {
-    header: Header,
+    head: TableNode,
     closure: UnsafeCell<Option<F>>,
 }
 
@@ -69,15 +62,17 @@ pub(crate) unsafe fn post_uncounted<F: FnOnce() + Send + 'static>(lane: &LaneRef
 #[inline]
 fn push<F: FnOnce() + Send + 'static>(lane: LanePtr, node: Node, f: F) {
     let layout = Layout::new::<Callback<F>>();
-    let (place, free): (_, unsafe fn(NonNull<Node>)) = match memory::allocate_short_lived(layout) {
-        Some(place) => (place, free_short_lived),
-        None => (memory::allocate(layout), free_block::<F>),
+    let (place, table): (_, &'static Table) = match memory::allocate_short_lived(layout) {
+        Some(place) => {
+            (place, const { &Table { run: run::<F>, free: free_short_lived, reader: None } })
+        }
+        None => (
+            memory::allocate(layout),
+            const { &Table { run: run::<F>, free: free_block::<F>, reader: None } },
+        ),
     };
     let place = place.cast::<Callback<F>>();
-    let callback = Callback {
-        header: Header { node, run: run_closure::<F>, free },
-        closure: UnsafeCell::new(Some(f)),
-    };
+    let callback = Callback { head: TableNode { node, table }, closure: UnsafeCell::new(Some(f)) };
     // SAFETY: the place is new, and of the callback's layout.
     unsafe { place.write(callback) };
     let node = place.cast::<Node>();
@@ -86,7 +81,8 @@ fn push<F: FnOnce() + Send + 'static>(lane: LanePtr, node: Node, f: F) {
     unsafe { lane.push(node) };
 }
 
-unsafe fn run_closure<F: FnOnce()>(node: NonNull<Node>, cancel: bool) {
+/// Runs the closure, or drops it if `cancel`.
+unsafe fn run<F: FnOnce()>(node: NonNull<Node>, _: &Hold, cancel: bool) -> AfterTurn {
     // SAFETY: `push` put this function into the header of a `Callback<F>`, which `node` begins and the lane still
     // keeps.
     let callback = unsafe { node.cast::<Callback<F>>().as_ref() };
@@ -98,6 +94,7 @@ unsafe fn run_closure<F: FnOnce()>(node: NonNull<Node>, cancel: bool) {
         // The panic hook has reported a panic; no caller waits for the result.
         contain(|| if cancel { drop(closure) } else { closure() });
     }
+    AfterTurn::Unlink
 }
 
 unsafe fn free_block<F>(node: NonNull<Node>) {
@@ -109,28 +106,6 @@ unsafe fn free_block<F>(node: NonNull<Node>) {
 unsafe fn free_short_lived(node: NonNull<Node>) {
     // SAFETY: `push` took the block from `allocate_short_lived`, and the caller's node is out of its chain.
     unsafe { memory::release_short_lived(node.cast()) };
-}
-
-/// Runs the closure, or drops it if `cancel`.
-///
-/// # Safety
-///
-/// `node` begins a callback, and the caller holds its lane.
-pub(crate) unsafe fn run(node: NonNull<Node>, cancel: bool) {
-    // SAFETY: the caller promises that `node` begins a callback, in a lane that this thread holds.
-    let run = unsafe { node.cast::<Header>().as_ref() }.run;
-    // SAFETY: the function is the node's own, and the caller promises that it holds the lane.
-    unsafe { run(node, cancel) };
-}
-
-/// # Safety
-///
-/// `node` begins a callback, has had its turn, and is in no chain.
-pub(crate) unsafe fn free(node: NonNull<Node>) {
-    // SAFETY: the caller promises that `node` begins a callback, and that it is in no chain.
-    let free = unsafe { node.cast::<Header>().as_ref() }.free;
-    // SAFETY: the node's own function; the node has had its turn, and is not used again.
-    unsafe { free(node) };
 }
 
 /// Runs `f` under the lane's color, now and on this thread, if the lane is idle; gives it back if it is not. Nodes that
@@ -203,5 +178,82 @@ impl LaneRef {
     pub(crate) fn is_free_here(&self) -> bool {
         let is_last = || self.chain.has_head_only();
         self.is_current() && (is_last() || current::is_in_a_section())
+    }
+}
+
+/// How often a thread looks again at a lane that an inline call or readers have, some 5 µs in all: about the cost of
+/// queueing, including the others that come meanwhile. Of 16, 32, 64 and 128 the last was the best for reads of a
+/// microsecond with a write among 20, and none was better for transfers between two accounts.
+#[cfg(not(colored_loom))]
+const LOOKS: u32 = 128;
+#[cfg(colored_loom)]
+const LOOKS: u32 = 1;
+
+/// How often a reader looks whether such a thread has gone, and then how often at the lane itself. Less often than
+/// `LOOKS`: if two threads each have the lane that the other wants, one gives way before both queue.
+#[cfg(not(colored_loom))]
+pub(crate) const READERS_LOOKS: u32 = LOOKS / 2;
+#[cfg(colored_loom)]
+pub(crate) const READERS_LOOKS: u32 = 1;
+
+/// True if the lane was idle: then it is the caller's, with its own node at the head.
+#[inline]
+pub(crate) fn try_take(lane: &Lane) -> bool {
+    // SAFETY: the node lives in the lane, and is reset whenever it leaves the chain.
+    unsafe { lane.chain.try_take(NonNull::from(&lane.inline)) }
+}
+
+/// As [`try_take`], again and again for a moment, while only an inline call, another set's closure, or readers have
+/// the lane: these are soon over as a rule. A thread that queues instead forces all to queue that come
+/// before the lane has been run empty. If it wants other lanes too, it keeps these lanes until a worker comes to this
+/// one.
+///
+/// No thread spins at a lane that others are queued on, so few of the threads that contend for it spin.
+#[cold]
+pub(crate) fn try_take_soon(lane: &Lane) -> bool {
+    let mut wish = None;
+    for _ in 0..LOOKS {
+        match lane.chain.tail() {
+            Tail::Idle if try_take(lane) => return true,
+            Tail::Idle => {}
+            Tail::Readers(_) => {
+                wish.get_or_insert_with(|| Wish::make(lane));
+            }
+            Tail::Node(last) if ptr::eq(last, &raw const lane.inline) => {}
+            Tail::Node(_) => return false,
+        }
+        spin_loop();
+    }
+    false
+}
+
+/// Lets a thread that looks at the lane [again and again](try_take_soon) go first, if that is soon.
+#[inline]
+pub(crate) fn give_way(lane: &Lane) {
+    for _ in 0..READERS_LOOKS {
+        // Ordering: a hint.
+        if !lane.wished.load(Ordering::Relaxed) {
+            return;
+        }
+        spin_loop();
+    }
+}
+
+/// Asks readers to stay out for a moment, until it is dropped: where a reader always comes before the last one goes, no
+/// writer would ever find the lane idle. If another wish ends, this one ends too.
+struct Wish<'a>(&'a Lane);
+
+impl<'a> Wish<'a> {
+    fn make(lane: &'a Lane) -> Self {
+        // Ordering: a hint.
+        lane.wished.store(true, Ordering::Relaxed);
+        Self(lane)
+    }
+}
+
+impl Drop for Wish<'_> {
+    fn drop(&mut self) {
+        // Ordering: a hint.
+        self.0.wished.store(false, Ordering::Relaxed);
     }
 }

@@ -1,6 +1,6 @@
 //! Readers: any number of them run at once under a lane, and no writer runs meanwhile.
 //!
-//! The lane's chain counts the readers that are inside (`queue/chain/readers.rs`):
+//! The lane's chain counts the readers that are inside (`chain/readers.rs`):
 //!
 //! | tail of the chain | `readers` | |
 //! |---|---|---|
@@ -23,33 +23,44 @@
 //! Work that comes while readers are inside is queued, and no reader enters from then on. So a reader comes after all work
 //! that was scheduled before it (G2), endless readers starve no writer, and endless writers no reader.
 //!
-//! A writer that has not queued yet may [look](super::try_take) at the lane for a moment. Readers that come meanwhile let
-//! it go first: a hint, and only for a moment.
+//! A writer that has not queued yet may [look](super::callback::try_take) at the lane for a moment. Readers that come
+//! meanwhile let it go first: a hint, and only for a moment.
 //!
 //! # Readers that had to wait
 //!
-//! A reader that finds the lane held by a writer, or finds that something waits, becomes a node of the chain like
-//! any other. When the turn of a node of [`Kind::Read`] comes, the holder takes it out together with the nodes of this kind right
-//! behind it, as far as they are linked. It counts them in by one exchange, and sends each on: a claim belongs to its
-//! behavior, and the other readers run in a [batch]. If nothing is behind them, readers that come later enter at once.
+//! A reader that finds the lane held by a writer, or finds that something waits, becomes a node of the chain like any other.
+//! When the turn of a node of [`Kind::Read`] comes, the holder takes it out together with the nodes of this kind right behind
+//! it, as far as they are linked. It counts them in by one exchange, and sends each on: a claim belongs to its behavior, and
+//! the other readers run in a batch. If nothing is behind them, readers that come later enter at once.
 //!
 //! A closure that was abandoned in line is dropped before the exchange, while this thread still holds the lane. Its reader
 //! leaves right after the exchange: nothing is scheduled for it, so the lane does not wait for another worker.
+//!
+//! # Batches
+//!
+//! A lane for each reader would cost more than many a read: it is made, queued, found, run and retired. So the readers
+//! run as a batch: as many lanes as there are workers, each under a fresh color, take readers from the batch, one after
+//! the other, in the order in which the readers came. An urgent reader runs alone, before the batch.
+//!
+//! A lane leaves the batch after [`TURNS`] readers, or after [`LONG_NANOS`]; if there are more readers, another
+//! fresh lane goes on, so that other work comes in between. A lane also leaves the batch after a reader that has
+//! left a value under the lane's color, or has asked for that color: no other reader finds the same color.
+//!
+//! In a shutdown, the first lane drops all readers that no lane has taken: a reader that runs may wait for one of them.
 
-mod batch;
-
-use self::batch::{AdmittedRead, Read};
 use crate::hooks::{self, Act};
-use crate::kernel::contain::contain;
-use crate::kernel::lane::base::{AfterTurn, Lane, LanePtr, ReadyLane};
-use crate::kernel::lane::held::Turn;
+use crate::kernel::chain::{Admission, Chain, Kind, Node, Pushed};
+use crate::kernel::lane::base::{AfterTurn, Held, Lane, LanePtr, ReadyLane};
+use crate::kernel::lane::callback::{self, READERS_LOOKS, give_way};
+use crate::kernel::lane::current::{self, Hold, Reader, Table, TableNode, table};
 use crate::kernel::lane::refs::LaneRef;
-use crate::kernel::lane::try_take::{READERS_LOOKS, give_way};
 use crate::kernel::memory::Boxed;
-use crate::kernel::queue::{Admission, Chain, Kind, Node, Pushed};
-use crate::sync::spin_loop;
+use crate::kernel::task::contain;
+use crate::sync::{Arc, Mutex, spin_loop};
+use std::mem;
 use std::ptr::NonNull;
 use std::task::Waker;
+use std::vec::IntoIter;
 
 /// Runs `f` beside other readers, on this thread. Gives it back if a writer holds the lane, or if something waits.
 ///
@@ -92,7 +103,7 @@ impl Lane {
     ///
     /// # Safety
     ///
-    /// As for [`Chain::push`](crate::kernel::queue::Chain::push).
+    /// As for [`Chain::push`](crate::kernel::chain::Chain::push).
     #[inline(always)]
     pub(in crate::kernel::lane) unsafe fn push_node(&self, node: NonNull<Node>) -> bool {
         // SAFETY: the caller promises the same.
@@ -109,7 +120,7 @@ impl Lane {
     ///
     /// # Safety
     ///
-    /// As for [`Chain::try_take`](crate::kernel::queue::Chain::try_take), and something else keeps the lane alive during this
+    /// As for [`Chain::try_take`](crate::kernel::chain::Chain::try_take), and something else keeps the lane alive during this
     /// call.
     pub(in crate::kernel::lane) unsafe fn enter_or_push(&self, node: NonNull<Node>) -> bool {
         // SAFETY: the node is in no chain yet, so this thread may read it.
@@ -163,25 +174,6 @@ impl Drop for Inside {
 /// How many readers are admitted together at most: some 100 µs of work for the holder.
 const MOST: usize = 1024;
 
-/// The head of every node that waits to read: a queued read or a claim.
-#[derive(Debug)]
-#[repr(C)]
-pub(in crate::kernel::lane) struct Waiting {
-    node: Node,
-    reader: &'static Reader,
-}
-
-/// What is done with the node of a reader.
-#[derive(Debug)]
-pub(in crate::kernel::lane) enum Reader {
-    /// A claim, whose behavior leaves when it has run. The function takes the node of an admitted claim.
-    Claim(unsafe fn(NonNull<Node>)),
-    /// A queued read. `begin` takes the closure out of the reach of its future, or drops it there: if it was abandoned, or
-    /// if the second argument says that the runtime shuts down. The caller holds the lane. It may be called again.
-    /// Returns whether there is something to read. `read` takes the node of an admitted read.
-    Queued { begin: unsafe fn(NonNull<Node>, bool) -> bool, read: Read },
-}
-
 /// A node whose reader has begun.
 struct Begun {
     node: NonNull<Node>,
@@ -189,31 +181,12 @@ struct Begun {
     is_abandoned: bool,
 }
 
-impl Waiting {
-    pub(in crate::kernel::lane) fn new(kind: Kind, urgent: bool, reader: &'static Reader) -> Self {
-        Self { node: Node::new(kind, 0).urged(urgent), reader }
-    }
-
-    pub(in crate::kernel::lane) fn node(&self) -> &Node {
-        &self.node
-    }
-
-    pub(in crate::kernel::lane) fn is_urgent(&self) -> bool {
-        self.node.urgent
-    }
-
-    /// The node is not in a chain yet.
-    pub(in crate::kernel::lane) fn urge(&mut self, urgent: bool) {
-        self.node.urgent = urgent;
-    }
-}
-
 /// # Safety
 ///
 /// `node` is of [`Kind::Read`], and alive.
 unsafe fn reader(node: NonNull<Node>) -> &'static Reader {
-    // SAFETY: the caller promises that it is of `Kind::Read`, which begins a `Waiting`, and alive.
-    unsafe { node.cast::<Waiting>().as_ref() }.reader
+    // SAFETY: the caller promises that it is of `Kind::Read`, which begins a `TableNode`, and alive.
+    unsafe { table(node) }.reader.as_ref().expect("it reads")
 }
 
 /// Whether it is a behavior's claim that waits to read.
@@ -221,24 +194,27 @@ unsafe fn reader(node: NonNull<Node>) -> &'static Reader {
 /// # Safety
 ///
 /// `node` is of [`Kind::Read`], and alive.
-pub(in crate::kernel::lane) unsafe fn is_claim(node: NonNull<Node>) -> bool {
+pub(crate) unsafe fn is_claim(node: NonNull<Node>) -> bool {
     // SAFETY: the caller promises the same.
     matches!(unsafe { reader(node) }, Reader::Claim(_))
 }
 
 /// The turn of a reader: admits it, and the readers right behind it.
 #[cold]
-pub(in crate::kernel::lane) fn let_in(turn: &Turn<'_>) -> AfterTurn {
-    debug_assert_eq!(turn.head.kind, Kind::Read);
-    let (lane, hold) = (turn.lane(), turn.hold);
+pub(in crate::kernel::lane) unsafe fn let_in(
+    node: NonNull<Node>,
+    hold: &Hold,
+    closing: bool,
+) -> AfterTurn {
+    let lane = hold.lane();
     hooks::taken(&lane);
-    let mut begun = vec![Begun { node: turn.head.node, is_abandoned: false }];
+    let mut begun = vec![Begun { node, is_abandoned: false }];
     loop {
         // SAFETY: this thread holds the lane, and the nodes are its first ones, of `Kind::Read`.
-        let behind = unsafe { begin_run(&lane.chain, &mut begun, turn.closing) };
+        let behind = unsafe { begin_run(&lane.chain, &mut begun, closing) };
         if behind.is_none() {
             // The last reader may leave the lane idle.
-            lane.ensure_found(turn.closing);
+            lane.ensure_found(closing);
         }
         hold.count_refs();
         let last = begun[begun.len() - 1].node;
@@ -309,7 +285,7 @@ unsafe fn send_on(lane: &LaneRef, begun: Vec<Begun>) {
             }
         }
     }
-    batch::read_elsewhere(reads, lane);
+    read_elsewhere(reads, lane);
 }
 
 /// A reader that runs when its turn comes. It keeps the lane alive.
@@ -326,7 +302,7 @@ pub(crate) trait QueuedRead: Send + 'static {
 
 #[repr(C)]
 struct ReadNode<V> {
-    waiting: Waiting,
+    head: TableNode,
     lane: LanePtr,
     queued: V,
 }
@@ -335,9 +311,15 @@ struct ReadNode<V> {
 /// once, on this thread.
 pub(crate) fn post<V: QueuedRead>(lane: &LaneRef, queued: V) {
     let urgent = lane.is_lent_urgency();
-    let reader = &Reader::Queued { begin: begin::<V>, read: read::<V> };
-    let waiting = Waiting::new(Kind::Read, urgent, reader);
-    let node = ReadNode { waiting, lane: lane.ptr(), queued };
+    let table = const {
+        &Table {
+            run: let_in,
+            free: not_freed,
+            reader: Some(Reader::Queued { begin: begin::<V>, read: read::<V> }),
+        }
+    };
+    let head = TableNode { node: Node::new(Kind::Read, 0).urged(urgent), table };
+    let node = ReadNode { head, lane: lane.ptr(), queued };
     let node = Boxed::new(node).into_raw().cast();
     let act = Act::push(lane);
     if urgent {
@@ -378,5 +360,145 @@ impl<V: QueuedRead> Drop for InsideGuard<V> {
         // SAFETY: the reader was counted in, and this is its one leave. The queued read, which is dropped after this, keeps
         // the lane.
         unsafe { leave(self.1) };
+    }
+}
+
+impl Lane {
+    /// The wait of a node is over without a turn: its reader is inside.
+    fn end_wait_of_reader(&self, node: &Node) {
+        hooks::entered(self, node);
+        if node.urgent {
+            self.priority.lower();
+        }
+    }
+}
+
+/// Readers are admitted, and never freed by their lane.
+pub(in crate::kernel::lane) unsafe fn not_freed(_: NonNull<Node>) {
+    unreachable!("readers are admitted");
+}
+
+/// How many readers one lane takes: as many as a worker polls between two looks at the clock.
+#[cfg(not(colored_loom))]
+const TURNS: usize = 8;
+#[cfg(colored_loom)]
+const TURNS: usize = 1;
+
+/// Nanoseconds after which a lane takes no more readers. From then on a worker, too, looks at the clock after each
+/// poll.
+const LONG_NANOS: u64 = 16_000;
+
+/// Takes a reader, which reads, or is dropped if the second argument is true, and then leaves. Returns the waker to
+/// wake.
+type Read = unsafe fn(NonNull<Node>, bool) -> Option<Waker>;
+
+/// A reader that is counted in, and has not begun. It leaves when this is dropped.
+struct AdmittedRead {
+    node: NonNull<Node>,
+    read: Read,
+}
+
+// SAFETY: a queued read is `Send`, and an `AdmittedRead` owns its queued read.
+unsafe impl Send for AdmittedRead {}
+
+impl AdmittedRead {
+    /// # Safety
+    ///
+    /// `read` takes nodes such as `node`, which is in no chain and has been counted in. The caller gives it.
+    unsafe fn new(node: NonNull<Node>, read: Read) -> Self {
+        Self { node, read }
+    }
+
+    fn is_urgent(&self) -> bool {
+        // SAFETY: `new` was given the node, which is in no chain.
+        unsafe { self.node.as_ref() }.urgent
+    }
+
+    /// Reads, and leaves. The task that waits for it is woken behind the tasks that are in the line.
+    fn read(self) {
+        let Self { node, read } = self;
+        mem::forget(self);
+        // SAFETY: `new` was given a node that `read` takes, and this is its only use, since the `Drop` is forgotten.
+        if let Some(waker) = unsafe { read(node, false) } {
+            current::wake_last(waker);
+        }
+    }
+
+    /// Sends the reader to a fresh lane of the same scheduler.
+    fn read_elsewhere(self, lane: &Lane) {
+        callback::post_urged(&lane.spare(), self.is_urgent(), move || self.read());
+    }
+}
+
+impl Drop for AdmittedRead {
+    fn drop(&mut self) {
+        // SAFETY: `new` was given a node that `read` takes, and this is its only use, since a reader that reads is
+        // forgotten.
+        let _nobody = unsafe { (self.read)(self.node, true) };
+    }
+}
+
+/// Sends the readers to as many fresh lanes of the same scheduler as may run at once.
+fn read_elsewhere(mut readers: Vec<AdmittedRead>, lane: &Lane) {
+    if readers.len() < 2 {
+        if let Some(only) = readers.pop() {
+            only.read_elsewhere(lane);
+        }
+        return;
+    }
+    let lanes = readers.len().min(lane.port.common().lanes_at_once);
+    let batch = Arc::new(Mutex::new(readers.into_iter()));
+    for _ in 0..lanes {
+        BatchTurn(Some(Arc::clone(&batch))).read_elsewhere(lane);
+    }
+}
+
+/// Readers that are counted in, and wait for a lane to run on.
+type Batch = Mutex<IntoIter<AdmittedRead>>;
+
+fn drop_all(batch: &Batch) {
+    let rest = mem::take(&mut *batch.lock());
+    drop(rest);
+}
+
+/// The turn of a lane. If it is dropped unused, in a shutdown, no reader runs any more.
+struct BatchTurn(Option<Arc<Batch>>);
+
+impl BatchTurn {
+    fn read_elsewhere(self, lane: &Lane) {
+        let spare = lane.spare();
+        let here = spare.clone();
+        callback::post(&spare, move || self.read(&here));
+    }
+
+    /// Runs under `here`, in a callback.
+    fn read(mut self, here: &LaneRef) {
+        let Some(batch) = self.0.take() else { return };
+        let start = here.port.now();
+        for _ in 0..TURNS {
+            if here.is_closing() {
+                return drop_all(&batch);
+            }
+            let next = batch.lock().next();
+            let Some(admitted) = next else { return };
+            admitted.read();
+            // This runs in a callback under `here`.
+            let has_locals = Held::with_current(|lane| lane.is_some_and(Held::has_locals));
+            let is_known = has_locals || here.is_published() || !here.chain.has_head_only();
+            if is_known || here.port.now() > start + LONG_NANOS {
+                break;
+            }
+        }
+        if batch.lock().len() > 0 {
+            Self(Some(batch)).read_elsewhere(here);
+        }
+    }
+}
+
+impl Drop for BatchTurn {
+    fn drop(&mut self) {
+        if let Some(batch) = self.0.take() {
+            drop_all(&batch);
+        }
     }
 }

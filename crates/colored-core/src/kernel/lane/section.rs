@@ -17,12 +17,9 @@
 //! nothing is scheduled behind it, and goes behind that work first otherwise ([`take`]). It leaves the head for that, and
 //! so the next section begins in any case. A section beside, or inside, an open one takes nothing.
 
-pub(crate) mod parked;
-
-use self::parked::{Closing, Holds};
 use crate::kernel::lane::base::{Held, Inner, LanePtr};
 use crate::kernel::lane::current::{self, Hold};
-use crate::kernel::task::{Kept, TaskRef, TaskTurn, WaitRecord};
+use crate::kernel::task::{Closing, Holds, Kept, TaskRef, TaskTurn, WaitRecord};
 use crate::sync::thread_slot;
 use std::cell::Cell;
 use std::panic::Location;

@@ -2,9 +2,8 @@
 //!
 //! # A turn
 //!
-//! What a node does in its turn depends on its kind, and so does what remains when it is out of the chain. The code for tasks
-//! is here; that of other kinds is in `callback.rs`, `behavior.rs` for claims, and `readers.rs`. A new kind needs an arm in
-//! [`run_head`] and one in [`finish_head`].
+//! The code of a task's turn is here, and so is what remains when the task is out of the chain. Any other node points to a
+//! [`Table`](current::Table) of its own functions: callbacks, claims of behaviors, readers. A new kind of node is a new table.
 //!
 //! # The end of a turn, and of a hold
 //!
@@ -16,12 +15,10 @@
 //! ([`Held::set_stalled`]), goes back to its worker, and begins with that the next time.
 
 use crate::hooks::{self, Act, SliceListener};
+use crate::kernel::chain::{Kind, Rotated, Unlinked};
 use crate::kernel::lane::base::{AfterTurn, Held, LanePtr, ReadyLane};
-use crate::kernel::lane::current::{self, Hold};
-use crate::kernel::lane::held::{Head, Turn};
+use crate::kernel::lane::current::{self, Head, Hold};
 use crate::kernel::lane::refs::LaneRef;
-use crate::kernel::lane::{behavior, callback, readers};
-use crate::kernel::queue::{Kind, Rotated, Unlinked};
 use crate::kernel::task::{EndedTurn, Kept, Named, TaskRef, TaskTurn, Wants};
 use std::ptr::NonNull;
 
@@ -109,25 +106,16 @@ pub(crate) enum Slice {
 /// The turn of the node at the head.
 #[inline(always)]
 fn run_head(hold: &Hold, head: Head, closing: bool) -> AfterTurn {
-    // The most frequent kind comes before the table of all.
+    // Tasks, the most frequent kind, need no call through a table: a task has one of its own for its future.
     // SAFETY: the node is at the head of the lane, and has not had its turn. This thread may run it.
     if let Some(task) = unsafe { head.task_turn(hold) } {
         return run_task(hold.lane(), task, closing);
     }
-    // Only the turns that are functions of their own have it in memory.
-    let turn = || Turn { hold, head, closing };
-    match head.kind {
-        Kind::Callback | Kind::Uncounted => {
-            // SAFETY: a node of these kinds begins a callback, and this thread holds its lane.
-            unsafe { callback::run(head.node, closing) };
-            AfterTurn::Unlink
-        }
-        Kind::Claim => behavior::grant(&turn()),
-        Kind::Read => readers::let_in(&turn()),
-        Kind::Task | Kind::Inline => {
-            unreachable!("a task is above, and an inline call is over before its lane is queued")
-        }
-    }
+    debug_assert!(head.kind != Kind::Inline, "an inline call is over before its lane is queued");
+    // SAFETY: the node is at the head, and neither a task nor the lane's own.
+    let table = unsafe { current::table(head.node) };
+    // SAFETY: the function is the node's own, and this thread holds the lane, whose head has not had its turn.
+    unsafe { (table.run)(head.node, hold, closing) }
 }
 
 /// Does what remains after the turn of `head`, and gives its reference to the lane back.
@@ -142,18 +130,14 @@ unsafe fn finish_head(head: Head, hold: &Hold) {
         // SAFETY: the caller promises that the task has had its turn and is in no chain.
         return finish_task(unsafe { EndedTurn::new(task) }, hold);
     }
-    match head.kind {
-        Kind::Callback => {
-            hold.owe(-1);
-            // SAFETY: the caller promises that the callback has run and is in no chain.
-            unsafe { callback::free(node) };
-        }
-        // SAFETY: the caller promises that the callback has run and is in no chain.
-        Kind::Uncounted => unsafe { callback::free(node) },
-        // SAFETY: the caller promises that the claim has had its turn and is in no chain.
-        Kind::Claim => unsafe { behavior::free(node) },
-        Kind::Inline => hold.owe(-1),
-        Kind::Task | Kind::Read => unreachable!("a task is above, and readers are admitted"),
+    if matches!(head.kind, Kind::Callback | Kind::Inline) {
+        hold.owe(-1);
+    }
+    if head.kind != Kind::Inline {
+        // SAFETY: the caller promises that the node is alive; it is no task, and not the lane's own.
+        let table = unsafe { current::table(node) };
+        // SAFETY: the function is the node's own, which has had its turn, and is in no chain.
+        unsafe { (table.free)(node) };
     }
 }
 

@@ -9,14 +9,12 @@ mod tests;
 
 use super::Scheduler;
 use super::local::{self, Local};
+use crate::hooks::slots::Priority;
 use crate::hooks::workers as hooks;
 use crate::kernel::color::Color;
-use crate::kernel::contain::contain;
 use crate::kernel::lane::refs::Last;
-use crate::kernel::lane::{
-    Common, Dispatch, GivenBack, Held, Lane, LanePtr, Owner, Priority, ReadyLane,
-};
-use crate::kernel::task::TaskPanic;
+use crate::kernel::lane::{Common, Dispatch, GivenBack, Held, Lane, LanePtr, Owner, ReadyLane};
+use crate::kernel::task::{TaskPanic, contain};
 
 impl Dispatch for Scheduler {
     #[inline]
@@ -95,6 +93,24 @@ impl Dispatch for Scheduler {
 }
 
 impl Scheduler {
+    /// To be called after a lane was left for one worker, from which others may steal: wakes that worker, or
+    /// another.
+    pub(crate) fn call_or_notify(&self, worker: usize) {
+        if !self.call(worker) && self.steals {
+            self.notify();
+        }
+    }
+
+    /// Makes one worker look again, for a lane that only it may have been given. False if it was not parked: then it
+    /// looks before it parks.
+    pub(crate) fn call(&self, worker: usize) -> bool {
+        let called = self.idle.call(worker);
+        if called {
+            self.park.unpark(worker);
+        }
+        called
+    }
+
     /// Counts a task that this thread is about to spawn.
     #[inline]
     pub(super) fn count_spawn(&self) {

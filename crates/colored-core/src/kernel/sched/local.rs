@@ -1,12 +1,14 @@
-//! The part of a worker that code finds through its thread: its deque, its `next` slot, its spare lanes.
+//! What a thread has while it runs lanes. A worker has the part that code finds through its thread: its deque, its `next`
+//! slot, its spare lanes. Workers and guests have a runner of slices.
 
-use super::handle::SchedulerHandle;
-use super::remote::{MAY_BE_DROPPED_ANYWHERE, Remote, pin_of};
-use super::scheduler::{Scheduler, Since};
-use crate::kernel::lane::{Lane, ReadyLane, current};
+use crate::hooks::looks;
+use crate::kernel::lane::{Lane, ReadyLane, Runner, current};
 use crate::kernel::memory::{Cache, FreeList};
-use crate::kernel::queue::Deque;
-use crate::sync::{Arc, ThreadId, this_thread, thread_slot};
+use crate::kernel::sched::handle::SchedulerHandle;
+use crate::kernel::sched::remote::{MAY_BE_DROPPED_ANYWHERE, Remote, pin_of};
+use crate::kernel::sched::scheduler::{CoarseClock, Scheduler, Since};
+use crate::kernel::task::Named;
+use crate::sync::{Arc, Deque, ThreadId, this_thread, thread_slot};
 use crossbeam_utils::CachePadded;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -189,9 +191,7 @@ impl Local {
     #[inline]
     pub(crate) fn enqueue(&self, lane: ReadyLane, pin: u32) {
         if pin != 0 {
-            // After a slice the worker looks at its inbox before it sleeps.
-            let is_own = pin & !MAY_BE_DROPPED_ANYWHERE == self.pin() && self.runs.get();
-            return if is_own { self.remote().put(lane) } else { self.scheduler().send(pin, lane) };
+            return self.enqueue_pinned(lane, pin);
         }
         let Some(lane) = self.route(lane, Since::Scheduled) else { return };
         if current::is_waking_last() {
@@ -206,6 +206,13 @@ impl Local {
             Toward::Home => return self.collect(lane),
         }
         self.offer();
+    }
+
+    #[inline(never)]
+    fn enqueue_pinned(&self, lane: ReadyLane, pin: u32) {
+        // After a slice the worker looks at its inbox before it sleeps.
+        let is_own = pin & !MAY_BE_DROPPED_ANYWHERE == self.pin() && self.runs.get();
+        if is_own { self.remote().put(lane) } else { self.scheduler().send(pin, lane) }
     }
 
     /// Puts a lane behind all others.
@@ -295,7 +302,7 @@ impl Local {
     }
 }
 
-/// A batch of many events: the lanes that it makes runnable go to the workers that ran them last ([`home_queue`](super::home_queue)).
+/// A batch of many events: the lanes that it makes runnable go to the workers that ran them last ([`HomeQueue`](super::remote::HomeQueue)).
 impl Local {
     /// Whether the lanes of a batch with this number of events go home. A policy may have named another worker than the home.
     fn goes_home(&self, events: usize) -> bool {
@@ -304,6 +311,7 @@ impl Local {
     }
 
     /// Takes a lane that was made runnable during a batch that goes home.
+    #[inline(never)]
     fn collect(&self, lane: ReadyLane) {
         match lane.lane().home() {
             Some(home) if home != self.index() => {
@@ -314,6 +322,7 @@ impl Local {
     }
 
     /// Takes a lane that is to run behind all lanes that are runnable here.
+    #[inline(never)]
     fn put_behind(&self, lane: ReadyLane) {
         let left = self.remote().home_queue.put_one(lane);
         self.offer_beside(left);
@@ -332,5 +341,81 @@ impl Local {
         if waits {
             scheduler.notify();
         }
+    }
+}
+
+/// One slice on a worker.
+pub(crate) struct SliceRunner<'a> {
+    pub(crate) scheduler: &'a Scheduler,
+    pub(crate) remote: &'a Remote,
+    pub(crate) pin: u32,
+    pub(crate) max_nanos: u64,
+    pub(crate) polls: u32,
+    /// What the other turns may weigh.
+    pub(crate) left: i64,
+    pub(crate) start: u64,
+    pub(crate) clock: &'a mut CoarseClock,
+}
+
+impl Runner for SliceRunner<'_> {
+    #[inline]
+    fn may_run(&self, pin: u32) -> bool {
+        pin == 0 || pin & !MAY_BE_DROPPED_ANYWHERE == self.pin
+    }
+
+    #[inline]
+    fn is_closing(&self) -> bool {
+        self.scheduler.is_closing()
+    }
+
+    #[inline]
+    fn begin_turn(&self, task: Option<Named>) {
+        self.remote.running.begin_turn(task);
+    }
+
+    #[inline]
+    fn count_turn(&mut self, weight: i64) -> bool {
+        self.polls += 1;
+        self.left -= weight;
+        if self.clock.tick(self.scheduler) {
+            looks::looked(self.remote, self.clock, true);
+            // Between two looks the time stands still.
+            return self.left > 0 && self.clock.now - self.start < self.max_nanos;
+        }
+        self.left > 0
+    }
+}
+
+/// One slice on a guest.
+pub(crate) struct GuestRunner<'a> {
+    pub(crate) scheduler: &'a Scheduler,
+    pub(crate) pin: u32,
+    /// What the turns so far weigh.
+    pub(crate) weight: i64,
+    /// When the first poll was over. Most slices have no other poll, and read no clock.
+    pub(crate) start: u64,
+    pub(crate) clock: CoarseClock,
+}
+
+impl Runner for GuestRunner<'_> {
+    fn may_run(&self, pin: u32) -> bool {
+        pin == self.pin
+    }
+
+    fn is_closing(&self) -> bool {
+        self.scheduler.is_closing()
+    }
+
+    fn count_turn(&mut self, weight: i64) -> bool {
+        let is_first = self.weight == 0;
+        self.weight += weight;
+        if is_first {
+            self.clock.look(self.scheduler);
+            self.start = self.clock.now;
+        } else {
+            self.clock.tick(self.scheduler);
+        }
+        let nanos = self.clock.now - self.start;
+        self.weight < self.scheduler.slice_weight && nanos < self.scheduler.slice_nanos
     }
 }

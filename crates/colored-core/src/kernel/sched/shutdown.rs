@@ -4,9 +4,9 @@
 //!    lane that becomes idle with waiting tasks aborts them.
 //! 2. Every lane of the table gets a node that aborts its waiting tasks; a lane with waiting tasks is in the table.
 //!    Aborting puts each task on its lane, where its turn comes. A task that keeps its lane would never let that
-//!    node have its turn, so each such task is aborted directly (`lane/section/parked.rs`).
+//!    node have its turn, so each such task is aborted directly (`task/waiting.rs`).
 //! 3. `cancel_sent` is set: when all workers are parked there is nothing left, and they stop. The exception is a
-//!    task that only one worker may drop, and that waits for a thread that is no worker: `pinned.rs`.
+//!    task that only one worker may drop, and that waits for a thread that is no worker: `guest.rs`.
 //! 4. From then on another thread itself runs the lanes that it makes runnable, by a late spawn or a dropped
 //!    cell: [`Scheduler::cancel`]. So a thread that goes on spawning cannot keep the workers from stopping.
 //!    It may have injected a lane, or sent one to a worker, just before the workers stop. The thread that
@@ -56,13 +56,13 @@ impl Scheduler {
     }
 
     /// Whether every lane has a request to cancel its tasks.
-    pub(super) fn is_cancel_sent(&self) -> bool {
+    pub(crate) fn is_cancel_sent(&self) -> bool {
         // Ordering: pairs with the Release in `shut_down`: each request to cancel is in a queue, or done.
         self.cancel_sent.load(Ordering::Acquire)
     }
 
     /// Runs a lane that was just injected, if no worker is left to take it.
-    pub(super) fn drain_if_stopped(&self) {
+    pub(crate) fn drain_if_stopped(&self) {
         // Ordering: pairs with the swap in `may_stop`: either the worker that stops last sees the lane when
         // it drains, or this thread sees that the workers have stopped.
         fence(Ordering::SeqCst);

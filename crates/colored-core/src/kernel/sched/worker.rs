@@ -1,5 +1,5 @@
 //! One worker, advanced a step at a time: it divides its turns between its own lanes and lanes from outside, sleeps
-//! when there are none, and stops for good.
+//! when there are none, and stops for good. A scheduler is made with its workers.
 //!
 //! # Rounds (G7)
 //!
@@ -33,34 +33,34 @@
 //! * and as many as all these together, of lanes that are pinned to this worker: its inbox has every second step.
 //!   Likewise, a lane in the inbox waits for two slices for each lane before it there.
 //!
-//! A lane in the `next` slot waits for at most one lane of the queues, or goes into the deque, behind the others,
-//! because another lane has taken its place. A thief takes the older half of a deque, at most 32 lanes, in its order, and only when it is
-//! out of lanes and the injector is empty. The stolen lanes are its round. So a theft puts no lane behind another. A
+//! A lane in the `next` slot waits for at most one lane of the queues, or goes into the deque, behind the others, because
+//! another lane has taken its place. A thief takes the older half of a deque, at most 32 lanes, in its order, and only when
+//! it is out of lanes and the injector is empty. The stolen lanes are its round. So a theft puts no lane behind another. A
 //! batch from the injector is a round likewise, for the same reason.
 //!
 //! All this is per worker, and other workers cannot break it: they can only take away lanes that are ahead. There are
-//! three exceptions. A lane that has waited in a line comes later, by a bound of its own (`sched/home_queue.rs`). With
-//! priorities, this order holds within one class, and a class takes turns between its two queues (`classes.rs`). A
+//! three exceptions. A lane that has waited in a line comes later, by a bound of its own (`sched/remote.rs`). With
+//! priorities, this order holds within one class, and a class takes turns between its two queues (`ext/priority/classes.rs`). A
 //! guest runs the lanes that it is sent in the order of their arrival (`guest.rs`).
 
 mod find;
-pub(crate) mod runner;
 mod spare;
-mod steal_pause;
 
 pub use self::spare::{block_in_place, in_own_call};
-
-use self::runner::SliceRunner;
-use self::steal_pause::StealPause;
-use super::local::Local;
-use super::options::Options;
-use super::remote::Remote;
-use super::scheduler::CoarseClock;
-use super::{Scheduler, SchedulerHandle};
+use crate::hooks::slots::{Classes, SchedulerSlot};
 use crate::hooks::workers::{self as hooks, Account};
-use crate::kernel::lane::{POLL_WEIGHT, ReadyLane, Runner, Slice};
-use crate::kernel::queue::Deque;
-use crate::sync::{Arc, Ordering};
+use crate::kernel::lane::{Common, POLL_WEIGHT, ReadyLane, Runner, Slice};
+use crate::kernel::memory::SharedBlocks;
+use crate::kernel::sched::handle::SchedulerHandle;
+use crate::kernel::sched::idle::{Idle, StealPause};
+use crate::kernel::sched::local::{Local, SliceRunner};
+use crate::kernel::sched::metrics::TaskCounts;
+use crate::kernel::sched::remote::{Guests, Remote};
+use crate::kernel::sched::scheduler::{
+    CoarseClock, MAX_WORKERS, Options, Park, Scheduler, shared_lanes,
+};
+use crate::kernel::table::Table;
+use crate::sync::{Arc, AtomicBool, AtomicUsize, Deque, Injector, Ordering};
 use crossbeam_utils::CachePadded;
 
 /// The result of a step, and the caller's next action.
@@ -95,13 +95,13 @@ pub struct Worker {
     rng: Rng,
     clock: CoarseClock,
     account: Account,
-    pub(super) steps: u32,
+    pub(crate) steps: u32,
     slice_weight: i64,
     slice_nanos: u64,
     streak: u8,
     round: Round,
     /// The step and the time at which lanes behind the others last moved to the deque
-    /// (`home_queue.rs`).
+    /// (`remote.rs`).
     pub(super) behind_moved: (u32, u64),
     pub(super) searching: bool,
     parked: bool,
@@ -158,7 +158,7 @@ impl Worker {
         self.local.handle()
     }
 
-    /// When this worker last looked at the clock: nanoseconds of [`Park::now`](super::Park::now),
+    /// When this worker last looked at the clock: nanoseconds of [`Park::now`],
     /// at most a few microseconds ago while it runs.
     #[must_use]
     pub fn now(&self) -> u64 {
@@ -224,12 +224,17 @@ impl Worker {
     #[inline]
     pub fn wake_up(&mut self) {
         if self.asleep {
-            self.asleep = false;
-            self.account.end_sleep(&mut self.clock, &self.local);
-            if self.parked {
-                self.parked = false;
-                self.searching = self.local.scheduler().idle.unpark(self.index());
-            }
+            self.end_sleep();
+        }
+    }
+
+    #[cold]
+    fn end_sleep(&mut self) {
+        self.asleep = false;
+        self.account.end_sleep(&mut self.clock, &self.local);
+        if self.parked {
+            self.parked = false;
+            self.searching = self.local.scheduler().idle.unpark(self.index());
         }
     }
 
@@ -297,16 +302,16 @@ impl Round {
 ///
 /// Seeded, so a schedule that a simulation found can be run again.
 #[derive(Debug)]
-pub(crate) struct Rng(u64);
+struct Rng(u64);
 
 impl Rng {
-    pub(crate) fn new(seed: u64) -> Self {
+    fn new(seed: u64) -> Self {
         // Zero is the generator's one fixed point.
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
     /// A number below `bound`, which is not zero. The bias is below `bound / 2³²`.
-    pub(crate) fn below(&mut self, bound: usize) -> usize {
+    fn below(&mut self, bound: usize) -> usize {
         let mut x = self.0;
         x ^= x >> 12;
         x ^= x << 25;
@@ -393,5 +398,71 @@ impl Scheduler {
         }
         // Ordering: pairs with the swap above and with `drain_if_stopped`.
         self.stopped.load(Ordering::SeqCst)
+    }
+}
+
+impl Scheduler {
+    /// Makes a scheduler with this number of workers; the caller steps them. `seed` decides in which order a
+    /// thief tries its victims.
+    pub fn with_workers(
+        workers: usize,
+        seed: u64,
+        park: Box<dyn Park>,
+    ) -> (SchedulerHandle, Vec<Worker>) {
+        Self::with_options(workers, seed, park, Options::default())
+    }
+
+    /// As [`Scheduler::with_workers`], with other settings. The spare workers follow the others.
+    ///
+    /// # Panics
+    ///
+    /// If [`Options::check`] rejects the options.
+    pub fn with_options(
+        workers: usize,
+        seed: u64,
+        park: Box<dyn Park>,
+        options: Options,
+    ) -> (SchedulerHandle, Vec<Worker>) {
+        assert!(workers > 0, "a scheduler has at least one worker");
+        let all = workers.saturating_add(options.spares);
+        assert!(all < MAX_WORKERS, "a scheduler has fewer than {MAX_WORKERS} workers");
+        options.check().unwrap_or_else(|unsuitable| panic!("{unsuitable}"));
+        let deques: Vec<Deque<ReadyLane>> = (0..all).map(|_| Deque::new()).collect();
+        let remote = |deque: &Deque<_>| Remote::new(deque.stealer(), options.trace_bytes);
+        let remotes = deques.iter().map(|deque| Arc::new(CachePadded::new(remote(deque))));
+        let steals = options.policy.is_none_or(|policy| policy.steals());
+        let slot = SchedulerSlot::new(options.trace_bytes);
+        let scheduler = Arc::new(Self {
+            table: Table::new(seed),
+            common: Common::new(all, if steals { workers } else { usize::MAX }, slot),
+            sections: AtomicBool::new(false),
+            injector: Injector::new(),
+            idle: Idle::new(workers),
+            remotes: remotes.collect(),
+            workers,
+            wanted_spares: AtomicUsize::new(0),
+            guests: Guests::new(all),
+            park,
+            shared_blocks: Arc::new(SharedBlocks::new()),
+            spare_lanes: shared_lanes(),
+            cancel_sent: AtomicBool::new(false),
+            stopped: AtomicBool::new(false),
+            slice_weight: options.slice_weight(),
+            slice_nanos: options.slice_nanos,
+            policy: options.policy,
+            steals,
+            classes: Classes::new(all),
+            tasks_outside: TaskCounts::default(),
+        });
+        if scheduler.policy.is_some() {
+            scheduler.remotes.iter().for_each(|remote| remote.set_policy_or_classes());
+        }
+        let handle = SchedulerHandle::new(scheduler);
+        let workers = deques
+            .into_iter()
+            .enumerate()
+            .map(|(index, deque)| Worker::new(handle.clone(), index, deque, seed, &options))
+            .collect();
+        (handle, workers)
     }
 }

@@ -1,28 +1,26 @@
 //! The allocation of a task, and the operations on its future: the part that knows the type, behind a table of
-//! functions.
+//! functions. Its waker is one reference to it.
 //!
 //! All other code has a pointer to the task's [`Header`], whose table was made for the future of
 //! that very allocation. So the functions may cast it to a [`Cell`] of their own type.
 
-use super::Schedule;
-use super::error::JoinError;
-use super::header::{Header, Links, TaskRef, Vtable};
-use super::id::Id;
-use super::join::Join;
-#[cfg(feature = "leaves")]
-use super::leaf::LeafSlot;
-use super::state::State;
-use super::wait_record::WaitRecords;
-use super::waker;
-use crate::kernel::contain::contain;
+use crate::kernel::chain::{Kind, Node};
 use crate::kernel::memory::Boxed;
-use crate::kernel::queue::{Kind, Node};
+use crate::kernel::task::Schedule;
+use crate::kernel::task::header::{Header, Links, TaskRef, Vtable};
+use crate::kernel::task::id::Id;
+use crate::kernel::task::join::{Join, JoinError, contain};
+#[cfg(feature = "leaves")]
+use crate::kernel::task::leaf::LeafSlot;
+use crate::kernel::task::state::State;
+use crate::kernel::task::wait_record::WaitRecords;
 use crate::sync::{AtomicPtr, UnsafeCell};
 use std::any::Any;
+use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::pin::Pin;
 use std::ptr::{self, NonNull};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, RawWaker, RawWakerVTable, Waker};
 
 /// The future, then its output.
 enum Stage<F: Future> {
@@ -131,7 +129,7 @@ unsafe fn poll<F: Future, S: Schedule>(task: TaskRef<S>) -> bool {
     let poll = |stage: *mut Stage<F>| {
         // SAFETY: the runtime's reference keeps the task alive during the poll, and the waker does not outlive the
         // poll.
-        let waker = unsafe { waker::borrowed(task) };
+        let waker = unsafe { borrowed(task) };
         let mut cx = Context::from_waker(&waker);
         let polled = catch_unwind(AssertUnwindSafe(|| {
             // SAFETY: only the holder of the lane uses the future, and the caller holds the lane.
@@ -198,4 +196,62 @@ unsafe fn free_cell<F: Future, S: Schedule>(task: TaskRef<S>) {
     // SAFETY: the vtable belongs to a cell of this type, which `allocate` made, and the caller promises that no thread
     // has a reference any more.
     drop(unsafe { Boxed::from_raw(task.0.cast::<Cell<F, S>>()) });
+}
+
+/// The table for the one static that an implementation of [`Schedule::waker_table`] returns.
+pub(crate) const fn table<S: Schedule>() -> RawWakerVTable {
+    RawWakerVTable::new(clone::<S>, wake::<S>, wake_by_ref::<S>, release::<S>)
+}
+
+/// A waker that borrows the caller's reference, for the time of one poll.
+///
+/// # Safety
+///
+/// The task outlives the waker.
+#[inline]
+pub(super) unsafe fn borrowed<S: Schedule>(task: TaskRef<S>) -> ManuallyDrop<Waker> {
+    let raw = RawWaker::new(task.as_ptr().cast(), S::waker_table());
+    // SAFETY: the table keeps the contract of `RawWaker`: thread-safe, and each waker but this one,
+    // which is never dropped, counts as a reference.
+    ManuallyDrop::new(unsafe { Waker::from_raw(raw) })
+}
+
+impl<S: Schedule> TaskRef<S> {
+    /// A waker of the task.
+    pub(crate) fn waker(self) -> Waker {
+        // SAFETY: the task is alive while the view is used, and this waker does not outlive the call.
+        let waker = unsafe { borrowed(self) };
+        Waker::clone(&waker)
+    }
+
+    /// Whether `waker` is this task's own, and not one that a combinator made.
+    #[inline]
+    pub(crate) fn owns(self, waker: &Waker) -> bool {
+        waker.data() == self.as_ptr().cast::<()>() && ptr::eq(waker.vtable(), S::waker_table())
+    }
+}
+
+/// The task of a waker, which has a reference to it.
+fn task_of<S: Schedule>(data: *const ()) -> TaskRef<S> {
+    TaskRef(NonNull::new(data.cast_mut().cast()).expect("a waker points to its task"))
+}
+
+unsafe fn clone<S: Schedule>(data: *const ()) -> RawWaker {
+    task_of::<S>(data).header().state.retain();
+    RawWaker::new(data, S::waker_table())
+}
+
+unsafe fn wake_by_ref<S: Schedule>(data: *const ()) {
+    let task = task_of::<S>(data);
+    if !S::mark_yielded(task) {
+        task.wake();
+    }
+}
+
+unsafe fn wake<S: Schedule>(data: *const ()) {
+    task_of::<S>(data).change(State::wake_and_release);
+}
+
+unsafe fn release<S: Schedule>(data: *const ()) {
+    task_of::<S>(data).release();
 }

@@ -2,13 +2,12 @@
 //! a right to the task are in `turn.rs`.
 
 use super::Schedule;
-use super::deadlock::Named;
 use super::id::Id;
 #[cfg(feature = "leaves")]
 use super::leaf::LeafSlot;
 use super::state::{Joinable, State, Woken};
-use super::wait_record::WaitRecords;
-use crate::kernel::queue::Node;
+use super::wait_record::{Named, WaitRecords};
+use crate::kernel::chain::Node;
 use crate::sync::{AtomicPtr, Ordering, UnsafeCell};
 use std::panic::Location;
 use std::ptr::NonNull;
@@ -88,7 +87,7 @@ impl<S: Schedule> TaskRef<S> {
 
     /// # Safety
     ///
-    /// `node` is of [`Kind::Task`](crate::kernel::queue::Kind::Task), of a task over `S`, and alive for as long as the view is
+    /// `node` is of [`Kind::Task`](crate::kernel::chain::Kind::Task), of a task over `S`, and alive for as long as the view is
     /// used.
     #[inline]
     pub(crate) unsafe fn from_node(node: NonNull<Node>) -> Self {

@@ -8,9 +8,9 @@
 use crate::hooks::{Act, InlineCall};
 use crate::kernel::color::Color;
 use crate::kernel::lane::base::LanePtr;
+use crate::kernel::lane::callback::{try_take, try_take_soon};
 use crate::kernel::lane::current::{self, Hold};
 use crate::kernel::lane::refs::LaneRef;
-use crate::kernel::lane::try_take::{try_take, try_take_soon};
 use crate::kernel::lane::{callback, readers};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 

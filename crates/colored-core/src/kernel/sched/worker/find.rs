@@ -1,10 +1,10 @@
-//! Where a worker finds its next lane: its own queues, by rounds (`worker.rs`), the injector, and then the other workers, unless
-//! it pauses (`steal_pause.rs`).
+//! Where a worker finds its next lane: its own queues, by rounds (`worker.rs`), the injector, and then the other workers,
+//! unless it pauses (`idle.rs`).
 
 use super::Worker;
-use super::steal_pause::Spent;
 use crate::hooks::workers as hooks;
 use crate::kernel::lane::ReadyLane;
+use crate::kernel::sched::idle::Spent;
 
 /// The most lanes from the `next` slot in a row, before the deque has its turn: two tasks that wake
 /// each other for ever would otherwise starve all others (tokio's cap, after its issue 5712).
@@ -40,7 +40,7 @@ impl Worker {
 
     /// Finds a lane while no color has a priority.
     #[inline(always)]
-    pub(in crate::kernel::sched) fn find_plain(&mut self) -> Option<ReadyLane> {
+    pub(crate) fn find_plain(&mut self) -> Option<ReadyLane> {
         let lane = self.find_here().or_else(|| self.find_elsewhere())?;
         self.set_home(&lane);
         Some(lane)
@@ -48,7 +48,7 @@ impl Worker {
 
     /// Prepares to run the lane here.
     #[inline(always)]
-    pub(in crate::kernel::sched) fn set_home(&self, lane: &ReadyLane) {
+    pub(crate) fn set_home(&self, lane: &ReadyLane) {
         let (home, scheduler) = (lane.lane().home(), self.local.scheduler());
         if home != Some(self.index()) && !scheduler.is_spare(self.index()) {
             lane.lane().set_home(self.index());
@@ -129,9 +129,7 @@ impl Worker {
     }
 
     /// Every other worker once, from a random one on.
-    pub(in crate::kernel::sched) fn others(
-        &mut self,
-    ) -> impl Iterator<Item = usize> + Clone + use<> {
+    pub(crate) fn others(&mut self) -> impl Iterator<Item = usize> + Clone + use<> {
         let (workers, own) = (self.local.scheduler().remotes.len(), self.local.index());
         let start = self.rng.below(workers);
         (0..workers).map(move |i| (start + i) % workers).filter(move |victim| *victim != own)
@@ -193,10 +191,10 @@ impl Worker {
     }
 }
 
-/// Home queues (`sched/home_queue.rs`).
+/// Home queues (`sched/remote.rs`).
 impl Worker {
     /// Moves the whole home queue to the deque.
-    pub(in crate::kernel::sched) fn fetch_home(&self) {
+    pub(crate) fn fetch_home(&self) {
         let home_queue = &self.local.remote().home_queue;
         if !home_queue.is_empty() {
             home_queue.empty_into(&self.local.deque, true);
@@ -224,7 +222,7 @@ impl Worker {
     }
 
     /// Checks whether the lanes behind have waited for long enough, and if so begins their next wait.
-    pub(in crate::kernel::sched) fn check_behind(&mut self) -> bool {
+    pub(crate) fn check_behind(&mut self) -> bool {
         let (steps, nanos) = self.behind_moved;
         let (now_steps, now) = (self.steps, self.now());
         let is_due = now_steps.wrapping_sub(steps) >= BEHIND_STEPS || now - nanos >= BEHIND_NANOS;
@@ -247,7 +245,7 @@ impl Worker {
     }
 }
 
-/// The pause after thefts (`steal_pause.rs`).
+/// The pause after thefts (`idle.rs`).
 impl Worker {
     /// Notes that the worker has just taken lanes from another worker.
     pub(super) fn note_theft(&mut self) {

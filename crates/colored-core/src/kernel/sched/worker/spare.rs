@@ -23,7 +23,7 @@
 use super::{Next, Step, Worker};
 use crate::hooks::workers as hooks;
 use crate::kernel::lane::current::Closure;
-use crate::kernel::sched::running::{InPlace, Running};
+use crate::kernel::sched::metrics::{InPlace, Running};
 use crate::kernel::sched::{Scheduler, local};
 use crate::sync::Ordering;
 

@@ -18,11 +18,10 @@
 //! | 1 | stale |
 //! | 1 | the place in the source is known, and stands beside the argument |
 //! | 1 | the place is known, and stands in the lower 12 bits of the next part; the argument, a short one, in the others |
-//! | 25 | argument, or place ([`sites`]) and short argument |
+//! | 25 | argument, or place ([`site_number`]) and short argument |
 //! | 32 | the start in milliseconds, for 49 days. With a place beside the argument: 12 bits for the place, and the start in seconds, for 12 days. Later starts wrap around |
 
-use super::Leaf;
-use crate::kernel::sites;
+use super::{Leaf, SITE_BITS, site_number, site_of};
 
 const TAG: u64 = 0xf;
 const STALE: u64 = 1 << 4;
@@ -31,7 +30,7 @@ const HAS_SHORT_ARG: u64 = 1 << 6;
 const ARG_SHIFT: u32 = 7;
 const ARG: u64 = (1 << Leaf::ARG_BITS) - 1;
 const REST_SHIFT: u32 = ARG_SHIFT + Leaf::ARG_BITS;
-const SINCE_SHIFT: u32 = REST_SHIFT + sites::BITS;
+const SINCE_SHIFT: u32 = REST_SHIFT + SITE_BITS;
 
 const MILLI: u64 = 1_000_000;
 const SECOND: u64 = 1_000_000_000;
@@ -42,10 +41,10 @@ impl Leaf {
     fn bits(self) -> (u64, u32) {
         debug_assert!((1..16).contains(&self.tag), "a tag is 1 to 15");
         let (tag, arg) = (u64::from(self.tag) & TAG, u64::from(self.arg) & ARG);
-        match self.site.and_then(sites::number).map(u64::from) {
+        match self.site.and_then(site_number).map(u64::from) {
             None => (tag | arg << ARG_SHIFT, REST_SHIFT),
             Some(site) if arg >> Self::SHORT_ARG_BITS == 0 => {
-                (tag | HAS_SHORT_ARG | (site | arg << sites::BITS) << ARG_SHIFT, REST_SHIFT)
+                (tag | HAS_SHORT_ARG | (site | arg << SITE_BITS) << ARG_SHIFT, REST_SHIFT)
             }
             Some(site) => (tag | arg << ARG_SHIFT | SITED | site << REST_SHIFT, SINCE_SHIFT),
         }
@@ -93,9 +92,9 @@ impl LeafSlot {
     fn get(&self) -> Option<Leaf> {
         let word = self.0;
         let arg = (word >> ARG_SHIFT & ARG) as u32;
-        let site = |at: u32| sites::find((word >> at) as u16 & ((1 << sites::BITS) - 1));
+        let site = |at: u32| site_of((word >> at) as u16 & ((1 << SITE_BITS) - 1));
         let (arg, site) = match (word & HAS_SHORT_ARG != 0, word & SITED != 0) {
-            (true, _) => (arg >> sites::BITS, site(ARG_SHIFT)),
+            (true, _) => (arg >> SITE_BITS, site(ARG_SHIFT)),
             (_, true) => (arg, site(REST_SHIFT)),
             _ => (arg, None),
         };

@@ -1,13 +1,13 @@
 //! Priorities, as users set them and workers follow them: where a lane is queued by its class, and which one is next.
 
+use super::Priority;
 use super::classes::{Classes, DOWN};
-use super::handle::SchedulerHandle;
-use super::local;
-use super::scheduler::{Destination, Scheduler, Since};
-use super::worker::Worker;
 use crate::hooks::workers as hooks;
 use crate::kernel::color::Color;
-use crate::kernel::lane::{Lane, Priority, ReadyLane};
+use crate::kernel::lane::{Lane, ReadyLane};
+use crate::kernel::sched::scheduler::{Destination, Scheduler, Since};
+use crate::kernel::sched::worker::Worker;
+use crate::kernel::sched::{SchedulerHandle, local};
 
 impl SchedulerHandle {
     /// Gives a color a priority against other colors, from now on and until it is given another. A
@@ -47,18 +47,9 @@ impl SchedulerHandle {
     }
 }
 
-impl Scheduler {
-    /// Priorities are used from now on.
-    pub(in crate::kernel::sched) fn use_classes(&self) {
-        if self.common.use_classes() {
-            self.remotes.iter().for_each(|remote| remote.set_policy_or_classes());
-        }
-    }
-}
-
 impl Classes {
     /// Forgets all priorities: the lanes that they keep own the scheduler.
-    pub(in crate::kernel::sched) fn forget(&self) {
+    pub(crate) fn forget(&self) {
         let bases = std::mem::take(&mut *self.bases.lock());
         for lane in bases.into_values() {
             // A lane that is queued stays where it is.
@@ -68,9 +59,16 @@ impl Classes {
 }
 
 impl Scheduler {
+    /// Priorities are used from now on.
+    pub(crate) fn use_classes(&self) {
+        if self.common.use_classes() {
+            self.remotes.iter().for_each(|remote| remote.set_policy_or_classes());
+        }
+    }
+
     /// Queues a lane that has become runnable, or has had its slice, by its class. `own` is the worker that has it, if
     /// one has.
-    pub(super) fn queue_by_class(
+    pub(crate) fn queue_by_class(
         &self,
         own: Option<usize>,
         lane: ReadyLane,
@@ -85,7 +83,7 @@ impl Scheduler {
     }
 
     /// Moves a lane that was raised while it was queued.
-    pub(super) fn move_up(&self, lane: &Lane, to: Priority) {
+    pub(crate) fn move_up(&self, lane: &Lane, to: Priority) {
         if let Some(place) = self.classes.move_up(lane, to) {
             self.wake_for(local::index_in(self), place, true);
         }
@@ -131,7 +129,7 @@ const LOWER_STEPS: u32 = 32;
 impl Worker {
     /// Finds a lane when a priority has been set.
     #[cold]
-    pub(super) fn find_ranked(&mut self) -> Option<ReadyLane> {
+    pub(crate) fn find_ranked(&mut self) -> Option<ReadyLane> {
         if self.check_behind() {
             self.local.scheduler().classes.append_behind(self.index());
         }

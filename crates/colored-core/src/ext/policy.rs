@@ -1,4 +1,4 @@
-//! [`Policy`](super::Policy): the port through which a program decides where a runnable lane goes.
+//! [`Policy`](crate::Policy): the port through which a program decides where a runnable lane goes.
 //!
 //! A scheduler without a policy never runs this code. When a worker dispatches a lane, puts it back or looks for
 //! one, it reads one flag of its own (`Remote::has_policy_or_classes`), which a policy or the first priority sets.
@@ -6,15 +6,15 @@
 //! # No lane is left behind (G6)
 //!
 //! A policy names a place, and the scheduler publishes the lane there and then looks for sleepers. A lane for one
-//! worker goes into the home queue of that worker, as in `home_queue.rs`. A lane for all workers goes into the
+//! worker goes into the home queue of that worker, as in `remote.rs`. A lane for all workers goes into the
 //! injector. So the argument of `idle.rs` holds for any policy. Where workers do not steal, a worker that goes to
 //! sleep looks only at the queues from which it takes: its own, and the injector.
 
-use super::scheduler::{Destination, Runnable, Scheduler, Since};
 use crate::kernel::lane::{Lane, ReadyLane};
+use crate::kernel::sched::scheduler::{Destination, Runnable, Scheduler, Since};
 
 impl Scheduler {
-    /// About how many lanes wait for a worker: for a [`Policy`](super::Policy), and for simulations. All pinned lanes count as one, and so
+    /// About how many lanes wait for a worker: for a [`Policy`](crate::Policy), and for simulations. All pinned lanes count as one, and so
     /// do those that are queued by class. 0 only if a step of the worker finds nothing.
     ///
     /// # Panics
@@ -32,7 +32,7 @@ impl Scheduler {
 
     /// The destination that the policy chooses, as the worker `own` sees it: never a worker that has the lane.
     #[inline]
-    pub(super) fn destination(&self, own: Option<usize>, lane: &Lane) -> Destination {
+    pub(crate) fn destination(&self, own: Option<usize>, lane: &Lane) -> Destination {
         let Some(policy) = self.policy else { return Destination::Usual };
         let lane = Runnable { color: lane.color(), worker: own, home: lane.home() };
         match policy.destination(lane, self) {
@@ -46,7 +46,7 @@ impl Scheduler {
 
     /// Takes a lane to its destination; returns it if that is the usual one.
     #[inline]
-    pub(super) fn route(
+    pub(crate) fn route(
         &self,
         own: Option<usize>,
         lane: ReadyLane,
@@ -67,23 +67,5 @@ impl Scheduler {
             }
         }
         None
-    }
-
-    /// To be called after a lane was left for one worker, from which others may steal: wakes that worker, or
-    /// another.
-    pub(super) fn call_or_notify(&self, worker: usize) {
-        if !self.call(worker) && self.steals {
-            self.notify();
-        }
-    }
-
-    /// Makes one worker look again, for a lane that only it may have been given. False if it was not parked: then it
-    /// looks before it parks.
-    pub(super) fn call(&self, worker: usize) -> bool {
-        let called = self.idle.call(worker);
-        if called {
-            self.park.unpark(worker);
-        }
-        called
     }
 }

@@ -1,10 +1,14 @@
-//! How urgent a lane is, and the class queue in which it waits.
+//! Priorities between colors.
+//!
+//! Each lane has a word that says how urgent it is ([`PriorityWord`]). A program that sets a priority, or spawns an urgent task, gets
+//! a queue for each class ([`classes`]), and its workers follow these ([`by_class`]). A color that an urgent color waits for is
+//! urgent too ([`lent`]). A program that does neither pays a flag in each worker's own cache line.
 //!
 //! | bits of the word | meaning | changed by |
 //! |---|---|---|
 //! | `QUEUED` | the lane is in a queue by class: `class_place` says in which | the thread that has the lock of that queue |
 //! | `LOW`, `HIGH` | the priority of the color, if it is not the normal one | [`SchedulerHandle::set_priority`](crate::SchedulerHandle::set_priority), under a lock |
-//! | the rest, counted | urgent nodes that are scheduled here: tasks, and nodes that are [lent](crate::kernel::lane::wake) urgency | producers, the holder |
+//! | the rest, counted | urgent nodes that are scheduled here: tasks, and nodes that are [lent] urgency | producers, the holder |
 //!
 //! # A lane is raised at once
 //!
@@ -13,6 +17,10 @@
 //! first, the lane goes into the queue of the higher class. If the queueing is first, the raise finds the queue and
 //! moves the lane there, under the queue's lock. If it does not find the lane there, a worker has taken the lane: the
 //! next exchange that queues the lane comes after the raise.
+
+pub(crate) mod by_class;
+pub(crate) mod classes;
+pub(crate) mod lent;
 
 use crate::sync::{AtomicU32, Ordering};
 

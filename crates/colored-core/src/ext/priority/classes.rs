@@ -8,27 +8,28 @@
 //!
 //! A worker takes the highest class that its own queues and the shared queues have. Before it takes a lane that is not
 //! [`Priority::High`], it looks for a high one in all workers' queues. Within a class each queue is first come, first
-//! served, except that lanes that waited in a line run behind the others (`home_queue.rs`), and the queues take turns.
+//! served, except that lanes that waited in a line run behind the others (`sched/remote.rs`), and the queues take turns.
 //! Priority is between lanes only: a lane is one queue (G2). Every `LOWER_STEPS`th time the worker looks for one of
 //! the lower classes first, in turn, so that neither starves (G7).
 //!
 //! A lane that is raised while it is queued moves to the end of the higher class in the same place, under the lock that
-//! all three queues of the place share (`lane/priority.rs` says why no raise is missed). The thread that raises the lane
+//! all three queues of the place share (`priority.rs` says why no raise is missed). The thread that raises the lane
 //! searches the lower queues for it: some 0.2 µs for each thousand lanes that wait there. A raise of any other lane
 //! searches nothing.
 //!
 //! # No lane is left behind (G6)
 //!
 //! A thread puts a lane into its queue, or moves it to a higher class, and then looks for sleepers. A move does not
-//! change the number of lanes in the place. So the argument of `idle.rs` holds with "publishes the lane" read as "puts
+//! change the number of lanes in the place. So the argument of `sched/idle.rs` holds with "publishes the lane" read as "puts
 //! it into its queue". A single lane that is not high, on a worker that runs, causes no wake-up, as in the `next` slot;
 //! any worker that is awake may take it, and `rescue` finds it.
 //!
 //! The flag is set before the first lane is queued by class. A worker that parks looks at the queues whether it has seen
 //! the flag or not. Its fence, and the fence of the thread that put a lane there, show it both the flag and the lane.
 
+use super::Priority;
 use crate::kernel::color::Color;
-use crate::kernel::lane::{Lane, LaneRef, Priority, ReadyLane};
+use crate::kernel::lane::{Lane, LaneRef, ReadyLane};
 use crate::sync::{AtomicU32, AtomicUsize, Mutex, Ordering};
 use crossbeam_utils::CachePadded;
 use std::collections::{BTreeMap, VecDeque};
@@ -37,7 +38,7 @@ use std::ptr;
 const CLASSES: usize = 3;
 
 /// The classes, highest first.
-pub(super) const DOWN: [Priority; CLASSES] = [Priority::High, Priority::Normal, Priority::Low];
+pub(crate) const DOWN: [Priority; CLASSES] = [Priority::High, Priority::Normal, Priority::Low];
 
 pub(crate) struct Classes {
     /// One for each worker, and one that all workers share.
@@ -45,7 +46,7 @@ pub(crate) struct Classes {
     /// Lanes of the highest class, anywhere.
     high: AtomicUsize,
     /// Colors with a priority of their own.
-    pub(super) bases: Mutex<BTreeMap<Color, LaneRef>>,
+    pub(crate) bases: Mutex<BTreeMap<Color, LaneRef>>,
 }
 
 /// The lanes of one class, oldest first.
@@ -114,7 +115,7 @@ impl Place {
 }
 
 impl Classes {
-    pub(super) fn new(workers: usize) -> Self {
+    pub(crate) fn new(workers: usize) -> Self {
         Self {
             places: (0..=workers).map(|_| CachePadded::new(Place::new())).collect(),
             high: AtomicUsize::new(0),
@@ -123,12 +124,12 @@ impl Classes {
     }
 
     /// The place that all workers share.
-    pub(super) fn for_all(&self) -> usize {
+    pub(crate) fn for_all(&self) -> usize {
         self.places.len() - 1
     }
 
     /// Whether a lane of the highest class may be queued anywhere. A hint.
-    pub(super) fn has_high(&self) -> bool {
+    pub(crate) fn has_high(&self) -> bool {
         // Ordering: a hint, see `count_high`.
         self.high.load(Ordering::Relaxed) > 0
     }
@@ -141,7 +142,7 @@ impl Classes {
     }
 
     /// Queues a lane by its class. Returns the class, and how many lanes the place has now.
-    pub(super) fn put(&self, place: usize, lane: ReadyLane, behind: bool) -> (Priority, usize) {
+    pub(crate) fn put(&self, place: usize, lane: ReadyLane, behind: bool) -> (Priority, usize) {
         self.places[place].change(|classes| {
             let class = lane.lane().enter_class_queue(place);
             self.count_high(class);
@@ -153,7 +154,7 @@ impl Classes {
     }
 
     /// Takes the oldest lane of the first of these classes that has one.
-    pub(super) fn take(&self, place: usize, of: &[Priority]) -> Option<ReadyLane> {
+    pub(crate) fn take(&self, place: usize, of: &[Priority]) -> Option<ReadyLane> {
         let place = &self.places[place];
         let filled = place.filled();
         if !of.iter().any(|class| filled & bit(*class) != 0) {
@@ -173,7 +174,7 @@ impl Classes {
     }
 
     /// Moves a lane to a higher class, if it is still queued in a lower one. Returns the place.
-    pub(super) fn move_up(&self, lane: &Lane, to: Priority) -> Option<usize> {
+    pub(crate) fn move_up(&self, lane: &Lane, to: Priority) -> Option<usize> {
         let place = lane.class_place();
         self.places[place].change(|classes| {
             let mut lower = classes[..to as usize].iter_mut();
@@ -185,7 +186,7 @@ impl Classes {
     }
 
     /// Now and then, lets the lanes behind be the last, in the worker's queues and in the shared ones.
-    pub(super) fn append_behind(&self, worker: usize) {
+    pub(crate) fn append_behind(&self, worker: usize) {
         for place in [worker, self.for_all()].map(|place| &self.places[place]) {
             if place.filled() != 0 {
                 place.classes.lock().iter_mut().for_each(Class::append_behind);
@@ -194,7 +195,7 @@ impl Classes {
     }
 
     /// Moves the lanes of a worker's queues to the shared ones. Returns whether there were any.
-    pub(super) fn hand_over(&self, worker: usize) -> bool {
+    pub(crate) fn hand_over(&self, worker: usize) -> bool {
         let mut any = false;
         while let Some(lane) = self.take(worker, &DOWN) {
             self.put(self.for_all(), lane, false);
@@ -204,18 +205,18 @@ impl Classes {
     }
 
     /// Whether a lane is queued that a worker may take: from its own and the shared queues, or from all workers' queues.
-    pub(super) fn has_work_for(&self, worker: usize, steals: bool) -> bool {
+    pub(crate) fn has_work_for(&self, worker: usize, steals: bool) -> bool {
         let mut places = self.places.iter().enumerate();
         let may_take = |place| steals || place == worker || place == self.for_all();
         places.any(|(place, queues)| queues.filled() != 0 && may_take(place))
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.places.iter().all(|place| place.filled() == 0)
     }
 
     /// Takes any queued lane.
-    pub(super) fn any_ready(&self) -> Option<ReadyLane> {
+    pub(crate) fn any_ready(&self) -> Option<ReadyLane> {
         (0..self.places.len()).find_map(|place| self.take(place, &DOWN))
     }
 }
