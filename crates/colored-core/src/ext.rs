@@ -6,6 +6,7 @@ pub(crate) mod deadlock;
 pub mod dump;
 pub(crate) mod exclusive;
 mod exclusive_cell;
+pub(crate) mod leaf;
 pub(crate) mod locals;
 pub(crate) mod meter;
 pub(crate) mod observe;

@@ -236,6 +236,7 @@ pub use self::ext::deadlock::look_for_deadlocks;
 #[doc(hidden)]
 pub use self::ext::dump;
 pub use self::ext::exclusive::{Exclusive, exclusive};
+pub use self::ext::leaf::Leaf;
 pub use self::ext::locals::{ColorLocal, ColorLocalError};
 pub use self::ext::meter::Level;
 pub use self::ext::observe::figures::{Observed, ObservedColor, ObservedSite};
@@ -263,5 +264,5 @@ pub use self::kernel::sched::{
 };
 pub use self::kernel::spawn::{Hop, Job, YieldNow, blocking, current_task, hop, yield_now};
 pub use self::kernel::task::{
-    Deadlock, Id, JoinError, Leaf, NameFor, TaskName, TaskPanic, contain, task_name,
+    Deadlock, Id, JoinError, NameFor, TaskName, TaskPanic, contain, task_name,
 };

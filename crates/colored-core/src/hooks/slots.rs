@@ -12,6 +12,10 @@ use std::any::Any;
 use std::ptr;
 use std::sync::OnceLock;
 
+// What a task waits for without a record.
+pub(crate) use crate::ext::leaf::Leaf;
+#[cfg(feature = "leaves")]
+pub(crate) use crate::ext::leaf::LeafSlot;
 // How urgent a lane is, and a scheduler's queues by class.
 pub(crate) use crate::ext::priority::classes::Classes;
 pub(crate) use crate::ext::priority::lent::lends_urgency;

@@ -8,7 +8,7 @@
 //! | `state` | every thread, atomically |
 //! | `lane` | the owner that may move the node; a thread that keeps the task alive may ask which it is |
 //! | `live` | the holder of the task's lane |
-//! | `records`, `leaf` | the owner that may move the node ([`wait_record`], [`leaf`]) |
+//! | `records`, `leaf` | the owner that may move the node ([`wait_record`], [`leaf`](crate::ext::leaf)) |
 //! | future | the holder of the task's lane |
 //! | output | the holder until `COMPLETE`, then the handle; with no handle the holder drops it |
 //! | joiner's waker | the handle while `JOINER` is clear, the holder at the end while it is set |
@@ -29,7 +29,6 @@ mod cell;
 mod header;
 mod id;
 mod join;
-pub(crate) mod leaf;
 mod state;
 mod turn;
 mod wait_record;
@@ -37,7 +36,6 @@ mod waiting;
 
 pub use self::id::{Id, NameFor, TaskName, task_name};
 pub use self::join::{JoinError, TaskPanic, contain};
-pub use self::leaf::Leaf;
 pub use self::wait_record::{Deadlock, How};
 
 pub(crate) use self::cell::{Cell, table as waker_table};

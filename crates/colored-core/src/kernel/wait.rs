@@ -27,8 +27,9 @@
 //! Each holder may give room. So a wait for room ends when any of them goes on, and is part of a deadlock only if none
 //! can. A crate above implements [`Room`]; the core knows only the answers of its methods.
 
+use crate::hooks::slots::Leaf;
 use crate::kernel::lane::{self, Address, BehaviorRef, LanePtr, LaneRef, current, section};
-use crate::kernel::task::{Abort, Cause, Deadlock, How, Leaf, Named, WaitRecord};
+use crate::kernel::task::{Abort, Cause, Deadlock, How, Named, WaitRecord};
 use crate::sync::{Arc, arc_dyn};
 use std::marker::PhantomData;
 use std::panic::Location;

@@ -1,11 +1,12 @@
 //! What a dump writes down of tasks, and what it asks the holders of lanes for.
 
+use crate::ext::leaf::Leaf;
 use crate::ext::snapshot::view::View;
 use crate::ext::snapshot::waits::{WaitSeen, each_wait_of};
 use crate::kernel::color::Color;
 use crate::kernel::lane::{LanePtr, current};
 use crate::kernel::sched::RunningSlice;
-use crate::kernel::task::{Abort, Id, Leaf, TaskRef, Unpolled};
+use crate::kernel::task::{Abort, Id, TaskRef, Unpolled};
 use crate::sync::{AtomicBool, Mutex};
 use std::collections::{HashMap, HashSet};
 use std::panic::Location;

@@ -10,8 +10,9 @@
 //! Every record fits, so none can be torn between two entries. No word of a record is 0 in all bits: a kind is not 0.
 
 use super::event::{Event, Record};
+use crate::ext::leaf;
 use crate::kernel::color::{Color, ColorKind};
-use crate::kernel::task::{Id, leaf};
+use crate::kernel::task::Id;
 use std::panic::Location;
 
 /// A record as a ring keeps it: half a cache line.

@@ -131,9 +131,7 @@ impl Scheduler {
             self.drain_if_stopped();
         }
     }
-}
 
-impl Scheduler {
     /// Gives back references that were the last when the caller looked. If they still are the last,
     /// frees the lane, or has its values dropped first. `own` is the worker of this scheduler that this thread is.
     ///

@@ -399,9 +399,7 @@ impl Scheduler {
         // Ordering: pairs with the swap above and with `drain_if_stopped`.
         self.stopped.load(Ordering::SeqCst)
     }
-}
 
-impl Scheduler {
     /// Makes a scheduler with this number of workers; the caller steps them. `seed` decides in which order a
     /// thief tries its victims.
     pub fn with_workers(

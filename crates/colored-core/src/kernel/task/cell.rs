@@ -4,14 +4,14 @@
 //! All other code has a pointer to the task's [`Header`], whose table was made for the future of
 //! that very allocation. So the functions may cast it to a [`Cell`] of their own type.
 
+#[cfg(feature = "leaves")]
+use crate::hooks::slots::LeafSlot;
 use crate::kernel::chain::{Kind, Node};
 use crate::kernel::memory::Boxed;
 use crate::kernel::task::Schedule;
 use crate::kernel::task::header::{Header, Links, TaskRef, Vtable};
 use crate::kernel::task::id::Id;
 use crate::kernel::task::join::{Join, JoinError, contain};
-#[cfg(feature = "leaves")]
-use crate::kernel::task::leaf::LeafSlot;
 use crate::kernel::task::state::State;
 use crate::kernel::task::wait_record::WaitRecords;
 use crate::sync::{AtomicPtr, UnsafeCell};

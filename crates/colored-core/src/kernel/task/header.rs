@@ -3,10 +3,10 @@
 
 use super::Schedule;
 use super::id::Id;
-#[cfg(feature = "leaves")]
-use super::leaf::LeafSlot;
 use super::state::{Joinable, State, Woken};
 use super::wait_record::{Named, WaitRecords};
+#[cfg(feature = "leaves")]
+use crate::hooks::slots::LeafSlot;
 use crate::kernel::chain::Node;
 use crate::sync::{AtomicPtr, Ordering, UnsafeCell};
 use std::panic::Location;

@@ -15,10 +15,10 @@
 use super::Schedule;
 use super::header::TaskRef;
 use super::join::Abort;
-#[cfg(feature = "leaves")]
-use super::leaf::Leaf;
 use super::state::{Begun, Completed, Ended, Kept, MOST_SECTIONS, State, Wants};
 use super::wait_record::WaitRecord;
+#[cfg(feature = "leaves")]
+use crate::hooks::slots::Leaf;
 use crate::kernel::budget;
 use crate::kernel::memory::Boxed;
 use crate::kernel::task::contain;

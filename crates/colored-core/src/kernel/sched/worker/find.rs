@@ -145,9 +145,7 @@ impl Worker {
             }
         }
     }
-}
 
-impl Worker {
     /// Takes the next lane of the round, or of a new one.
     #[inline(always)]
     pub(super) fn take_queued(&mut self) -> Option<ReadyLane> {

@@ -53,22 +53,22 @@ impl Leaf {
 
 /// The slot.
 #[derive(Debug)]
-pub(in crate::kernel::task) struct LeafSlot(u64);
+pub(crate) struct LeafSlot(u64);
 
 impl LeafSlot {
-    pub(in crate::kernel::task) const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self(0)
     }
 
     /// A poll of the task begins.
     #[inline]
-    pub(in crate::kernel::task) fn age(&mut self) {
+    pub(crate) fn age(&mut self) {
         self.0 |= STALE;
     }
 
     /// A leaf has returned `Pending`, at this time: nanoseconds of the scheduler.
     #[inline]
-    pub(in crate::kernel::task) fn set(&mut self, leaf: Leaf, is_guard: bool, now: u64) {
+    pub(crate) fn set(&mut self, leaf: Leaf, is_guard: bool, now: u64) {
         if is_guard && self.is_fresh() {
             return;
         }
@@ -79,7 +79,7 @@ impl LeafSlot {
 
     /// Empties the slot if it is fresh and `is_it` says so.
     #[inline]
-    pub(in crate::kernel::task) fn forget(&mut self, is_it: impl FnOnce(Leaf) -> bool) {
+    pub(crate) fn forget(&mut self, is_it: impl FnOnce(Leaf) -> bool) {
         if self.get().is_some_and(is_it) {
             self.0 = 0;
         }
@@ -103,7 +103,7 @@ impl LeafSlot {
 
     /// The leaf of a fresh slot, and for how many nanoseconds it has waited at `now`: to a millisecond, or to a second if
     /// it has a place and a long argument.
-    pub(in crate::kernel::task) fn read(&self, now: u64) -> Option<(Leaf, u64)> {
+    pub(crate) fn read(&self, now: u64) -> Option<(Leaf, u64)> {
         let (unit, shift) =
             (unit(self.0), if self.0 & SITED == 0 { REST_SHIFT } else { SINCE_SHIFT });
         let since = self.0 >> shift;

@@ -1,6 +1,6 @@
 //! [`Leaf`]: a wait without a record.
 //!
-//! Sockets and timers wait so often that a [`WaitRecord`](super::wait_record::WaitRecord) in a list would cost them too much.
+//! Sockets and timers wait so often that a [`WaitRecord`](crate::kernel::task::WaitRecord) in a list would cost them too much.
 //! Such a future, a *leaf*, writes what it waits for into a slot of its task (`leaf/slot.rs`) when it returns `Pending`. Only
 //! dumps read the slot, so there is none without the feature `leaves`.
 //!
@@ -16,7 +16,7 @@
 mod slot;
 
 #[cfg(feature = "leaves")]
-pub(super) use self::slot::LeafSlot;
+pub(crate) use self::slot::LeafSlot;
 
 use std::panic::Location;
 use std::ptr;
