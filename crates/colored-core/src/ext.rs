@@ -13,5 +13,6 @@ pub(crate) mod points;
 mod sketch;
 pub(crate) mod snapshot;
 pub(crate) mod span;
+pub(crate) mod stacks;
 pub mod trace;
 pub(crate) mod usage;

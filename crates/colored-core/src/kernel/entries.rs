@@ -62,6 +62,11 @@ impl<T> Entries<T> {
         left.map(|(_, entry)| entry)
     }
 
+    /// Exchanges all entries, with their keys, for the others.
+    pub fn exchange(&self, others: &Self) {
+        self.0.swap(&others.0);
+    }
+
     /// Calls `f` with the innermost entry. `f` must neither enter nor leave, nor call code that might.
     #[inline]
     pub fn innermost<R>(&self, f: impl FnOnce(Option<&T>) -> R) -> R {

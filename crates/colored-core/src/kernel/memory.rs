@@ -14,6 +14,8 @@ mod boxed;
 mod chunk;
 mod list;
 
+#[cfg(feature = "sim")]
+pub(crate) use self::blocks::exchange;
 pub(crate) use self::blocks::{
     Cache, SharedBlocks, allocate, allocate_short_lived, release, release_short_lived,
 };

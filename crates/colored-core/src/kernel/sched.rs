@@ -47,4 +47,8 @@ pub use self::handle::SchedulerHandle;
 pub use self::scheduler::{Destination, Finish, Park, Part, Policy, Rest, Runnable, Scheduler};
 pub use self::shutdown::report_overload;
 
+#[cfg(feature = "sim")]
+pub(crate) use self::enter::AllEntered;
 pub(crate) use self::enter::with_handle_of_task;
+#[cfg(feature = "sim")]
+pub(crate) use self::guest::exchange as exchange_block_on;

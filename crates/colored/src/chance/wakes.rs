@@ -7,6 +7,7 @@
 //! tokio's.
 
 use super::below;
+use colored_core::port::RefCellOfStack;
 use pin_project_lite::pin_project;
 use std::cell::{Cell, RefCell};
 use std::pin::Pin;
@@ -19,11 +20,14 @@ thread_local! {
     static WOKEN: RefCell<Vec<Arc<Ordered>>> = const { RefCell::new(Vec::new()) };
 }
 
+/// Those that what runs on this stack has woken.
+pub(crate) static WOKEN_OF_STACK: RefCellOfStack<Vec<Arc<Ordered>>> = RefCellOfStack(&WOKEN);
+
 /// tokio's lists of receivers.
 const LISTS: u32 = 8;
 
 /// A waker with its place among those that are woken together.
-struct Ordered {
+pub(crate) struct Ordered {
     place: (u32, u64),
     waker: Waker,
 }
