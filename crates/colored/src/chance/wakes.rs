@@ -60,10 +60,10 @@ pub(crate) fn go_on(next: Option<u64>) {
 
 /// Wakes those that wait, in their order.
 pub(crate) fn release() {
-    let mut woken = WOKEN.try_with(RefCell::take).unwrap_or_default();
-    if woken.is_empty() {
+    if WOKEN.try_with(|woken| woken.borrow().is_empty()).unwrap_or(true) {
         return;
     }
+    let mut woken = WOKEN.take();
     woken.sort_by_key(|ordered| ordered.place);
     woken.iter().for_each(|ordered| ordered.waker.wake_by_ref());
 }

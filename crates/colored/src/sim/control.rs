@@ -49,8 +49,14 @@ impl Run {
 
     /// The number of a color.
     pub(super) fn number_of(&mut self, color: Color) -> usize {
-        let next = self.numbers.len();
-        *self.numbers.entry(color).or_insert(next)
+        match self.numbers.get(&color) {
+            Some(number) => *number,
+            None => {
+                let next = self.numbers.len();
+                self.numbers.insert(color, next);
+                next
+            }
+        }
     }
 }
 

@@ -17,7 +17,6 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 use std::mem;
 use std::panic::{Location, resume_unwind};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -247,7 +246,6 @@ where
         // This thread only waits meanwhile.
         let cpus = Cpus::of_this_thread();
         let bound = cpus.map(Cpus::bind_this);
-        let (ended, has_ended) = channel::<()>();
         let begin = || {
             cpus.inspect(|cpus| cpus.release_this());
             Control::begin(run, seed);
@@ -256,7 +254,6 @@ where
         };
         let turns = Arc::clone(&place);
         let go_on = move |(keeps, started)| {
-            let _ended = ended;
             let outcome = match started {
                 Ok(started) => go(started, &turns),
                 Err(error) => Some(Err(error)),
@@ -266,26 +263,24 @@ where
             (outcome, control.into_run())
         };
         let builder = thread::Builder::new().name(THREAD.to_owned());
-        let thread = begin_and_go_on(builder, begin, go_on)
+        let is_given_up = || self.is_given_up(replay, &place);
+        let ended = begin_and_go_on(builder, begin, go_on, STUCK, is_given_up)
             .unwrap_or_else(|error| panic!("cannot start the thread `{THREAD}`: {error}"));
-        if self.is_given_up(replay, &place, &has_ended) {
-            return (None, None);
-        }
-        let (outcome, run) = thread.join().unwrap_or_else(|panic| resume_unwind(panic));
+        let Some(ended) = ended else { return (None, None) };
+        let (outcome, run) = ended.unwrap_or_else(|panic| resume_unwind(panic));
         drop(bound);
         self.colors = self.colors.max(run.numbers.len());
         (outcome, Some(run.choices))
     }
 
-    /// Waits until the run has ended, or is given up.
-    fn is_given_up(&self, replay: &Replay, place: &Place, has_ended: &Receiver<()>) -> bool {
-        while has_ended.recv_timeout(STUCK) == Err(RecvTimeoutError::Timeout) {
-            let turns = place.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            let Some(turns) = turns else { continue };
-            if turns.look_at_stuck() == Stuck::GivenUp {
-                return true;
-            }
-            let Some(what) = turns.describe_after(ENDLESS) else { continue };
+    /// Looks at a run that has not ended for a while: whether it is given up now.
+    fn is_given_up(&self, replay: &Replay, place: &Place) -> bool {
+        let turns = place.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let Some(turns) = turns else { return false };
+        if turns.look_at_stuck() == Stuck::GivenUp {
+            return true;
+        }
+        if let Some(what) = turns.describe_after(ENDLESS) {
             report_endless(&what, replay);
             assert!(
                 !(self.has_given_up && turns.is_asleep()),

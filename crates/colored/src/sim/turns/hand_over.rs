@@ -52,12 +52,21 @@ impl HandOver {
         };
         // Ordering: on stacks, one thread stores and loads it.
         self.next.store(to, Ordering::Relaxed);
-        self.slots[to].put(Told { order, control });
+        self.put(to, Told { order, control });
     }
 
     /// Tells another thread what it does, beside the one that has the run.
     pub(super) fn tell(&self, to: usize, order: Order) {
-        self.slots[to].put(Told { order, control: None });
+        self.put(to, Told { order, control: None });
+    }
+
+    fn put(&self, to: usize, told: Told) {
+        let slot = &self.slots[to];
+        *slot.told.lock().unwrap_or_else(PoisonError::into_inner) = Some(told);
+        // The wake of a condition variable is a call of the system, also if nobody waits.
+        if self.way == Way::Threads {
+            slot.is_there.notify_one();
+        }
     }
 
     /// Waits until this thread is told what it does.
@@ -74,11 +83,6 @@ impl HandOver {
 }
 
 impl Slot {
-    fn put(&self, told: Told) {
-        *self.told.lock().unwrap_or_else(PoisonError::into_inner) = Some(told);
-        self.is_there.notify_one();
-    }
-
     fn wait(&self) -> Told {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
