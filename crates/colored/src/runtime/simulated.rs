@@ -19,7 +19,7 @@ use std::task::{Context, Waker};
 /// these are threads of a real runtime then.
 pub(crate) struct SimulatedRuntime {
     handle: Handle,
-    workers: Vec<Mutex<Worker>>,
+    workers: Vec<Mutex<Placed>>,
     /// By worker, its place in the services.
     places: Vec<Arc<Place>>,
     /// Something may be pinned to a worker.
@@ -31,6 +31,12 @@ pub(crate) struct SimulatedRuntime {
     has_ended: AtomicBool,
 }
 
+/// A worker, and its place for the thread that steps it.
+struct Placed {
+    worker: Worker,
+    place: Option<Arc<Place>>,
+}
+
 /// The worker that fires timers.
 const FIRST: usize = 0;
 
@@ -40,9 +46,12 @@ const NOWHERE: usize = usize::MAX;
 impl SimulatedRuntime {
     pub(super) fn new(unstarted: Unstarted) -> Self {
         let Unstarted { handle, workers, .. } = unstarted;
-        let workers: Vec<_> = workers.into_iter().map(Mutex::new).collect();
         let place = |worker| Arc::new(Place::new(Arc::clone(&handle.services), Some(worker)));
-        let places = (0..workers.len()).map(place).collect();
+        let places: Vec<_> = (0..workers.len()).map(place).collect();
+        let placed = workers.into_iter().zip(&places);
+        let placed =
+            placed.map(|(worker, place)| Placed { worker, place: Some(Arc::clone(place)) });
+        let workers: Vec<_> = placed.map(Mutex::new).collect();
         let (has_pins, has_ended) = (AtomicBool::new(false), AtomicBool::new(false));
         let pinned_to = workers.iter().map(|_| AtomicUsize::new(NOWHERE)).collect();
         let search = Mutex::new(None);
@@ -125,8 +134,9 @@ impl SimulatedRuntime {
 
     /// Runs one turn of the worker; if nothing else waits for it, it goes to sleep.
     fn step(&self, index: usize, thread: usize) {
-        let _entered = self.enter(index);
-        let mut worker = lock(&self.workers[index]);
+        let mut placed = lock(&self.workers[index]);
+        let Placed { worker, place } = &mut *placed;
+        let _entered = entered::enter_lent(place);
         while worker.step() == Step::Ran {
             if worker.thread().is_some() {
                 // Ordering: see `has_pins`.
@@ -188,7 +198,7 @@ impl SimulatedRuntime {
     pub(crate) fn drain(&self, worker: usize) -> bool {
         let _entered = self.enter(worker);
         loop {
-            match lock(&self.workers[worker]).step() {
+            match lock(&self.workers[worker]).worker.step() {
                 Step::Ran => {}
                 Step::Park(_) => return false,
                 Step::Stopped => return true,

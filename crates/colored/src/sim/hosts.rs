@@ -197,9 +197,20 @@ impl Hosts {
         self.hosts[host].runtime.as_ref()?.thread_of(actor)
     }
 
-    /// What takes the turns of an actor.
-    pub(super) fn taker(&self, actor: usize) -> Taker {
+    /// What takes the turns of an actor. Takes over the count of `last`, if that is of the same runtime.
+    pub(super) fn taker(&self, actor: usize, last: Option<Taker>) -> Taker {
         let (host, actor) = (actor / self.actors_of_a_host(), actor % self.actors_of_a_host());
+        match (&self.hosts[host].runtime, last) {
+            (Some(runtime), Some(Taker::Runtime(last, _)))
+                if actor <= self.workers && Arc::ptr_eq(runtime, &last) =>
+            {
+                Taker::Runtime(last, actor)
+            }
+            _ => self.new_taker(host, actor),
+        }
+    }
+
+    fn new_taker(&self, host: usize, actor: usize) -> Taker {
         match &self.hosts[host].runtime {
             _ if actor > self.workers => Taker::Network(Arc::clone(&self.world), host),
             Some(runtime) => Taker::Runtime(Arc::clone(runtime), actor),

@@ -42,7 +42,7 @@ use self::hand_over::HandOver;
 use self::state::{Order, Paused, State, Turn};
 use super::control::{act, with};
 use super::cpus::Cpus;
-use super::hosts::Hosts;
+use super::hosts::{Hosts, Taker};
 use super::panics;
 use crate::chance::wakes;
 use crate::services::{current, wheel_timer};
@@ -127,10 +127,10 @@ fn draw_budget(choices: &mut Choices) -> u32 {
     }
 }
 
-/// The next turn of an actor.
-fn begin_turn(hosts: &Hosts, actor: usize) -> Turn {
+/// The next turn of an actor. `last` is what has taken the last turn on this thread.
+fn begin_turn(hosts: &Hosts, actor: usize, last: Option<Taker>) -> Turn {
     let units = with(|run| draw_budget(&mut run.choices)).expect("this thread has the run");
-    Turn { actor, taker: hosts.taker(actor), units }
+    Turn { actor, taker: hosts.taker(actor, last), units }
 }
 
 /// Sees what this thread does to colors, and may have it give way.
@@ -212,13 +212,13 @@ impl Turns {
 
     /// What a thread of the run does, from its start or its first turn on.
     fn work(self: &Arc<Self>, thread: usize) {
-        let mut next = if thread == FIRST { self.next(thread) } else { Next::Wait };
+        let mut next = if thread == FIRST { self.next(thread, None) } else { Next::Wait };
         loop {
-            match next {
-                Next::Turn(turn) => self.take_turn(turn, thread),
+            let last = match next {
+                Next::Turn(turn) => Some(self.take_turn(turn, thread)),
                 Next::End => return,
                 Next::Wait => match self.hand_over.wait(thread) {
-                    Order::Turn(turn) => self.take_turn(turn, thread),
+                    Order::Turn(turn) => Some(self.take_turn(turn, thread)),
                     Order::Drain(runtime, worker, asker) => {
                         let is_drained = runtime.drain(worker);
                         drop(runtime);
@@ -229,11 +229,11 @@ impl Turns {
                     }
                     Order::End => return,
                     // All go on at once.
-                    Order::Resume => {}
+                    Order::Resume => None,
                     Order::Drained(_) => unreachable!("this thread has asked for nothing"),
                 },
-            }
-            next = self.next(thread);
+            };
+            next = self.next(thread, last);
         }
     }
 
@@ -244,7 +244,8 @@ impl Turns {
         }
     }
 
-    fn take_turn(&self, turn: Turn, thread: usize) {
+    /// Returns what has taken the turn.
+    fn take_turn(&self, turn: Turn, thread: usize) -> Taker {
         let Turn { actor, taker, units } = turn;
         budget::begin_polls_with(units);
         ACTOR.set(Some(actor));
@@ -255,10 +256,12 @@ impl Turns {
             taker.note_turn(|value| run.choices.note(value));
             run.choices.describe(actor, self.world.now(), || self.hosts().describe_turn(actor));
         });
+        taker
     }
 
-    /// Chooses the next turn. If another thread takes it, hands that one the run.
-    fn next(self: &Arc<Self>, thread: usize) -> Next {
+    /// Chooses the next turn. If another thread takes it, hands that one the run. `last` has taken the last turn on this
+    /// thread.
+    fn next(self: &Arc<Self>, thread: usize, mut last: Option<Taker>) -> Next {
         let mut state = self.lock();
         loop {
             if state.is_given_up {
@@ -277,6 +280,8 @@ impl Turns {
             if state.paused.is_empty() {
                 hosts.begin_turn();
                 if self.world.has_orders() {
+                    // A host that crashes ends with its last count.
+                    last = None;
                     // Hosts come and go, and may have something pinned to another thread.
                     drop((state, hosts));
                     let followed = self.hosts().follow_orders();
@@ -304,7 +309,7 @@ impl Turns {
             let of = &state.candidates;
             let chosen = with(|run| run.choices.choose(&of.runnable, &of.paused));
             let chosen = chosen.expect("this thread has the run");
-            return self.go_on_with(state, hosts, thread, chosen);
+            return self.go_on_with(state, hosts, thread, chosen, last);
         }
     }
 
@@ -315,6 +320,7 @@ impl Turns {
         hosts: MutexGuard<'_, Hosts>,
         thread: usize,
         actor: usize,
+        last: Option<Taker>,
     ) -> Next {
         state.running = actor;
         // The thread that wakes up finds both unlocked.
@@ -324,7 +330,7 @@ impl Turns {
             self.hand_over.pass(to, Order::Resume);
             return Next::Wait;
         }
-        let turn = begin_turn(&hosts, actor);
+        let turn = begin_turn(&hosts, actor, last);
         drop(hosts);
         match turn.taker.thread() {
             Some(to) if to != thread => {
@@ -360,7 +366,7 @@ impl Turns {
         let (to, turn) = match state.take_paused(chosen) {
             Some(to) => (to, None),
             None => {
-                let turn = begin_turn(&hosts, chosen);
+                let turn = begin_turn(&hosts, chosen, None);
                 let to = turn.taker.thread().or_else(|| state.idle.pop());
                 (to.unwrap_or_else(|| self.start_helper(&mut state)), Some(turn))
             }
