@@ -2,7 +2,7 @@
 //! choices the failure needs.
 //!
 //! Internal to `colored-rt`, whose module `sim` is the interface for users. This crate knows no runtime: an actor is a
-//! number, and a run is a function of [`Choices`].
+//! number, and a run is a function of [`Choices`]. Of the scheduler it knows what goes with a stack.
 //!
 //! | part | what it is |
 //! |---|---|

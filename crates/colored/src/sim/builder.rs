@@ -196,12 +196,13 @@ impl Builder {
     /// tasks that are left, each under its color.
     ///
     /// While a run lasts, the panics of its threads go to the report in place of the panic hook. Runs are made one after
-    /// another, each on threads of its own, of which one goes on at a time. A run costs some 0.1 ms and 0.2 to 1 µs a turn
-    /// beside the program's own time; and some 10 µs, or more on a busy machine, for each turn that gives way inside.
+    /// another, each on a [thread](super#how-runs-are-made) of its own. A run costs some 0.1 ms and 0.2 to 0.6 µs a turn beside the
+    /// program's own time. On threads, each turn that gives way inside costs some 10 µs more, or more on a busy machine.
     ///
     /// # Panics
     ///
-    /// If a setting or a [variable](super#variables) is out of its range.
+    /// If a setting or a [variable](super#variables) is out of its range. And if a run waits for a lock of std in a static that
+    /// is held by a turn which was given up: the message says to make the runs [on threads](Self::on_threads).
     #[track_caller]
     pub fn run<F, P>(self, program: P) -> Report
     where
