@@ -92,13 +92,17 @@ thread_slot! {
 }
 
 /// The fiber that runs in a turn: a simulation goes on with another turn while this one waits inside.
-struct CurrentOfStack;
+struct CurrentOfStack {
+    slot: fn(*const Link) -> *const Link,
+}
+
+static CURRENT_OF_STACK: CurrentOfStack = CurrentOfStack { slot: replace_current };
 
 impl StackLocal for CurrentOfStack {
     fn exchange(&self, kept: &mut Kept) {
         let kept = kept.get_or_insert_with(|| Box::new(ptr::null::<Link>()));
         if let Some(kept) = kept.downcast_mut() {
-            *kept = replace_current(*kept);
+            *kept = (self.slot)(*kept);
         }
     }
 }
@@ -154,7 +158,7 @@ impl Link {
         cx: Option<&mut Context<'_>>,
         resume: impl FnOnce() -> bool,
     ) -> bool {
-        exchange_with_stacks(&CurrentOfStack);
+        exchange_with_stacks(&CURRENT_OF_STACK);
         self.cx.set(cx.map(|cx| NonNull::from(cx).cast()));
         self.resumed_in.set(Some(Nesting::here()));
         self.resumed_in_panic.set(thread::panicking());

@@ -25,7 +25,7 @@ use std::thread::LocalKey;
 /// What is kept of a [`StackLocal`] for a stack that does not run; none if that stack has not used it.
 pub type Kept = Option<Box<dyn Any>>;
 
-/// A thread-local of another crate that tells of the stack.
+/// A thread-local of another crate that tells of the stack: a static, whose type has a size.
 pub trait StackLocal: Sync {
     /// Exchanges the value of this thread for the one that is kept. Must not panic.
     fn exchange(&self, kept: &mut Kept);

@@ -9,6 +9,8 @@ use colored_core::{Entries, SchedulerHandle};
 use std::cell::Cell;
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
+#[cfg(feature = "sim")]
+use std::thread::LocalKey;
 
 /// A thread's place in a runtime, as far as I/O is concerned.
 #[derive(Debug)]
@@ -39,14 +41,17 @@ thread_local!(static CURRENT: Entries<Arc<Context>> = const { Entries::new() });
 
 /// The places of this stack.
 #[cfg(feature = "sim")]
-pub(crate) struct CurrentOfStack;
+pub(crate) struct CurrentOfStack(&'static LocalKey<Entries<Arc<Context>>>);
+
+#[cfg(feature = "sim")]
+pub(crate) static CURRENT_OF_STACK: CurrentOfStack = CurrentOfStack(&CURRENT);
 
 #[cfg(feature = "sim")]
 impl StackLocal for CurrentOfStack {
     fn exchange(&self, kept: &mut Kept) {
         let kept = kept.get_or_insert_with(|| Box::new(Entries::<Arc<Context>>::new()));
         if let Some(others) = kept.downcast_ref() {
-            CURRENT.with(|current| current.exchange(others));
+            self.0.with(|current| current.exchange(others));
         }
     }
 }

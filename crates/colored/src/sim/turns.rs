@@ -109,7 +109,7 @@ fn begin_stacks() {
     stacks::begin();
     exchange_with_stacks(&ACTOR_OF_STACK);
     exchange_with_stacks(&blocking::running::RUNNING_OF_STACK);
-    exchange_with_stacks(&current::CurrentOfStack);
+    exchange_with_stacks(&current::CURRENT_OF_STACK);
     exchange_with_stacks(&error_context::EAR_OF_STACK);
     exchange_with_stacks(&local_set::CURRENT_OF_STACK);
     exchange_with_stacks(&wakes::WOKEN_OF_STACK);

@@ -36,6 +36,8 @@ pub fn exchange_with_stacks(of: &'static dyn StackLocal) {
 
 #[cold]
 fn add(of: &'static dyn StackLocal) {
+    // They are told apart by their addresses, which those without a size may share.
+    assert!(size_of_val(of) > 0, "a `StackLocal` has a size");
     let _ = OTHERS.try_with(|others| {
         let mut others = others.borrow_mut();
         if !others.iter().any(|other| ptr::addr_eq(*other, of)) {
