@@ -104,7 +104,7 @@ const CRATES: [Crate; 13] = [
     Crate {
         sources: "crates/colored-sim/src",
         layers: &[
-            &["disk", "strategy", "thread", "wall"],
+            &["begun", "disk", "stacks", "strategy", "thread", "wall"],
             &["classes", "names", "script"],
             &["choices"],
             &["replay", "shrink"],

@@ -4,6 +4,7 @@ mod attribute;
 mod bugs;
 mod cancel;
 mod clocks;
+mod confirmed;
 mod exhaustive;
 mod files;
 mod hosts;

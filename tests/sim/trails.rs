@@ -9,7 +9,7 @@ use super::select::{lefts, woken};
 use super::silent;
 use colored::fs::{self as files, File};
 use colored::io::AsyncWriteExt;
-use colored::sim::{Builder, Fault, Faults, Report, begin_quiet_phase, buggify, random};
+use colored::sim::{Builder, Fault, Faults, Report, Strategy, begin_quiet_phase, buggify, random};
 use colored::sync::{Notify, Semaphore, broadcast};
 use colored::time::{Duration, interval, sleep, timeout};
 use colored::{ColorCell, exclusive, spawn_blocking, spawn_colored, spawn_unique, when, yield_now};
@@ -116,19 +116,19 @@ fn seeds() -> u64 {
 }
 
 /// The digests of all programs, as a text.
-fn digests() -> String {
-    let builder = Builder::new().seeds(0..seeds());
+fn digests(builder: &Builder) -> String {
     let reports = [
         builder.clone().run(|| async { drop(busy().await) }),
         builder.clone().run(|| async { drop(woken().await) }),
         builder.clone().run(|| async { assert!(lefts().await < 2000) }),
         builder.clone().run(locks),
         builder.clone().run(cells),
-        run_hosts(builder),
+        run_hosts(builder.clone()),
     ];
     reports
         .map(|report| {
             report.assert_passed();
+            assert_eq!((report.stuck(), report.unconfirmed()), (0, 0), "{report}");
             format!("{:x}\n", report.digest())
         })
         .concat()
@@ -139,7 +139,7 @@ const CHILD: &str = "COLORED_TEST_CHILD";
 
 #[test]
 fn two_processes_make_the_same_runs() {
-    let ours = digests();
+    let ours = digests(&Builder::new().seeds(0..seeds()));
     if let Some(path) = env::var_os(CHILD) {
         fs::write(path, ours).unwrap();
         return;
@@ -160,5 +160,13 @@ fn two_processes_make_the_same_runs() {
             Ok(earlier) => assert_eq!(ours, earlier, "another build makes other runs"),
             Err(_) => fs::write(&path, ours).unwrap(),
         }
+    }
+}
+
+#[test]
+fn runs_on_one_thread_are_those_on_threads() {
+    for strategy in [Strategy::Portfolio, Strategy::Pos] {
+        let builder = Builder::new().seeds(0..seeds()).strategy(strategy);
+        assert_eq!(digests(&builder), digests(&builder.clone().on_threads()), "{strategy:?}");
     }
 }

@@ -16,5 +16,6 @@ pub(crate) mod priority;
 mod sketch;
 pub(crate) mod snapshot;
 pub(crate) mod span;
+pub(crate) mod stacks;
 pub mod trace;
 pub(crate) mod usage;

@@ -12,6 +12,7 @@
 //! | [`report_overload`] | tells the shell that work was refused | the core | an admission |
 //! | [`restart_ids`], [`SimulatedIds`] | equal schedules of a simulation have equal task ids and unique colors | the core | the simulation |
 //! | `on_points`, `Point` | a simulation sees and interrupts what a thread does to other colors; with the feature `sim` | the core | the simulation |
+//! | [`exchange_with_stacks`], [`StackLocal`], `StackLocals` | a thread runs several stacks, as if each were a thread: what thread-locals tell of a stack is exchanged with it | the core | the simulation; what has such thread-locals |
 //! | [`is_optimized`] | tells whether the compiler has optimized this crate | the core | reports of simulations |
 //! | [`in_own_call`] | a call of the system inside a poll, which is no matter of the program | the core | attempts that files make on a worker |
 //! | [`Closure`], [`Nesting`] | a closure that must return in its turn; where a stack may be suspended | the core | task-locals; tasks with stacks of their own |
@@ -25,6 +26,9 @@
 
 #[cfg(feature = "sim")]
 pub use crate::ext::points::{Moment, Point, on_points};
+pub use crate::ext::stacks::{CellOfStack, Kept, RefCellOfStack, StackLocal, exchange_with_stacks};
+#[cfg(feature = "sim")]
+pub use crate::ext::stacks::{StackLocals, begin_stacks};
 pub use crate::kernel::lane::current::{Closure, Nesting};
 pub use crate::kernel::sched::{Finish, Part, in_own_call, report_overload};
 pub use crate::kernel::task::How;

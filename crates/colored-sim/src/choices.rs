@@ -172,6 +172,19 @@ impl Choices {
         self.turns_kept.as_mut()?.iter_mut().rfind(|turn| turn.actor == actor)
     }
 
+    /// Choices for the same run. To be called before the first choice.
+    #[must_use]
+    pub fn again(&self) -> Self {
+        let choices = Self::of(self.source.clone());
+        if self.keeps_turns() { choices.keeping_turns() } else { choices }
+    }
+
+    /// Whether a search makes this run for its own sake. Otherwise it makes one again.
+    #[must_use]
+    pub fn explores(&self) -> bool {
+        !matches!(self.source, Source::Replay(_))
+    }
+
     /// Choices for the same run, in which no actor gives way inside a turn. To be called before the first choice.
     #[must_use]
     pub fn in_whole_turns(&self) -> Self {

@@ -2,7 +2,7 @@
 //! choices the failure needs.
 //!
 //! Internal to `colored-rt`, whose module `sim` is the interface for users. This crate knows no runtime: an actor is a
-//! number, and a run is a function of [`Choices`].
+//! number, and a run is a function of [`Choices`]. Of the scheduler it knows what goes with a stack.
 //!
 //! | part | what it is |
 //! |---|---|
@@ -11,12 +11,13 @@
 //! | [`Replay`] | these choices as a text |
 //! | [`exhaust()`] | a run of each class of schedules |
 //! | [`disk`] | files in memory, and what a power failure leaves of them |
+//! | [`stacks`] | several stacks on a thread, for the turns that give way inside |
 //! | [`thread`] | the clock and random numbers of a run, for the crate `colored-sim-libc` |
 //! | [`search()`] | runs by seed, until one fails; then the failure is confirmed and shrunk |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
-#![forbid(unsafe_code)]
 
+mod begun;
 mod choices;
 mod classes;
 pub mod disk;
@@ -26,10 +27,12 @@ mod replay;
 mod script;
 mod search;
 mod shrink;
+pub mod stacks;
 mod strategy;
 pub mod thread;
 mod wall;
 
+pub use self::begun::begin_and_go_on;
 pub use self::choices::{Choices, Turn};
 pub use self::exhaust::{Exhausted, Limits, exhaust};
 pub use self::names::StrategyError;

@@ -1,6 +1,6 @@
 //! [`Replay`]: one run as a text.
 
-use crate::choices::{Deviation, Deviations, Moment, Place};
+use crate::choices::{Choices, Deviation, Deviations, Moment, Place};
 use std::fmt;
 use std::str::FromStr;
 
@@ -23,6 +23,12 @@ pub struct Replay {
 }
 
 impl Replay {
+    /// The run that these choices have made, by the seed and with the workers of this one.
+    #[must_use]
+    pub fn of(&self, choices: &Choices) -> Self {
+        Self { deviations: choices.deviations(), ..*self }
+    }
+
     /// A run without deviations.
     pub(crate) fn new(seed: u64, workers: usize) -> Self {
         Self { seed, workers, deviations: Deviations::new() }

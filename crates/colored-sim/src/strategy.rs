@@ -83,8 +83,8 @@ pub(crate) struct Chooser {
     stretch: Range<u64>,
 }
 
-/// A run of so many points has them everywhere; a longer one, in a stretch of it. Most such choices wake another thread, for
-/// some microseconds: a long run with one at each point takes ten times as long as one without. A guess.
+/// A run of so many points has them everywhere; a longer one, in a stretch of it. On threads, most such choices wake another
+/// thread, for some microseconds: a long run with one at each point takes ten times as long as one without. A guess.
 const SHORT: u64 = 512;
 
 /// The shortest stretch.

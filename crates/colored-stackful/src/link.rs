@@ -1,7 +1,7 @@
 //! [`Link`]: what a fiber and the code that polls it tell each other, and the fiber that a thread runs.
 
 use crate::sync::{Cell, thread_slot};
-use colored_core::port::Nesting;
+use colored_core::port::{Kept, Nesting, StackLocal, exchange_with_stacks};
 use std::ops::Range;
 use std::panic::Location;
 use std::ptr::{self, NonNull};
@@ -91,6 +91,22 @@ thread_slot! {
     static CURRENT: Cell<*const Link> = Cell::new(ptr::null())
 }
 
+/// The fiber that runs in a turn: a simulation goes on with another turn while this one waits inside.
+struct CurrentOfStack {
+    slot: fn(*const Link) -> *const Link,
+}
+
+static CURRENT_OF_STACK: CurrentOfStack = CurrentOfStack { slot: replace_current };
+
+impl StackLocal for CurrentOfStack {
+    fn exchange(&self, kept: &mut Kept) {
+        let kept = kept.get_or_insert_with(|| Box::new(ptr::null::<Link>()));
+        if let Some(kept) = kept.downcast_mut() {
+            *kept = (self.slot)(*kept);
+        }
+    }
+}
+
 /// Makes `link` the fiber that this thread runs, and returns the one before.
 #[inline(never)]
 pub(crate) fn replace_current(link: *const Link) -> *const Link {
@@ -142,6 +158,7 @@ impl Link {
         cx: Option<&mut Context<'_>>,
         resume: impl FnOnce() -> bool,
     ) -> bool {
+        exchange_with_stacks(&CURRENT_OF_STACK);
         self.cx.set(cx.map(|cx| NonNull::from(cx).cast()));
         self.resumed_in.set(Some(Nesting::here()));
         self.resumed_in_panic.set(thread::panicking());

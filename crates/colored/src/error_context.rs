@@ -13,6 +13,8 @@ use std::task::{Context, Poll};
 use std::thread_local;
 
 use colored_core::port::Closure;
+#[cfg(feature = "sim")]
+use colored_core::port::RefCellOfStack;
 use pin_project_lite::pin_project;
 
 /// An error of the operating system with the operation that failed and its object: `cannot open /etc/x: Permission denied
@@ -81,7 +83,9 @@ pub(crate) struct Heard {
     text: String,
 }
 
-enum Ear {
+#[derive(Default)]
+pub(crate) enum Ear {
+    #[default]
     Deaf,
     Listens(Option<Box<Heard>>),
 }
@@ -89,6 +93,10 @@ enum Ear {
 thread_local! {
     static EAR: RefCell<Ear> = const { RefCell::new(Ear::Deaf) };
 }
+
+/// Of what runs on this stack.
+#[cfg(feature = "sim")]
+pub(crate) static EAR_OF_STACK: RefCellOfStack<Ear> = RefCellOfStack(&EAR);
 
 fn replace_ear(ear: Ear) -> Ear {
     EAR.with(|current| mem::replace(&mut *current.borrow_mut(), ear))

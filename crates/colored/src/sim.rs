@@ -49,14 +49,29 @@
 //! a budget of one operation or of none: it ends before, or between, calls, joins, reads and sleeps of the runtime that
 //! might go on at once.
 //!
-//! **No failure is a false alarm.** A turn that waits inside is a turn of the real scheduler on a thread of its own, which is
-//! made to wait where the system may have any thread wait. So every run is one that the threads of a real runtime can make.
-//! If another turn waits for a lock of std that such a turn holds, nothing is reported: after a quarter of a second the run is
-//! made again in whole turns, and [`Report::stuck`] counts that. The reverse is not true:
+//! **No failure is a false alarm.** What is reported is a failure of a run [on threads](#how-runs-are-made): there a turn that
+//! waits inside is a turn of the real scheduler on a thread of its own, which is made to wait where the system may have any
+//! thread wait. So it is a run that the threads of a real runtime can make. If another turn waits for a lock of std that such
+//! a turn holds, nothing is reported: after a quarter of a second the run is made again in whole turns, and
+//! [`Report::stuck`] counts that. The reverse is not true:
 //!
 //! | a real runtime also shows | here |
 //! |---|---|
 //! | two polls that race between two acts, on memory that colors share by atomics or locks | not shown: that belongs to `loom` and `shuttle` |
+//!
+//! # How runs are made
+//!
+//! A search makes each run on one thread, where a turn that waits inside keeps a stack of its own. What belongs to a worker or
+//! to a task goes with the stack. Two things of the program do not: another turn finds what the first one has left in a
+//! thread-local, and never gets a lock of std that it holds. So a run on one thread only finds:
+//!
+//! | a run on one thread | then |
+//! |---|---|
+//! | fails | the run is made on threads, with the same choices: if that one fails, it is what is repeated, shrunk and reported; if not, it counts in [`Report::unconfirmed`] |
+//! | stands still in a lock of std, for a quarter to half a second | it is given up, once in a search: its thread sleeps for ever, with what it has. This run and all others are made on threads |
+//!
+//! Replays, kept failures and the runs that shrink a failure are made on threads. [`Builder::on_threads`] makes all runs
+//! there. Miri, and processors that corosensei has no stacks for, have threads only.
 //!
 //! # Classes
 //!

@@ -53,7 +53,7 @@ mod colored;
 pub mod coop;
 mod join_set;
 mod local;
-mod local_set;
+pub(crate) mod local_set;
 mod tracker;
 mod unconstrained;
 

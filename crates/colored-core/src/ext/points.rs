@@ -13,6 +13,8 @@ mod kind;
 mod kind;
 
 pub(crate) use self::kind::at_site;
+#[cfg(feature = "sim")]
+pub(crate) use self::kind::exchange_site;
 pub(crate) use self::kind::{Act, Acts};
 #[cfg(feature = "sim")]
 pub use self::kind::{Moment, Point, on_points};

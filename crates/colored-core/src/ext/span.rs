@@ -12,6 +12,8 @@ mod kind;
 mod kind;
 
 pub(crate) use self::kind::{Carried, TaskSpan};
+#[cfg(feature = "sim")]
+pub(crate) use self::kind::{Inside, exchange_inside};
 
 use std::panic::Location;
 

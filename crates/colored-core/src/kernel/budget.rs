@@ -20,6 +20,27 @@ const UNCONSTRAINED: u32 = u32::MAX;
 thread_slot!(static LEFT: Cell<u32> = Cell::new(UNCONSTRAINED));
 thread_slot!(static BEGIN: Cell<u32> = Cell::new(PER_POLL));
 
+/// What is left of the budget of a poll, and with what polls begin.
+#[cfg(feature = "sim")]
+pub(crate) struct Budget {
+    left: Cell<u32>,
+    begin: Cell<u32>,
+}
+
+#[cfg(feature = "sim")]
+impl Budget {
+    /// That of a thread that polls nothing.
+    pub(crate) const fn new() -> Self {
+        Self { left: Cell::new(UNCONSTRAINED), begin: Cell::new(PER_POLL) }
+    }
+
+    /// Exchanges this thread's for this one.
+    pub(crate) fn exchange(&self) {
+        LEFT.with(|left| left.swap(&self.left));
+        BEGIN.with(|begin| begin.swap(&self.begin));
+    }
+}
+
 /// Takes one unit. At zero, wakes the task and returns `Pending`, which the caller must return.
 #[inline]
 pub fn poll_proceed(cx: &mut Context<'_>) -> Poll<()> {

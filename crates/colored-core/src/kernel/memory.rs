@@ -89,6 +89,16 @@ pub(crate) struct Cache {
 
 thread_slot!(static CACHE: Cell<*const Cache> = Cell::new(ptr::null()));
 
+/// Exchanges the cache that serves this thread.
+///
+/// # Safety
+///
+/// `other` is null, or was this thread's in the frames in which the thread goes on.
+#[cfg(feature = "sim")]
+pub(crate) unsafe fn exchange(other: &Cell<*const Cache>) {
+    CACHE.with(|cache| cache.swap(other));
+}
+
 impl Cache {
     /// An empty cache; if not `keeps`, it leaves all blocks to the global allocator.
     pub(crate) fn new(shared: Arc<SharedBlocks>, keeps: bool) -> Self {

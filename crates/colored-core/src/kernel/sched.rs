@@ -39,4 +39,8 @@ pub use self::guest::{Nested, spawn_local};
 pub use self::handle::SchedulerHandle;
 pub use self::shutdown::report_overload;
 
+#[cfg(feature = "sim")]
+pub(crate) use self::enter::AllEntered;
 pub(crate) use self::enter::with_handle_of_task;
+#[cfg(feature = "sim")]
+pub(crate) use self::guest::exchange as exchange_block_on;

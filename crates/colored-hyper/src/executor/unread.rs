@@ -4,6 +4,7 @@
 //! runs in that wait, so the task of the stream measures it: the body says in each poll whether its stream waits for the
 //! server or for the client.
 
+use colored::__private::{RefCellOfStack, exchange_with_stacks};
 use colored::time::{Duration, Instant, Sleep, sleep};
 use pin_project_lite::pin_project;
 use std::cell::RefCell;
@@ -12,8 +13,10 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 /// What a stream waits for.
+#[derive(Default)]
 enum Awaits {
     /// Nothing has been said in this poll.
+    #[default]
     Same,
     Server,
     /// For so long at most, on this connection.
@@ -39,6 +42,8 @@ thread_local! {
     /// For the poll that runs now.
     static AWAITS: RefCell<Awaits> = const { RefCell::new(Awaits::Same) };
 }
+
+static AWAITS_OF_STACK: RefCellOfStack<Awaits> = RefCellOfStack(&AWAITS);
 
 /// The stream that is being polled waits for the server.
 pub(crate) fn note_server() {
@@ -135,6 +140,7 @@ impl<F: Future> Future for Limited<F> {
     /// The runtime then drops the future, by which hyper resets the stream.
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = self.project();
+        exchange_with_stacks(&AWAITS_OF_STACK);
         // A stream may poll another connection, in which another stream is polled.
         let outer = AWAITS.replace(Awaits::Same);
         let polled = this.future.poll(cx);

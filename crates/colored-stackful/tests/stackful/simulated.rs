@@ -38,6 +38,42 @@ fn a_seed_gives_the_same_run_again() {
     assert_eq!(of(&first), of(&second));
 }
 
+/// Clients that act on each other while they are inside a turn: the fiber goes with the stack of its turn.
+async fn act_inside() {
+    let cells = [1, 2, 3].map(|color: u64| ColorCell::new(color, 0_u32));
+    let clients = [4, 5, 6].map(|client: u64| {
+        let cells = cells.clone();
+        stackful::spawn(client, move || {
+            for cell in &cells {
+                cell.post(|sum| *sum += 1);
+                let inner = cell.clone();
+                let spawned = stackful::spawn(client + 3, move || inner.post(|sum| *sum += 1));
+                stackful::yield_now();
+                stackful::wait(spawned).unwrap();
+                stackful::wait(cell.call(|sum| *sum += 1));
+            }
+        })
+    });
+    for client in clients {
+        client.await.unwrap();
+    }
+    for cell in &cells {
+        sim::always!(cell.call(|sum| *sum).await == 9, "each act has happened");
+    }
+}
+
+#[test]
+fn runs_on_one_thread_are_those_on_threads() {
+    for strategy in [sim::Strategy::Portfolio, sim::Strategy::Pos] {
+        let builder = sim::Builder::new().seeds(0..100).strategy(strategy);
+        let on_threads = builder.clone().on_threads().run(act_inside);
+        let on_one = builder.run(act_inside);
+        on_one.assert_passed();
+        assert_eq!((on_one.unconfirmed(), on_one.stuck()), (0, 0), "{on_one}");
+        assert_eq!(on_one.digest(), on_threads.digest(), "{strategy:?}: {on_one}");
+    }
+}
+
 #[test]
 fn aborts_and_timeouts_unwind_under_every_schedule() {
     let report = sim::Builder::new().seeds(0..100).run(|| async {

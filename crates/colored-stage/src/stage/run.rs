@@ -3,6 +3,7 @@
 use super::handler::{Events, Handler};
 use super::partition::Outcome;
 use super::shared::Shared;
+use colored_core::port::{CellOfStack, exchange_with_stacks};
 use colored_core::yield_now;
 use pin_project_lite::pin_project;
 use std::cell::Cell;
@@ -17,6 +18,8 @@ thread_local! {
     /// The stage whose handler this thread polls; 0 if there is none.
     static INSIDE: Cell<usize> = const { Cell::new(0) };
 }
+
+static INSIDE_OF_STACK: CellOfStack<usize> = CellOfStack(&INSIDE);
 
 /// Whether the caller is inside a handler of that stage.
 pub(super) fn is_inside<E>(stage: &Arc<Shared<E>>) -> bool {
@@ -137,6 +140,7 @@ impl<F: Future> Future for Inside<F> {
                 INSIDE.set(self.0);
             }
         }
+        exchange_with_stacks(&INSIDE_OF_STACK);
         let this = self.project();
         // A call on a cell may run here while another stage's handler is polled.
         let _restore = Restore(INSIDE.replace(*this.stage));

@@ -1,9 +1,15 @@
 //! The blocking call that a thread runs.
 
 use colored_core::Id;
+#[cfg(feature = "sim")]
+use colored_core::port::CellOfStack;
 use std::cell::Cell;
 
 thread_local!(static RUNNING: Cell<Option<Id>> = const { Cell::new(None) });
+
+/// Of what runs on this stack.
+#[cfg(feature = "sim")]
+pub(crate) static RUNNING_OF_STACK: CellOfStack<Option<Id>> = CellOfStack(&RUNNING);
 
 /// Runs `call`, which has this id.
 pub(super) fn within(id: Id, call: impl FnOnce()) {

@@ -7,6 +7,7 @@
 //! tokio's.
 
 use super::below;
+use colored_core::port::RefCellOfStack;
 use pin_project_lite::pin_project;
 use std::cell::{Cell, RefCell};
 use std::pin::Pin;
@@ -19,11 +20,14 @@ thread_local! {
     static WOKEN: RefCell<Vec<Arc<Ordered>>> = const { RefCell::new(Vec::new()) };
 }
 
+/// Those that what runs on this stack has woken.
+pub(crate) static WOKEN_OF_STACK: RefCellOfStack<Vec<Arc<Ordered>>> = RefCellOfStack(&WOKEN);
+
 /// tokio's lists of receivers.
 const LISTS: u32 = 8;
 
 /// A waker with its place among those that are woken together.
-struct Ordered {
+pub(crate) struct Ordered {
     place: (u32, u64),
     waker: Waker,
 }
@@ -56,10 +60,10 @@ pub(crate) fn go_on(next: Option<u64>) {
 
 /// Wakes those that wait, in their order.
 pub(crate) fn release() {
-    let mut woken = WOKEN.try_with(RefCell::take).unwrap_or_default();
-    if woken.is_empty() {
+    if WOKEN.try_with(|woken| woken.borrow().is_empty()).unwrap_or(true) {
         return;
     }
+    let mut woken = WOKEN.take();
     woken.sort_by_key(|ordered| ordered.place);
     woken.iter().for_each(|ordered| ordered.waker.wake_by_ref());
 }

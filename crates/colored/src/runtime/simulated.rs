@@ -8,10 +8,9 @@ use crate::task::JoinHandle;
 use crate::time::{Duration, Sleep, sleep};
 use colored_core::{Color, Step, Worker, contain, look_for_deadlocks};
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Waker};
-use std::thread::ThreadId;
 
 /// A runtime whose caller chooses which of its *actors* takes the next turn. An actor is a worker; the last one, behind
 /// the workers, runs blocking calls.
@@ -20,29 +19,45 @@ use std::thread::ThreadId;
 /// these are threads of a real runtime then.
 pub(crate) struct SimulatedRuntime {
     handle: Handle,
-    workers: Vec<Mutex<Worker>>,
+    workers: Vec<Mutex<Placed>>,
     /// By worker, its place in the services.
     places: Vec<Arc<Place>>,
     /// Something may be pinned to a worker.
     has_pins: AtomicBool,
+    /// By worker, the thread of its first turn behind which something was pinned to it, as the caller counts threads.
+    pinned_to: Vec<AtomicUsize>,
     /// Moves the clock to the next search for deadlocks.
     search: Mutex<Option<Pin<Box<Sleep>>>>,
     has_ended: AtomicBool,
 }
 
+/// A worker, and its place for the thread that steps it.
+struct Placed {
+    worker: Worker,
+    place: Option<Arc<Place>>,
+}
+
 /// The worker that fires timers.
 const FIRST: usize = 0;
+
+/// No thread.
+const NOWHERE: usize = usize::MAX;
 
 impl SimulatedRuntime {
     pub(super) fn new(unstarted: Unstarted) -> Self {
         let Unstarted { handle, workers, .. } = unstarted;
-        let workers: Vec<_> = workers.into_iter().map(Mutex::new).collect();
         let place = |worker| Arc::new(Place::new(Arc::clone(&handle.services), Some(worker)));
-        let places = (0..workers.len()).map(place).collect();
+        let places: Vec<_> = (0..workers.len()).map(place).collect();
+        let placed = workers.into_iter().zip(&places);
+        let placed =
+            placed.map(|(worker, place)| Placed { worker, place: Some(Arc::clone(place)) });
+        let workers: Vec<_> = placed.map(Mutex::new).collect();
         let (has_pins, has_ended) = (AtomicBool::new(false), AtomicBool::new(false));
-        let this = Self { handle, workers, places, has_pins, search: Mutex::new(None), has_ended };
+        let pinned_to = workers.iter().map(|_| AtomicUsize::new(NOWHERE)).collect();
+        let search = Mutex::new(None);
+        let this = Self { handle, workers, places, has_pins, pinned_to, search, has_ended };
         // They announce their first sleep.
-        (0..this.workers.len()).for_each(|worker| this.step(worker));
+        (0..this.workers.len()).for_each(|worker| this.step(worker, NOWHERE));
         this
     }
 
@@ -70,11 +85,13 @@ impl SimulatedRuntime {
     }
 
     /// The thread that must take the turns of an actor that is inside none, if something is pinned to it.
-    pub(crate) fn thread_of(&self, actor: usize) -> Option<ThreadId> {
+    pub(crate) fn thread_of(&self, actor: usize) -> Option<usize> {
         if !self.has_pins() {
             return None;
         }
-        lock(self.workers.get(actor)?).thread()
+        // Ordering: see `has_pins`.
+        let thread = self.pinned_to.get(actor)?.load(Ordering::Relaxed);
+        (thread != NOWHERE).then_some(thread)
     }
 
     /// Whether something may be pinned to some worker that is inside no turn.
@@ -83,12 +100,12 @@ impl SimulatedRuntime {
         self.has_pins.load(Ordering::Relaxed)
     }
 
-    /// Takes a turn of an actor that is runnable, and inside no turn.
-    pub(crate) fn take_turn(&self, actor: usize) {
+    /// Takes a turn of an actor that is runnable, and inside no turn, on the thread that the caller counts so.
+    pub(crate) fn take_turn(&self, actor: usize, thread: usize) {
         if actor == self.workers.len() {
             self.handle.services.pool.run_next();
         } else {
-            self.step(actor);
+            self.step(actor, thread);
         }
     }
 
@@ -116,13 +133,15 @@ impl SimulatedRuntime {
     }
 
     /// Runs one turn of the worker; if nothing else waits for it, it goes to sleep.
-    fn step(&self, index: usize) {
-        let _entered = self.enter(index);
-        let mut worker = lock(&self.workers[index]);
+    fn step(&self, index: usize, thread: usize) {
+        let mut placed = lock(&self.workers[index]);
+        let Placed { worker, place } = &mut *placed;
+        let _entered = entered::enter_lent(place);
         while worker.step() == Step::Ran {
             if worker.thread().is_some() {
                 // Ordering: see `has_pins`.
                 self.has_pins.store(true, Ordering::Relaxed);
+                self.pinned_to[index].store(thread, Ordering::Relaxed);
             }
             if self.handle.core.scheduler().load(index) > 0 {
                 return;
@@ -179,7 +198,7 @@ impl SimulatedRuntime {
     pub(crate) fn drain(&self, worker: usize) -> bool {
         let _entered = self.enter(worker);
         loop {
-            match lock(&self.workers[worker]).step() {
+            match lock(&self.workers[worker]).worker.step() {
                 Step::Ran => {}
                 Step::Park(_) => return false,
                 Step::Stopped => return true,

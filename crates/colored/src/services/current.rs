@@ -3,10 +3,14 @@
 use super::Services;
 use crate::driver::Driver;
 use crate::world::Host;
+#[cfg(feature = "sim")]
+use colored_core::port::{Kept, StackLocal};
 use colored_core::{Entries, SchedulerHandle};
 use std::cell::Cell;
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
+#[cfg(feature = "sim")]
+use std::thread::LocalKey;
 
 /// A thread's place in a runtime, as far as I/O is concerned.
 #[derive(Debug)]
@@ -34,6 +38,23 @@ impl Context {
 // Counted, so that what keeps its driver for a short time, as a timer does, counts on a line that no
 // other thread counts on.
 thread_local!(static CURRENT: Entries<Arc<Context>> = const { Entries::new() });
+
+/// The places of this stack.
+#[cfg(feature = "sim")]
+pub(crate) struct CurrentOfStack(&'static LocalKey<Entries<Arc<Context>>>);
+
+#[cfg(feature = "sim")]
+pub(crate) static CURRENT_OF_STACK: CurrentOfStack = CurrentOfStack(&CURRENT);
+
+#[cfg(feature = "sim")]
+impl StackLocal for CurrentOfStack {
+    fn exchange(&self, kept: &mut Kept) {
+        let kept = kept.get_or_insert_with(|| Box::new(Entries::<Arc<Context>>::new()));
+        if let Some(others) = kept.downcast_ref() {
+            self.0.with(|current| current.exchange(others));
+        }
+    }
+}
 
 /// Calls `f` with the driver of the runtime that this thread works for; `None` outside a runtime.
 ///

@@ -74,8 +74,19 @@ impl Builder {
             budget: None,
             plateau: None,
         };
-        let setup = Setup { max_turns: 100_000, faults: Faults::none(), hosts: Vec::new() };
+        let (faults, hosts) = (Faults::none(), Vec::new());
+        let setup = Setup { max_turns: 100_000, faults, hosts, on_threads: false };
         Self { plan, setup, test: None, kept: None }
+    }
+
+    /// Makes all runs on threads: turns that are under way at the same time have a thread each. A switch from one to the other
+    /// takes some 5 to 10 µs then, in place of some 0.1 µs.
+    ///
+    /// For a program with a thread-local that leads to the frames of its caller, as those of the crate `scoped-tls` do, and
+    /// that acts on other colors while it is set: on [one thread](super#how-runs-are-made) such a program may go astray.
+    pub fn on_threads(mut self) -> Self {
+        self.setup.on_threads = true;
+        self
     }
 
     /// The seeds: one run each, until one fails.
@@ -185,12 +196,13 @@ impl Builder {
     /// tasks that are left, each under its color.
     ///
     /// While a run lasts, the panics of its threads go to the report in place of the panic hook. Runs are made one after
-    /// another, each on threads of its own, of which one goes on at a time. A run costs some 0.1 ms and 0.2 to 1 µs a turn
-    /// beside the program's own time; and some 10 µs, or more on a busy machine, for each turn that gives way inside.
+    /// another, each on a [thread](super#how-runs-are-made) of its own. A run costs some 0.1 ms and 0.2 to 0.6 µs a turn beside the
+    /// program's own time. On threads, each turn that gives way inside costs some 10 µs more, or more on a busy machine.
     ///
     /// # Panics
     ///
-    /// If a setting or a [variable](super#variables) is out of its range.
+    /// If a setting or a [variable](super#variables) is out of its range. And if a run waits for a lock of std in a static that
+    /// is held by a turn which was given up: the message says to make the runs [on threads](Self::on_threads).
     #[track_caller]
     pub fn run<F, P>(self, program: P) -> Report
     where

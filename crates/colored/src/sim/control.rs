@@ -10,7 +10,7 @@ use colored_sim::{Act, Choices, thread};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 thread_local!(static RUN: RefCell<Option<Run>> = const { RefCell::new(None) });
 
@@ -20,13 +20,19 @@ pub(super) type Sometimes = BTreeMap<String, bool>;
 /// The awaits that have been cancelled: by the number of the place of [`cancellable`](super::cancellable), and of the await.
 pub(super) type Cancelled = BTreeSet<(u32, u64)>;
 
+/// What all runs of a search have seen until now.
+#[derive(Default)]
+pub(super) struct SeenByAll {
+    pub(super) sometimes: Sometimes,
+    pub(super) cancelled: Cancelled,
+}
+
 /// The run that this thread simulates.
 pub(super) struct Run {
     pub(super) choices: Choices,
     pub(super) world: Arc<World>,
     pub(super) random: Rng,
-    pub(super) sometimes: Sometimes,
-    pub(super) cancelled: Cancelled,
+    pub(super) seen: Arc<Mutex<SeenByAll>>,
     /// Whether this run was the first one to cancel some await.
     pub(super) has_cancelled: bool,
     /// The panic of a task without a handle.
@@ -36,10 +42,21 @@ pub(super) struct Run {
 }
 
 impl Run {
+    /// What all runs have seen.
+    pub(super) fn seen(&self) -> MutexGuard<'_, SeenByAll> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The number of a color.
     pub(super) fn number_of(&mut self, color: Color) -> usize {
-        let next = self.numbers.len();
-        *self.numbers.entry(color).or_insert(next)
+        match self.numbers.get(&color) {
+            Some(number) => *number,
+            None => {
+                let next = self.numbers.len();
+                self.numbers.insert(color, next);
+                next
+            }
+        }
     }
 }
 

@@ -10,7 +10,6 @@ use crate::task::JoinHandle;
 use crate::world::{Host, Order, World};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::thread::ThreadId;
 
 /// The name of the host that runs the main future.
 pub(super) const MAIN: &str = "main";
@@ -42,16 +41,16 @@ pub(super) enum Taker {
 
 impl Taker {
     /// The thread that must take the turns, if something is pinned to it.
-    pub(super) fn thread(&self) -> Option<ThreadId> {
+    pub(super) fn thread(&self) -> Option<usize> {
         match self {
             Taker::Runtime(runtime, actor) => runtime.thread_of(*actor),
             _ => None,
         }
     }
 
-    pub(super) fn take_turn(&self) {
+    pub(super) fn take_turn(&self, thread: usize) {
         match self {
-            Taker::Runtime(runtime, actor) => runtime.take_turn(*actor),
+            Taker::Runtime(runtime, actor) => runtime.take_turn(*actor, thread),
             Taker::Network(world, host) => world.network().deliver(*host),
             Taker::Nobody => {}
         }
@@ -193,14 +192,25 @@ impl Hosts {
     }
 
     /// The thread that must take the turns of an actor, if something is pinned to it.
-    pub(super) fn thread_of(&self, actor: usize) -> Option<ThreadId> {
+    pub(super) fn thread_of(&self, actor: usize) -> Option<usize> {
         let (host, actor) = (actor / self.actors_of_a_host(), actor % self.actors_of_a_host());
         self.hosts[host].runtime.as_ref()?.thread_of(actor)
     }
 
-    /// What takes the turns of an actor.
-    pub(super) fn taker(&self, actor: usize) -> Taker {
+    /// What takes the turns of an actor. Takes over the count of `last`, if that is of the same runtime.
+    pub(super) fn taker(&self, actor: usize, last: Option<Taker>) -> Taker {
         let (host, actor) = (actor / self.actors_of_a_host(), actor % self.actors_of_a_host());
+        match (&self.hosts[host].runtime, last) {
+            (Some(runtime), Some(Taker::Runtime(last, _)))
+                if actor <= self.workers && Arc::ptr_eq(runtime, &last) =>
+            {
+                Taker::Runtime(last, actor)
+            }
+            _ => self.new_taker(host, actor),
+        }
+    }
+
+    fn new_taker(&self, host: usize, actor: usize) -> Taker {
         match &self.hosts[host].runtime {
             _ if actor > self.workers => Taker::Network(Arc::clone(&self.world), host),
             Some(runtime) => Taker::Runtime(Arc::clone(runtime), actor),

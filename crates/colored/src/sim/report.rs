@@ -63,6 +63,13 @@ impl Report {
         self.seen.stuck
     }
 
+    /// How many runs failed on [one thread](super#how-runs-are-made), and not on threads with the same choices. They count as runs
+    /// that end well. After eight, the search makes its runs on threads.
+    #[must_use]
+    pub fn unconfirmed(&self) -> u32 {
+        self.seen.unconfirmed
+    }
+
     /// A hash of what all runs did: which color and which task had each turn, what was drawn, and how the runs differed from the
     /// default. The same seeds of the same program give the same digest, in each process and by debug and release builds. 0 for a
     /// report of one run that was named.
@@ -127,6 +134,10 @@ impl fmt::Display for Report {
         }
         if !seen.never.is_empty() {
             write!(f, "\nnever seen: {}", seen.never.join(", "))?;
+        }
+        if seen.unconfirmed > 0 {
+            let unconfirmed = seen.unconfirmed;
+            write!(f, "\nfailed on one thread, and not on threads, so dropped: {unconfirmed}")?;
         }
         Ok(())
     }

@@ -1,22 +1,22 @@
 //! One run of a simulation.
 
-use super::control::{Cancelled, Control, Run, Sometimes, with};
+use super::control::{Control, Run, SeenByAll, with};
 use super::cpus::Cpus;
 use super::evidence::Watch;
 use super::faults::{Faults, Rng};
 use super::hosts::{Hosts, MAIN, Program};
-use super::panics;
-use super::turns::{THREAD, Turns};
+use super::panics::{self, Keeps};
+use super::turns::{Stuck, THREAD, Turns, Way};
 use crate::runtime::Builder as RuntimeBuilder;
 #[cfg(feature = "stage")]
 use crate::services::current;
 use crate::world::World;
 use colored_core::Color;
-use colored_sim::{Choices, Outcome, Replay};
+use colored_sim::{Choices, Outcome, Replay, begin_and_go_on, run_again, stacks};
 use std::collections::HashMap;
 use std::io::{self, Write};
-use std::panic::Location;
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::mem;
+use std::panic::{Location, resume_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -29,6 +29,9 @@ const ENDLESS: u32 = 20;
 
 /// After so many runs in which a thread was stuck, turns are whole.
 const MOST_STUCK: u32 = 8;
+
+/// After so many failures that threads did not show, all runs are made on threads.
+const MOST_UNCONFIRMED: u32 = 8;
 
 pub(super) fn is_on() -> bool {
     with(|_| ()).is_some()
@@ -85,9 +88,12 @@ pub(super) fn tell(what: &dyn Fn() -> String) {
 
 /// For the macro `sometimes!`.
 pub fn note_sometimes(name: &str, holds: bool) {
-    with(|run| match run.sometimes.get_mut(name) {
-        Some(held) => *held |= holds,
-        None => drop(run.sometimes.insert(name.to_owned(), holds)),
+    with(|run| {
+        let sometimes = &mut run.seen().sometimes;
+        match sometimes.get_mut(name) {
+            Some(held) => *held |= holds,
+            None => drop(sometimes.insert(name.to_owned(), holds)),
+        }
     });
 }
 
@@ -98,6 +104,7 @@ pub(super) struct Setup {
     pub(super) faults: Faults,
     /// The hosts beside that of the main future, by name.
     pub(super) hosts: Vec<(String, Program)>,
+    pub(super) on_threads: bool,
 }
 
 /// What all runs of a search have seen.
@@ -107,6 +114,8 @@ pub(super) struct Seen {
     pub(super) never: Vec<String>,
     /// The runs in which a thread was stuck, and which were made again.
     pub(super) stuck: u32,
+    /// The runs that failed on stacks, and not on threads.
+    pub(super) unconfirmed: u32,
     /// How many awaits were cancelled, each at least once.
     pub(super) cancelled: usize,
 }
@@ -115,9 +124,13 @@ pub(super) struct Seen {
 pub(super) struct Runs<'p, P> {
     program: &'p P,
     setup: &'p Setup,
-    sometimes: Sometimes,
-    cancelled: Cancelled,
+    seen: Arc<Mutex<SeenByAll>>,
     stuck: u32,
+    unconfirmed: u32,
+    /// All further runs are made on threads.
+    needs_threads: bool,
+    /// The thread of a run was given up: it may hold a lock.
+    has_given_up: bool,
     colors: usize,
 }
 
@@ -130,9 +143,11 @@ where
         Self {
             program,
             setup,
-            sometimes: Sometimes::new(),
-            cancelled: Cancelled::new(),
+            seen: Arc::default(),
             stuck: 0,
+            unconfirmed: 0,
+            needs_threads: setup.on_threads || !stacks::ARE_HERE,
+            has_given_up: false,
             colors: 0,
         }
     }
@@ -143,26 +158,78 @@ where
     }
 
     pub(super) fn seen(self) -> Seen {
-        let never = self.sometimes.into_iter().filter(|(_, held)| !held).map(|(name, _)| name);
-        Seen { never: never.collect(), stuck: self.stuck, cancelled: self.cancelled.len() }
+        let Self { stuck, unconfirmed, .. } = self;
+        let all = mem::take(&mut *self.seen.lock().unwrap_or_else(PoisonError::into_inner));
+        let never = all.sometimes.into_iter().filter(|(_, held)| !held).map(|(name, _)| name);
+        Seen { never: never.collect(), stuck, unconfirmed, cancelled: all.cancelled.len() }
     }
 
-    /// Makes one run.
+    /// Makes one run: on stacks where a search makes it for its own sake, and otherwise on threads. A run on stacks only finds:
+    /// its failure is that of the run on threads with the same choices. If that one does not fail, there is none; but for a run
+    /// that does not fail on stacks a second time: then something else than the choices decides, and the caller finds that out.
     pub(super) fn make(&mut self, replay: &Replay, choices: Choices) -> (Outcome, Choices) {
+        if self.needs_threads || !choices.explores() {
+            return self.make_on_threads(replay, choices);
+        }
+        let again = choices.again();
+        match self.attempt(replay, choices, Way::Stacks) {
+            (Some(Err(message)), Some(choices)) => {
+                self.confirm(&replay.of(&choices), message, choices)
+            }
+            (Some(Ok(())), Some(choices)) => (Ok(()), choices),
+            _ => {
+                (self.needs_threads, self.has_given_up) = (true, true);
+                self.make_on_threads(replay, again)
+            }
+        }
+    }
+
+    /// A run on stacks, which is this one now, has failed in that way.
+    fn confirm(
+        &mut self,
+        replay: &Replay,
+        message: String,
+        choices: Choices,
+    ) -> (Outcome, Choices) {
+        let on_threads = run_again(replay, |replay, choices| self.make_on_threads(replay, choices));
+        if on_threads.0.is_err() {
+            return on_threads;
+        }
+        let (again, _) = run_again(replay, |replay, choices| {
+            let (outcome, choices) = self.attempt(replay, choices, Way::Stacks);
+            let has_ended = outcome.is_some();
+            self.has_given_up |= !has_ended;
+            (outcome.unwrap_or(Ok(())), choices.unwrap_or_else(|| on_threads.1.again()))
+        });
+        if again.err().as_ref() != Some(&message) {
+            return (Err(message), choices);
+        }
+        self.unconfirmed += 1;
+        self.needs_threads |= self.unconfirmed >= MOST_UNCONFIRMED;
+        (Ok(()), choices)
+    }
+
+    fn make_on_threads(&mut self, replay: &Replay, choices: Choices) -> (Outcome, Choices) {
         let whole = choices.in_whole_turns();
         if self.stuck < MOST_STUCK {
-            if let (Some(outcome), choices) = self.attempt(replay, choices) {
+            if let (Some(outcome), Some(choices)) = self.attempt(replay, choices, Way::Threads) {
                 return (outcome, choices);
             }
             self.stuck += 1;
         }
-        let (outcome, choices) = self.attempt(replay, whole);
-        (outcome.expect("nobody waits inside a turn"), choices)
+        let (outcome, choices) = self.attempt(replay, whole, Way::Threads);
+        let outcome = outcome.expect("nobody waits inside a turn");
+        (outcome, choices.expect("the run has ended"))
     }
 
-    /// Makes one run on threads of its own, so that it finds the program's thread-locals as they are at first. No outcome if
-    /// a thread was stuck.
-    fn attempt(&mut self, replay: &Replay, choices: Choices) -> (Option<Outcome>, Choices) {
+    /// Makes one run on a thread of its own, so that it finds the program's thread-locals as they are at first. No outcome if a
+    /// thread was stuck, and no choices if the thread was given up.
+    fn attempt(
+        &mut self,
+        replay: &Replay,
+        choices: Choices,
+        way: Way,
+    ) -> (Option<Outcome>, Option<Choices>) {
         let (program, setup, workers, seed) =
             (self.program, self.setup, replay.workers, replay.seed);
         let names = [MAIN.to_owned()].into_iter().chain(setup.hosts.iter().map(|of| of.0.clone()));
@@ -170,47 +237,63 @@ where
             choices,
             world: World::new(names.collect(), setup.faults.draw(seed), happens_at, tell),
             random: Rng(seed),
-            sometimes: std::mem::take(&mut self.sometimes),
-            cancelled: std::mem::take(&mut self.cancelled),
+            seen: Arc::clone(&self.seen),
             has_cancelled: false,
             panicked: None,
             numbers: HashMap::default(),
         };
-        let turns = Mutex::new(None);
+        let place = Place::default();
         // This thread only waits meanwhile.
         let cpus = Cpus::of_this_thread();
         let bound = cpus.map(Cpus::bind_this);
-        let (outcome, run) = thread::scope(|scope| {
-            let (ended, has_ended) = channel::<()>();
-            let turns = &turns;
-            let body = move || {
-                let _ended = ended;
-                cpus.inspect(|cpus| cpus.release_this());
-                Control::begin(run, seed);
-                let _keeps = panics::keep();
-                let outcome = go(program, workers, setup, cpus, turns);
-                let control = Control::take_from_thread().expect("nothing else takes it");
-                (outcome, control.into_run())
+        let begin = || {
+            cpus.inspect(|cpus| cpus.release_this());
+            Control::begin(run, seed);
+            let keeps = panics::keep();
+            (keeps, start(program, workers, setup, way, cpus))
+        };
+        let turns = Arc::clone(&place);
+        let go_on = move |(keeps, started)| {
+            let outcome = match started {
+                Ok(started) => go(started, &turns),
+                Err(error) => Some(Err(error)),
             };
-            let thread = thread::Builder::new().name(THREAD.to_owned());
-            let thread = thread
-                .spawn_scoped(scope, body)
-                .unwrap_or_else(|error| panic!("cannot start the thread `{THREAD}`: {error}"));
-            while has_ended.recv_timeout(STUCK) == Err(RecvTimeoutError::Timeout) {
-                let turns = turns.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                if let Some(turns) = turns {
-                    turns.release_if_stuck();
-                    turns.describe_after(ENDLESS).inspect(|what| report_endless(what, replay));
-                }
-            }
-            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        });
+            let control = Control::take_from_thread().expect("nothing else takes it");
+            drop::<Keeps>(keeps);
+            (outcome, control.into_run())
+        };
+        let builder = thread::Builder::new().name(THREAD.to_owned());
+        let is_given_up = || self.is_given_up(replay, &place);
+        let ended = begin_and_go_on(builder, begin, go_on, STUCK, is_given_up)
+            .unwrap_or_else(|error| panic!("cannot start the thread `{THREAD}`: {error}"));
+        let Some(ended) = ended else { return (None, None) };
+        let (outcome, run) = ended.unwrap_or_else(|panic| resume_unwind(panic));
         drop(bound);
-        (self.sometimes, self.cancelled) = (run.sometimes, run.cancelled);
         self.colors = self.colors.max(run.numbers.len());
-        (outcome, run.choices)
+        (outcome, Some(run.choices))
+    }
+
+    /// Looks at a run that has not ended for a while: whether it is given up now.
+    fn is_given_up(&self, replay: &Replay, place: &Place) -> bool {
+        let turns = place.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let Some(turns) = turns else { return false };
+        if turns.look_at_stuck() == Stuck::GivenUp {
+            return true;
+        }
+        if let Some(what) = turns.describe_after(ENDLESS) {
+            report_endless(&what, replay);
+            assert!(
+                !(self.has_given_up && turns.is_asleep()),
+                "a turn waits for what a run has that was given up, as for a std lock in a static that another turn held: {what}; \
+                 simulate this program by `Builder::on_threads`"
+            );
+        }
+        false
     }
 }
+
+/// Where the turns of a run are while they can be stuck.
+type Place = Arc<Mutex<Option<Arc<Turns>>>>;
 
 /// Says where a run stands still. A harness of tests shows what `eprintln!` writes when the test has ended.
 fn report_endless(what: &str, replay: &Replay) {
@@ -222,14 +305,14 @@ fn report_endless(what: &str, replay: &Replay) {
     );
 }
 
-/// `place` has the turns of the run while they can be stuck.
-fn go<F, P>(
+/// Starts the hosts of a run, and its main future.
+fn start<F, P>(
     program: &P,
     workers: usize,
     setup: &Setup,
+    way: Way,
     cpus: Option<Cpus>,
-    place: &Mutex<Option<Arc<Turns>>>,
-) -> Option<Outcome>
+) -> Result<(Arc<Turns>, Watch), String>
 where
     P: Fn() -> F,
     F: Future<Output = ()> + Send + 'static,
@@ -246,13 +329,12 @@ where
     colored_stage::follow_simulations(|| current::host().map(|host| host.present()));
     let settings = RuntimeBuilder::new().on_task_panic(note_panic);
     let world = world().expect("this thread simulates a run");
-    let started = Hosts::start(&world, settings, workers, setup, program);
-    let (hosts, main) = match started {
-        Ok(started) => started,
-        Err(error) => return Some(Err(error)),
-    };
+    let (hosts, main) = Hosts::start(&world, settings, workers, setup, program)?;
     let watch = Watch::begin(with(|run| run.choices.keeps_turns()).unwrap_or(false));
-    let turns = Turns::new(hosts, main, setup.max_turns, cpus);
+    Ok((Turns::new(hosts, main, setup.max_turns, way, cpus), watch))
+}
+
+fn go((turns, watch): (Arc<Turns>, Watch), place: &Place) -> Option<Outcome> {
     *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&turns));
     let ended = turns.run();
     *place.lock().unwrap_or_else(PoisonError::into_inner) = None;

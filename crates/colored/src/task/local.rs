@@ -5,7 +5,7 @@
 //! panic. So the value moves with its task from worker to worker and from color to color, a nested
 //! scope hides the outer value and restores it, and nothing is allocated.
 
-use colored_core::port::Closure;
+use colored_core::port::{Closure, RefCellOfStack, exchange_with_stacks};
 use pin_project_lite::pin_project;
 use std::cell::{BorrowError, BorrowMutError, RefCell};
 use std::fmt;
@@ -65,7 +65,7 @@ macro_rules! task_local {
 /// it is dropped, on any worker and under any color, and at no other time.
 pub struct LocalKey<T: 'static> {
     name: &'static str,
-    slot: &'static thread::LocalKey<RefCell<Option<T>>>,
+    slot: RefCellOfStack<Option<T>>,
 }
 
 impl<T: 'static> LocalKey<T> {
@@ -75,7 +75,7 @@ impl<T: 'static> LocalKey<T> {
         name: &'static str,
         slot: &'static thread::LocalKey<RefCell<Option<T>>>,
     ) -> Self {
-        Self { name, slot }
+        Self { name, slot: RefCellOfStack(slot) }
     }
 
     /// A future that runs `future` with the value set to `value`. A scope inside it hides the value
@@ -126,7 +126,7 @@ impl<T: 'static> LocalKey<T> {
     /// of a thread's own locals. `f` is dropped unused.
     pub fn try_with<R>(&'static self, f: impl FnOnce(&T) -> R) -> Result<R, NotInScope> {
         let not_set = NotInScope { name: self.name };
-        let found = self.slot.try_with(|slot| {
+        let found = self.slot.0.try_with(|slot| {
             // It is borrowed for writing only while no foreign code runs.
             let value = slot.try_borrow().map_err(|_: BorrowError| not_set)?;
             let _closure = Closure::begin();
@@ -229,6 +229,7 @@ struct Exchanged<'a, T: 'static> {
 
 impl<'a, T: 'static> Exchanged<'a, T> {
     fn begin(key: &'static LocalKey<T>, value: &'a mut Option<T>) -> Result<Self, Refused> {
+        exchange_with_stacks(&key.slot);
         exchange(key, value)?;
         Ok(Self { key, value, _closure: Closure::begin() })
     }
@@ -243,7 +244,7 @@ impl<T: 'static> Drop for Exchanged<'_, T> {
 }
 
 fn exchange<T>(key: &LocalKey<T>, value: &mut Option<T>) -> Result<(), Refused> {
-    key.slot.try_with(|slot| {
+    key.slot.0.try_with(|slot| {
         mem::swap(&mut *slot.try_borrow_mut()?, value);
         Ok(())
     })?

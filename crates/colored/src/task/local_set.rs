@@ -1,6 +1,8 @@
 //! [`LocalSet`]: tasks of one thread that end together.
 
 use super::{AbortHandle, JoinHandle, spawn_here_on_thread};
+#[cfg(feature = "sim")]
+use colored_core::port::RefCellOfStack;
 use pin_project_lite::pin_project;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -46,7 +48,7 @@ pub struct LocalSet {
 }
 
 #[derive(Default)]
-struct Tasks {
+pub(crate) struct Tasks {
     /// By their order.
     running: RefCell<BTreeMap<u64, AbortHandle>>,
     spawned: Cell<u64>,
@@ -57,6 +59,10 @@ struct Tasks {
 
 // The set that `spawn_local` adds to.
 thread_local!(static CURRENT: RefCell<Option<Rc<Tasks>>> = const { RefCell::new(None) });
+
+/// Of what runs on this stack.
+#[cfg(feature = "sim")]
+pub(crate) static CURRENT_OF_STACK: RefCellOfStack<Option<Rc<Tasks>>> = RefCellOfStack(&CURRENT);
 
 impl LocalSet {
     /// A set without tasks.

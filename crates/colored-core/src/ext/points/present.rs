@@ -51,6 +51,11 @@ pub(crate) fn at_site<R>(site: &'static Location<'static>, f: impl FnOnce() -> R
     result
 }
 
+/// Exchanges the place of the call that this thread begins.
+pub(crate) fn exchange_site(other: &Cell<Option<&'static Location<'static>>>) {
+    SITE.with(|site| site.swap(other));
+}
+
 /// Has this thread call the function at each [`Point`], or no function any more. The function must not panic. Returns the
 /// earlier one.
 pub fn on_points(look: Option<fn(Point)>) -> Option<fn(Point)> {

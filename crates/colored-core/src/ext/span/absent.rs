@@ -3,6 +3,16 @@
 use super::Origin;
 use crate::kernel::color::Color;
 use crate::kernel::task::Id;
+#[cfg(feature = "sim")]
+use std::cell::Cell;
+
+/// A task with a span that a thread polls: there is none.
+#[cfg(feature = "sim")]
+#[derive(Clone, Copy)]
+pub(crate) enum Inside {}
+
+#[cfg(feature = "sim")]
+pub(crate) fn exchange_inside(_: &Cell<Option<Inside>>) {}
 
 /// There is none.
 pub(crate) enum TaskSpan {}

@@ -27,12 +27,18 @@ const TARGET: &str = "colored::task";
 
 /// A task with a span that this thread polls.
 #[derive(Clone, Copy)]
-struct Inside {
+pub(crate) struct Inside {
     own: NonZeroU64,
     parent: Option<NonZeroU64>,
 }
 
 thread_slot!(static INSIDE: Cell<Option<Inside>> = Cell::new(None));
+
+/// Exchanges the task with a span that this thread polls.
+#[cfg(feature = "sim")]
+pub(crate) fn exchange_inside(other: &Cell<Option<Inside>>) {
+    INSIDE.with(|inside| inside.swap(other));
+}
 
 /// The time in which this thread polls a task with a span, or runs a closure for one.
 struct EnteredSpan {

@@ -31,17 +31,44 @@ pub(crate) struct Current {
     closures: Cell<u32>,
 }
 
-thread_slot!(static CURRENT: Current = Current {
-    lane: Cell::new(None),
-    task: Cell::new(None),
-    owed: Cell::new(0),
-    hop: Cell::new(None),
-    yielded: Cell::new(false),
-    wakes_last: Cell::new(false),
-    completed: Cell::new(0),
-    completing: Cell::new(None),
-    closures: Cell::new(0),
-});
+thread_slot!(static CURRENT: Current = Current::new());
+
+impl Current {
+    /// That of a thread that holds no lane.
+    pub(crate) const fn new() -> Self {
+        Self {
+            lane: Cell::new(None),
+            task: Cell::new(None),
+            owed: Cell::new(0),
+            hop: Cell::new(None),
+            yielded: Cell::new(false),
+            wakes_last: Cell::new(false),
+            completed: Cell::new(0),
+            completing: Cell::new(None),
+            closures: Cell::new(0),
+        }
+    }
+
+    /// Exchanges this thread's for this one.
+    ///
+    /// # Safety
+    ///
+    /// The thread goes on in frames that `self` tells of.
+    #[cfg(feature = "sim")]
+    pub(crate) unsafe fn exchange(&self) {
+        CURRENT.with(|current| {
+            current.lane.swap(&self.lane);
+            current.task.swap(&self.task);
+            current.owed.swap(&self.owed);
+            current.hop.swap(&self.hop);
+            current.yielded.swap(&self.yielded);
+            current.wakes_last.swap(&self.wakes_last);
+            current.completed.swap(&self.completed);
+            current.completing.swap(&self.completing);
+            current.closures.swap(&self.closures);
+        });
+    }
+}
 
 /// The time in which this thread holds a lane.
 pub(crate) struct Hold {

@@ -29,6 +29,27 @@ std::thread_local! {
     static HAS_ENTERED: Cell<bool> = const { Cell::new(false) };
 }
 
+/// What a thread has entered, and not left.
+#[cfg(feature = "sim")]
+pub(crate) struct AllEntered {
+    entered: Entries<Entry>,
+    has_entered: Cell<bool>,
+}
+
+#[cfg(feature = "sim")]
+impl AllEntered {
+    /// Nothing.
+    pub(crate) const fn new() -> Self {
+        Self { entered: Entries::new(), has_entered: Cell::new(false) }
+    }
+
+    /// Exchanges this thread's for this one.
+    pub(crate) fn exchange(&self) {
+        ENTERED.with(|entered| entered.exchange(&self.entered));
+        HAS_ENTERED.with(|has_entered| has_entered.swap(&self.has_entered));
+    }
+}
+
 /// A scheduler that the thread has entered, and the thread's place at that time.
 struct Entry {
     handle: SchedulerHandle,
@@ -270,6 +291,11 @@ impl<T> Entries<T> {
             list.outer = Vec::new();
         }
         left.map(|(_, entry)| entry)
+    }
+
+    /// Exchanges all entries, with their keys, for the others.
+    pub fn exchange(&self, others: &Self) {
+        self.0.swap(&others.0);
     }
 
     /// Calls `f` with the innermost entry. `f` must neither enter nor leave, nor call code that might.

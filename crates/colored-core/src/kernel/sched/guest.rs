@@ -52,6 +52,16 @@ struct BlockOn {
 
 thread_slot!(static BLOCK_ON: Cell<*const BlockOn> = Cell::new(ptr::null()));
 
+/// Exchanges the `block_on` that this thread is inside, whose type is erased.
+///
+/// # Safety
+///
+/// `other` is null, or was this thread's in the frames in which the thread goes on.
+#[cfg(feature = "sim")]
+pub(crate) unsafe fn exchange(other: &Cell<*const ()>) {
+    BLOCK_ON.with(|block_on| other.set(block_on.replace(other.get().cast()).cast()));
+}
+
 impl BlockOn {
     fn new(handle: SchedulerHandle) -> Self {
         let guest = handle.scheduler().guests.enter();

@@ -73,6 +73,16 @@ pub(crate) fn with<R>(f: impl FnOnce(Option<&Local>) -> R) -> R {
     f(unsafe { local.as_ref() })
 }
 
+/// Exchanges the worker that this thread is.
+///
+/// # Safety
+///
+/// `other` is null, or was this thread's in the frames in which the thread goes on.
+#[cfg(feature = "sim")]
+pub(crate) unsafe fn exchange(other: &Cell<*const Local>) {
+    LOCAL.with(|local| local.swap(other));
+}
+
 /// The worker that this thread is, if any, as a number that no other worker has meanwhile.
 pub(crate) fn address() -> Option<usize> {
     let local = LOCAL.with(Cell::get);

@@ -54,6 +54,12 @@ impl Id {
         drop();
     }
 
+    /// Exchanges the task whose output this thread drops.
+    #[cfg(feature = "sim")]
+    pub(crate) fn exchange_dropped(other: &Cell<Option<Self>>) {
+        OUTPUT_OF.with(|id| id.swap(other));
+    }
+
     /// The id of the task whose output this thread drops.
     #[inline]
     pub(crate) fn of_dropped_output() -> Option<Self> {

@@ -4,10 +4,15 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The file that has the state of this thread; `None` where the system has no such file.
+/// The file that has the state of this thread; `None` where no system has such a file.
 pub(super) fn stat_of_this_thread() -> Option<PathBuf> {
-    let task = fs::read_link("/proc/thread-self").ok()?;
-    Some(Path::new("/proc").join(task).join("stat"))
+    #[cfg(all(target_os = "linux", not(miri)))]
+    {
+        let thread = rustix::thread::gettid();
+        Some(format!("/proc/self/task/{}/stat", thread.as_raw_nonzero()).into())
+    }
+    #[cfg(not(all(target_os = "linux", not(miri))))]
+    None
 }
 
 /// The files of so many threads, of which those that have begun are known; `None` if one has not begun. Where the system has no

@@ -22,12 +22,12 @@ impl Turns {
         of.paused.extend(state.paused.iter().map(|paused| paused.actor));
         hosts.list_runnable(&mut of.runnable);
         if inside.is_some() || !of.paused.is_empty() || hosts.has_pins() {
-            let has_thread = !state.idle.is_empty() || state.ids.len() < MOST_THREADS;
+            let has_thread = !state.idle.is_empty() || state.threads < MOST_THREADS;
             of.runnable.retain(|actor| {
                 if inside == Some(*actor) || of.paused.contains(actor) {
                     return false;
                 }
-                match hosts.thread_of(*actor).and_then(|id| state.thread(id)) {
+                match hosts.thread_of(*actor) {
                     Some(pinned) => {
                         state.idle.contains(&pinned) || inside.is_none() && pinned == thread
                     }

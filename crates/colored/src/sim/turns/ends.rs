@@ -2,26 +2,44 @@
 
 use super::busy;
 use super::state::{Order, Paused, State};
-use super::{FIRST, HERE, Here, Next, Turns};
+use super::{FIRST, Next, TURNS, Turns, Way, here};
 use crate::runtime::simulated::SimulatedRuntime;
 use crate::sim::control::Control;
 use colored_core::port::on_points;
+use colored_sim::stacks;
 use std::mem;
 use std::panic::resume_unwind;
+use std::path::PathBuf;
 use std::sync::{Arc, MutexGuard, PoisonError};
 use std::thread;
 
 /// Drains a worker on the thread that must: see [`SimulatedRuntime::end`].
 pub(in crate::sim) fn drain(runtime: &Arc<SimulatedRuntime>, worker: usize) -> bool {
-    let here = HERE.try_with(|here| here.borrow().clone()).ok().flatten();
-    let other = runtime.thread_of(worker).filter(|id| *id != thread::current().id());
-    if let (Some(Here { turns, thread }), Some(id)) = (here, other) {
-        let to = turns.lock().thread(id);
-        if let Some(to) = to {
-            return turns.drain_on(to, runtime, worker, thread);
+    match (here(), runtime.thread_of(worker)) {
+        (Some((turns, thread)), Some(to)) if to != thread => {
+            turns.drain_on(to, runtime, worker, thread)
         }
+        _ => runtime.drain(worker),
     }
-    runtime.drain(worker)
+}
+
+/// What becomes of a run in which a thread was stuck.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::sim) enum Stuck {
+    /// It goes on.
+    Not,
+    /// All its threads go on at once, and end it.
+    Released,
+    /// Its one thread never goes on with it.
+    GivenUp,
+}
+
+/// This thread was given up, and its run has been made again: what it would do now comes too late.
+pub(super) fn sleep_for_ever(state: MutexGuard<'_, State>) -> ! {
+    drop(state);
+    loop {
+        thread::park();
+    }
 }
 
 impl Turns {
@@ -31,45 +49,73 @@ impl Turns {
         self.hosts().end();
         let helpers = {
             let mut state = self.lock();
-            (1..state.ids.len()).for_each(|thread| self.slots[thread].put(Order::End(None)));
-            mem::take(&mut state.helpers)
+            let (threads, helpers) = (state.threads, mem::take(&mut state.helpers));
+            drop(state);
+            for thread in 1..threads {
+                self.hand_over.tell(thread, Order::End);
+                if self.hand_over.way == Way::Stacks {
+                    stacks::switch_to(thread);
+                }
+            }
+            helpers
         };
         for helper in helpers {
             helper.join().unwrap_or_else(|panic| resume_unwind(panic));
         }
-        HERE.take();
+        TURNS.take();
     }
 
-    /// Lets all threads go on at once if no choice was made since the last call, some thread waits inside a turn, and no
-    /// thread has something to do, as far as the system tells: perhaps one waits for a lock that another one holds.
-    pub(in crate::sim) fn release_if_stuck(&self) {
+    /// Ends the run if no choice was made since the last call, some thread waits inside a turn, and no thread has something to
+    /// do, as far as the system tells: perhaps one waits for a lock that another one holds. Then all threads go on at once. A
+    /// thread with several stacks cannot: it is given up.
+    pub(in crate::sim) fn look_at_stuck(&self) -> Stuck {
         let threads = {
             let mut state = self.lock();
             let is_same = state.choices == state.seen;
             state.same_looks = if is_same { state.same_looks.saturating_add(1) } else { 0 };
             state.seen = state.choices;
             if !is_same || state.paused.is_empty() {
-                return;
+                return Stuck::Not;
             }
-            busy::stats_of_all(&state.stats, state.ids.len())
+            self.stats(&state)
         };
         // Without the lock: a thread that waited for it would not look busy.
         if threads.is_none_or(|threads| busy::is_some_busy(&threads)) {
-            return;
+            return Stuck::Not;
         }
         let mut state = self.lock();
         if state.choices != state.seen || state.paused.is_empty() {
-            return;
+            return Stuck::Not;
+        }
+        if self.hand_over.way == Way::Stacks {
+            state.is_given_up = true;
+            return Stuck::GivenUp;
         }
         state.is_released = true;
         state.ended.get_or_insert(Ok(()));
         for Paused { thread, .. } in mem::take(&mut state.paused) {
-            self.slots[thread].put(Order::Resume(None));
+            self.hand_over.tell(thread, Order::Resume);
         }
         if state.idle.contains(&FIRST) {
             state.idle.retain(|idle| *idle != FIRST);
-            self.slots[FIRST].put(Order::Resume(None));
+            self.hand_over.tell(FIRST, Order::Resume);
         }
+        Stuck::Released
+    }
+
+    /// Where the system tells whether the threads are busy; `None` if one has not begun.
+    fn stats(&self, state: &State) -> Option<Vec<PathBuf>> {
+        let of_the_system = match self.hand_over.way {
+            Way::Threads => state.threads,
+            Way::Stacks => 1,
+        };
+        busy::stats_of_all(&state.stats, of_the_system)
+    }
+
+    /// Whether no thread has something to do, as far as the system tells.
+    pub(in crate::sim) fn is_asleep(&self) -> bool {
+        let stats = self.stats(&self.lock());
+        stats.is_some_and(|stats| !stats.is_empty() && !busy::is_some_busy(&stats))
     }
 
     /// What goes on, if this is the look by which no choice was made for so many looks.
@@ -85,7 +131,7 @@ impl Turns {
 
     /// The run has ended: lets the turns in progress end, and then the first thread.
     pub(super) fn end_turns(&self, mut state: MutexGuard<'_, State>, thread: usize) -> Next {
-        let (to, order): (_, fn(Option<Control>) -> Order) = match state.paused.pop() {
+        let (to, order) = match state.paused.pop() {
             Some(paused) => (paused.thread, Order::Resume),
             None if thread == FIRST => return Next::End,
             None => (FIRST, Order::End),
@@ -93,7 +139,7 @@ impl Turns {
         state.idle.push(thread);
         state.idle.retain(|idle| *idle != to);
         drop(state);
-        self.slots[to].put(order(Control::take_from_thread()));
+        self.hand_over.pass(to, order);
         Next::Wait
     }
 
@@ -107,7 +153,7 @@ impl Turns {
             self.left.notify_one();
             return Next::Wait;
         }
-        while state.idle.len() + 1 < state.ids.len() {
+        while state.idle.len() + 1 < state.threads {
             state = self.left.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         Next::End
@@ -124,14 +170,10 @@ impl Turns {
         let mut state = self.lock();
         state.idle.retain(|idle| *idle != thread);
         drop(state);
-        let control = Control::take_from_thread().expect("this thread has the run");
-        self.slots[thread].put(Order::Drain(Arc::clone(runtime), worker, asker, control));
-        let Order::Drained(is_drained, control) = self.slots[asker].wait() else {
+        self.hand_over.pass(thread, Order::Drain(Arc::clone(runtime), worker, asker));
+        let Order::Drained(is_drained) = self.hand_over.wait(asker) else {
             unreachable!("the other thread drains a worker")
         };
-        if let Some(control) = control {
-            control.give_to_thread();
-        }
         is_drained
     }
 }

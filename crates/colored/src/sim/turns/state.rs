@@ -8,14 +8,14 @@ use colored_sim::Outcome;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::thread::{self, ThreadId};
+use std::thread;
 
 pub(super) struct State {
     /// The main future.
     pub(super) main: JoinHandle<()>,
-    /// By thread.
-    pub(super) ids: Vec<ThreadId>,
-    /// By thread, where the system tells whether it is busy.
+    /// How many threads there are.
+    pub(super) threads: usize,
+    /// By thread of the system, where the system tells whether it is busy.
     pub(super) stats: BTreeMap<usize, PathBuf>,
     /// Threads that are in no turn and have nothing to do.
     pub(super) idle: Vec<usize>,
@@ -24,6 +24,8 @@ pub(super) struct State {
     pub(super) ended: Option<Outcome>,
     /// A thread was stuck, and all go on at once.
     pub(super) is_released: bool,
+    /// The thread whose stacks these are was stuck: it takes no more turns.
+    pub(super) is_given_up: bool,
     /// The run, if a thread has left it behind after that.
     pub(super) left: Option<Control>,
     pub(super) helpers: Vec<thread::JoinHandle<()>>,
@@ -64,15 +66,15 @@ pub(super) struct Paused {
 
 pub(super) enum Order {
     /// Begin this turn.
-    Turn(Turn, Control),
-    /// Go on with the turn; without the run if all go on at once.
-    Resume(Option<Control>),
+    Turn(Turn),
+    /// Go on with the turn.
+    Resume,
     /// End what is pinned to this thread, of that worker, for another thread.
-    Drain(Arc<SimulatedRuntime>, usize, usize, Control),
+    Drain(Arc<SimulatedRuntime>, usize, usize),
     /// The other thread has done so.
-    Drained(bool, Option<Control>),
+    Drained(bool),
     /// The run is over.
-    End(Option<Control>),
+    End,
 }
 
 impl State {
@@ -80,12 +82,13 @@ impl State {
     pub(super) fn new(main: JoinHandle<()>) -> Self {
         Self {
             main,
-            ids: Vec::new(),
+            threads: 0,
             stats: BTreeMap::new(),
             idle: Vec::new(),
             paused: Vec::new(),
             ended: None,
             is_released: false,
+            is_given_up: false,
             left: None,
             helpers: Vec::new(),
             choices: 0,
@@ -100,10 +103,5 @@ impl State {
     pub(super) fn take_paused(&mut self, actor: usize) -> Option<usize> {
         let place = self.paused.iter().position(|paused| paused.actor == actor)?;
         Some(self.paused.remove(place).thread)
-    }
-
-    /// The number of a thread of the run.
-    pub(super) fn thread(&self, id: ThreadId) -> Option<usize> {
-        self.ids.iter().position(|other| *other == id)
     }
 }
