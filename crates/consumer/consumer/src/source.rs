@@ -200,7 +200,7 @@ pub struct Commit {
 #[derive(Debug)]
 pub enum CommitError {
     /// The committer no longer owns these partitions, or they have another log than the commit; the other partitions were
-    /// committed.
+    /// committed. [`Event::Lost`] or [`Event::OutOfRange`] follows. Until then the committer goes on, and commits again.
     Fenced(Vec<Owned>),
     /// Try again.
     Failed(Error),

@@ -202,7 +202,7 @@ impl Control for KafkaControl {
 }
 
 fn commit(client: &Client, context: &Context, commits: Vec<Commit>) -> Result<(), CommitError> {
-    if lock(&context.ownership).is_revoking() {
+    if must_look(context, &commits) {
         look_at_logs(client, context, &commits)?;
     }
     let is_owned = |commit: &Commit| {
@@ -218,8 +218,11 @@ fn commit(client: &Client, context: &Context, commits: Vec<Commit>) -> Result<()
         for (commit, code) in commits.into_iter().zip(results) {
             match code {
                 None => {}
-                // The topic was deleted.
-                Some(RDKafkaErrorCode::UnknownTopicOrPartition) => fenced.push(commit.owned),
+                // The topic was deleted, and may be made again; or the broker does not know it yet.
+                Some(RDKafkaErrorCode::UnknownTopicOrPartition) => {
+                    lock(&context.ownership).doubt_log(&commit.owned);
+                    fenced.push(commit.owned);
+                }
                 Some(code) => {
                     return Err(CommitError::Failed(failed(
                         &commit.owned.partition.to_string(),
@@ -232,7 +235,13 @@ fn commit(client: &Client, context: &Context, commits: Vec<Commit>) -> Result<()
     if fenced.is_empty() { Ok(()) } else { Err(CommitError::Fenced(fenced)) }
 }
 
-/// A topic that was made again may be why its partitions are revoked: the last commits are of the one before.
+/// A topic that was made again may be why its partitions are revoked, or why a commit was refused: then these commits are of the
+/// one before.
+fn must_look(context: &Context, commits: &[Commit]) -> bool {
+    let mut ownership = lock(&context.ownership);
+    ownership.is_revoking() || commits.iter().any(|commit| ownership.is_doubtful(&commit.owned))
+}
+
 fn look_at_logs(client: &Client, context: &Context, commits: &[Commit]) -> Result<(), CommitError> {
     let of = |commit: &Commit| Arc::clone(&commit.owned.partition.topic);
     let names: BTreeSet<_> = commits.iter().map(of).collect();

@@ -3,7 +3,9 @@
 //! Invariants:
 //!
 //! * The offset and the map of a commit come from the tracker in one turn.
-//! * A commit counts only when the engine has confirmed it: until then the next one says the same again.
+//! * A commit counts only when the engine has confirmed it: until then the next one says the same again. That holds for one
+//!   that the engine has refused, too. Only [`Event::Lost`](crate::Event::Lost) and a log that is another one end a claim: an
+//!   engine that refuses a commit and tells neither, as a broker does that has forgotten a topic for a moment, takes the next.
 
 use super::claimed::Claimed;
 use super::options::Broken;
@@ -54,19 +56,26 @@ impl State {
         (commits, under_way)
     }
 
-    /// The engine has confirmed these commits, but for the partitions in `fenced`.
-    pub(crate) fn confirm(&mut self, under_way: Vec<UnderWay>, fenced: &[Owned]) {
-        self.figures.commits += 1;
+    /// The engine has confirmed these commits, but for the partitions in `refused`. Returns whether nothing is left to be tried
+    /// again.
+    pub(crate) fn confirm(&mut self, under_way: Vec<UnderWay>, refused: &[Owned]) -> bool {
+        let (mut is_whole, mut has_confirmed) = (true, false);
         for UnderWay { id, version, offset } in under_way {
             let Some(claimed) = self.claims.get_mut(&id) else { continue };
-            if fenced.contains(&claimed.owned) {
-                // The engine is about to say that it is lost.
-                claimed.is_lost = true;
-            } else {
+            if !refused.contains(&claimed.owned) {
                 claimed.committed = (version, offset);
+                has_confirmed = true;
+            } else if !claimed.is_lost {
+                is_whole = false;
+                self.figures.refused_commits += 1;
+                let of = &claimed.owned.partition;
+                let text = format!("{of}: the engine refuses its commit, which is tried again");
+                self.figures.commit_lines.say(&text);
             }
         }
+        self.figures.commits += u64::from(has_confirmed);
         self.look_for_news();
+        is_whole
     }
 }
 

@@ -27,8 +27,8 @@ const MOST_ERRORS: u32 = 50;
 /// How often slow handlers are looked for.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// How often the last commit of a partition is tried.
-const LAST_COMMITS: u32 = 5;
+/// How often the last commit of a partition is tried, and its release.
+const LAST_TRIES: u32 = 5;
 
 type Operation = Pin<Box<dyn Future<Output = ()> + Send>>;
 
@@ -295,17 +295,21 @@ async fn end(cell: ColorCell<State>, control: impl Control, ending: Ending) {
         // It was dropped, or has finished.
         let _ = handler.await;
     }
-    for _ in 0..LAST_COMMITS {
+    for _ in 0..LAST_TRIES {
         let ids = ids.clone();
         if commit(&cell, &control, move |id| ids.contains(&id)).await {
             break;
         }
         sleep(PAUSE).await;
     }
-    if !released.is_empty()
-        && let Err(error) = control.release(released).await
-    {
+    for _ in 0..LAST_TRIES {
+        if released.is_empty() {
+            break;
+        }
+        // Others wait for it.
+        let Err(error) = control.release(released.clone()).await else { break };
         eprintln!("colored-consumer: a release failed: {error}");
+        sleep(PAUSE).await;
     }
     cell.call(move |state| ids.into_iter().for_each(|id| state.remove(id))).await;
 }
@@ -321,9 +325,9 @@ async fn commit(
     if commits.is_empty() {
         return true;
     }
-    let fenced = match control.commit(commits).await {
+    let refused = match control.commit(commits).await {
         Ok(()) => Vec::new(),
-        Err(CommitError::Fenced(fenced)) => fenced,
+        Err(CommitError::Fenced(refused)) => refused,
         Err(CommitError::Failed(error)) => {
             let count = move |state: &mut State| {
                 state.figures.failed_commits += 1;
@@ -334,6 +338,5 @@ async fn commit(
             return false;
         }
     };
-    cell.call(move |state| state.confirm(under_way, &fenced)).await;
-    true
+    cell.call(move |state| state.confirm(under_way, &refused)).await
 }

@@ -24,6 +24,7 @@ pub(crate) struct Figures {
     pub(crate) failed_commits: u64,
     pub(crate) foreign_metadata: u64,
     pub(crate) aborted: u64,
+    pub(crate) refused_commits: u64,
     pub(crate) resets: u64,
     pub(crate) engine_errors: u64,
     failed_dead_letters: u64,
@@ -109,6 +110,9 @@ pub struct Metrics {
     /// or was another one. Alert if it rises: records were lost, or come again.
     pub resets: u64,
     /// Errors of the engine: of the whole member, and of its partitions.
+    /// Partitions whose commit the engine has refused, at each commit: they have another owner or another log, which the engine is
+    /// about to tell. Alert if it rises for long: nothing is committed of such a partition.
+    pub refused_commits: u64,
     pub engine_errors: u64,
     /// Promises that the sentinels saw broken. Alert if it is not 0.
     pub violations: u64,
@@ -200,6 +204,7 @@ impl State {
             in_flight_bytes: self.shares.in_flight().bytes,
             is_caught_up: self.is_caught_up(),
             partitions: self.claims.values().map(Claimed::metrics).collect(),
+            refused_commits: of.refused_commits,
         }
     }
 }

@@ -37,7 +37,7 @@ struct Broker {
     committed: Option<Committed>,
     effects: Vec<(u64, u64)>,
     is_released: bool,
-    /// Commits that failed in a row.
+    /// Commits and releases that failed in a row.
     failures: u32,
 }
 
@@ -125,6 +125,11 @@ impl Control for Shared {
             broker.failures += 1;
             return Err(CommitError::Failed(Error::new("a bad day")));
         }
+        // A refusal that no loss follows.
+        if random().is_multiple_of(8) && broker.failures < 3 {
+            broker.failures += 1;
+            return Err(CommitError::Fenced(commits.into_iter().map(|of| of.owned).collect()));
+        }
         broker.failures = 0;
         for Commit { owned, committed } in commits {
             if owned.generation != broker.generation {
@@ -138,7 +143,12 @@ impl Control for Shared {
     }
 
     async fn release(&self, _: Vec<Owned>) -> Result<(), Error> {
-        self.broker.lock().unwrap().is_released = true;
+        let mut broker = self.broker.lock().unwrap();
+        if random().is_multiple_of(4) && broker.failures < 3 {
+            broker.failures += 1;
+            return Err(Error::new("a bad day"));
+        }
+        broker.is_released = true;
         self.changed.notify_one();
         Ok(())
     }
