@@ -20,6 +20,7 @@ mod line;
 mod options;
 mod pauses;
 mod place;
+mod rate;
 mod rebalance;
 mod run;
 mod shares;

@@ -6,6 +6,7 @@ use super::driver::{Driver, PAUSE};
 use super::failure::{Cause, ConsumerError, Failure};
 use super::figures::Metrics;
 use super::options::{Broken, DeadLetter, Order, Reset, Settings};
+use super::rate::Rate;
 use super::run::Common;
 use super::state::{Launch, State};
 use super::work::{Batch, Each, Work};
@@ -199,6 +200,19 @@ impl<S: Source> Builder<S> {
         self
     }
 
+    /// How many records of a key may begin in this time: so many at once, and then one each time that a part of it is over. Over a
+    /// span of time a key begins at most `records`, and what that span brings. Each call of the handler counts, with the calls that
+    /// are repeated, and each record of a batch; so a batch may have fewer records than it could. The key is what
+    /// [`order`](Self::order) says, so with [`Order::Partition`] it is the partition; records without an order have no limit. A key
+    /// that waits holds no place among the running handlers. The consumer counts by itself: an owner after it begins anew. Costs a
+    /// task for each record, a timer for a key that waits, and for each key for up to `time` after its last record, in which it stays in memory. Default: no
+    /// limit.
+    pub fn rate(mut self, records: u32, time: Duration) -> Self {
+        self.settings.rate = Rate::new(records, time);
+        self.settings.bad_rate = self.settings.rate.is_none().then_some((records, time));
+        self
+    }
+
     /// A record whose handler has failed so often goes to the dead letters, or stops the consumer if there are none.
     /// Default: it is tried for ever.
     pub fn attempts(mut self, attempts: u32) -> Self {
@@ -262,8 +276,9 @@ impl<S: Source> Builder<S> {
         self.start_work(Each(handler))
     }
 
-    /// Starts the consumer, whose handler is called for up to `most` records of a key at once: when there are so many, or
-    /// `time` after the first. What the handler returns counts for all of them.
+    /// Starts the consumer, whose handler is called for up to `most` records of a key at once, in their order: when there are so
+    /// many, or `time` after the first. With [`Order::Partition`] they are those of a partition. A record without an order, which no
+    /// other one follows, is a batch of its own at once. What the handler returns counts for all records of the call.
     ///
     /// # Errors
     ///

@@ -16,15 +16,17 @@ pub(crate) struct Figures {
     pub(crate) stale: u64,
     pub(crate) held: u64,
     pub(crate) retries: u64,
+    pub(crate) postponed: u64,
+    pub(crate) slowed: u64,
     pub(crate) dead_letters: u64,
     pub(crate) runs: u64,
     pub(crate) waited: Duration,
     pub(crate) handled: Duration,
     pub(crate) commits: u64,
     pub(crate) failed_commits: u64,
+    pub(crate) refused_commits: u64,
     pub(crate) foreign_metadata: u64,
     pub(crate) aborted: u64,
-    pub(crate) refused_commits: u64,
     pub(crate) resets: u64,
     pub(crate) engine_errors: u64,
     failed_dead_letters: u64,
@@ -88,6 +90,10 @@ pub struct Metrics {
     pub held: u64,
     /// Calls of handlers that are to be repeated.
     pub retries: u64,
+    /// Calls of handlers that are to come again at a time that they have named: [`Failure::Later`](crate::Failure::Later).
+    pub postponed: u64,
+    /// How often a key waited because of its [`rate`](crate::Builder::rate).
+    pub slowed: u64,
     /// Records that were given up, and that the dead letters have taken.
     pub dead_letters: u64,
     /// Calls of [`dead_letters`](crate::Builder::dead_letters) that failed, and are to be repeated.
@@ -104,15 +110,15 @@ pub struct Metrics {
     pub commits: u64,
     /// Commits that failed, and were tried again.
     pub failed_commits: u64,
+    /// Partitions whose commit the engine has refused, at each commit: they have another owner or another log, which the engine is
+    /// about to tell. Alert if it rises for long: nothing is committed of such a partition.
+    pub refused_commits: u64,
     /// Commits of others whose metadata was no map, and was ignored.
     pub foreign_metadata: u64,
     /// How often [`Reset`](crate::Reset) decided where a partition goes on, because its log no longer had the place of the group,
     /// or was another one. Alert if it rises: records were lost, or come again.
     pub resets: u64,
     /// Errors of the engine: of the whole member, and of its partitions.
-    /// Partitions whose commit the engine has refused, at each commit: they have another owner or another log, which the engine is
-    /// about to tell. Alert if it rises for long: nothing is committed of such a partition.
-    pub refused_commits: u64,
     pub engine_errors: u64,
     /// Promises that the sentinels saw broken. Alert if it is not 0.
     pub violations: u64,
@@ -188,6 +194,8 @@ impl State {
             stale: of.stale,
             held: of.held,
             retries: of.retries,
+            postponed: of.postponed,
+            slowed: of.slowed,
             dead_letters: of.dead_letters,
             failed_dead_letters: of.failed_dead_letters,
             aborted: of.aborted,
@@ -196,6 +204,7 @@ impl State {
             handled: of.handled,
             commits: of.commits,
             failed_commits: of.failed_commits,
+            refused_commits: of.refused_commits,
             foreign_metadata: of.foreign_metadata,
             resets: of.resets,
             engine_errors: of.engine_errors,
@@ -204,7 +213,6 @@ impl State {
             in_flight_bytes: self.shares.in_flight().bytes,
             is_caught_up: self.is_caught_up(),
             partitions: self.claims.values().map(Claimed::metrics).collect(),
-            refused_commits: of.refused_commits,
         }
     }
 }
@@ -243,6 +251,9 @@ impl Claimed {
             Phase::Running => "its handler",
             Phase::BackingOff if lane.dead.is_some() => "the next attempt of the dead letters",
             Phase::BackingOff => "its next attempt",
+            Phase::Postponed => "the time that its handler has named",
+            Phase::Slowed => "the rate of its key",
+            Phase::Idle => "nothing",
         };
         let now = Instant::now();
         Some(FirstUnfinished {

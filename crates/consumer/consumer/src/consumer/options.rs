@@ -1,6 +1,7 @@
 //! What a consumer is told: order, bounds, retries, commits.
 
 use super::failure::{Cause, ConsumerError};
+use super::rate::Rate;
 use crate::source::Record;
 use bytes::Bytes;
 use colored::time::Duration;
@@ -92,6 +93,10 @@ pub(crate) struct Settings {
     pub(crate) strict: bool,
     /// Records of a key that a call gets at most, and how long it waits for them.
     pub(crate) batch: (usize, Duration),
+    /// How many records of a key may begin at a time.
+    pub(crate) rate: Option<Rate>,
+    /// A rate that cannot be.
+    pub(crate) bad_rate: Option<(u32, Duration)>,
     pub(crate) broken: Broken,
 }
 
@@ -123,6 +128,8 @@ impl Default for Settings {
             reset: Reset::Earliest,
             strict: false,
             batch: (1, Duration::ZERO),
+            rate: None,
+            bad_rate: None,
             broken: Broken::Nothing,
         }
     }
@@ -157,6 +164,11 @@ impl Settings {
                 let text = format!("{name} is {time:?}: at least 1 ms is allowed");
                 return Err(ConsumerError::Setting(text));
             }
+        }
+        if let Some((records, time)) = self.bad_rate {
+            return Err(ConsumerError::Setting(format!(
+                "a rate of {records} records of a key in {time:?}: 1 or more records, of a nanosecond or more each, are allowed"
+            )));
         }
         if self.first_delay > self.longest_delay {
             return Err(ConsumerError::Setting(format!(

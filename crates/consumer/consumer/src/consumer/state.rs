@@ -11,6 +11,7 @@
 
 use super::caught_up::Waits;
 use super::claimed::{Claimed, Stage};
+use super::clock::after;
 use super::failure::ConsumerError;
 use super::figures::Figures;
 use super::lane::{Lane, Phase};
@@ -20,7 +21,7 @@ use super::shares::{InFlight, Shares};
 use crate::progress::Accepted;
 use crate::source::{Owned, Record, TopicPartition};
 use colored::sync::Notify;
-use colored::time::{Duration, Instant, sleep};
+use colored::time::{Duration, Instant, sleep_until};
 use colored::{ColorCell, JoinHandle};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt;
@@ -167,7 +168,11 @@ impl State {
             let at = claimed.lane_of(&record, &self.settings, now);
             let lane = &mut claimed.lanes[at];
             lane.push(record);
-            let is_full = lane.pending.len() >= self.settings.batch.0;
+            let is_full = lane.pending.len() >= self.settings.batch.0 || lane.is_alone();
+            if lane.phase == Phase::Idle {
+                lane.stop_timer();
+                lane.phase = Phase::New;
+            }
             if lane.phase == Phase::New || (lane.phase == Phase::Filling && is_full) {
                 woken.push(at);
                 if is_full {
@@ -199,7 +204,11 @@ impl State {
     fn wake(&mut self, cell: &ColorCell<State>, id: u64, at: usize, from: Phase) {
         let Some(claimed) = self.claims.get_mut(&id) else { return };
         if let Some(lane) = claimed.lanes.get_mut(at).filter(|lane| lane.phase == from) {
-            (lane.phase, lane.task) = (Phase::Ready, None);
+            lane.task = None;
+            if from == Phase::Idle {
+                return claimed.remove_lane(at);
+            }
+            lane.phase = Phase::Ready;
             self.ready.push_back((id, at));
             self.pump(cell, Instant::now());
         }
@@ -223,9 +232,9 @@ impl State {
         let Some(lane) = claimed.lanes.get(at).filter(is_ready) else { return };
         let Some(first) = lane.pending.front().map(|record| record.offset) else { return };
         let may_start = self.may_start(id, claimed, first);
-        let claimed = self.claims.get_mut(&id).expect("it was there");
-        let lane = &mut claimed.lanes[at];
         if !may_start {
+            let claimed = self.claims.get_mut(&id).expect("it was there");
+            let lane = &mut claimed.lanes[at];
             lane.phase = Phase::Held;
             claimed.held.insert(first, at);
             self.figures.held += 1;
@@ -234,7 +243,15 @@ impl State {
             return;
         }
         let is_batch = self.settings.batch.0 > 1;
-        let most = if is_batch { self.settings.batch.0 } else { RUN };
+        let most = match self.settings.batch.0 {
+            most if is_batch => most,
+            // Each begins when it is counted.
+            _ if self.settings.rate.is_some() => 1,
+            _ => RUN,
+        };
+        let Some(most) = self.room_of(cell, (id, at), most, now) else { return };
+        let claimed = self.claims.get_mut(&id).expect("it was there");
+        let lane = &mut claimed.lanes[at];
         let mut count = 0;
         for record in lane.pending.iter().take(most) {
             let offset = record.offset;
@@ -247,6 +264,9 @@ impl State {
             count += 1;
         }
         let records = lane.take(count);
+        if let Some(rate) = self.settings.rate {
+            rate.take(lane, count, now);
+        }
         lane.running = Some(first);
         self.figures.waited += now.saturating_duration_since(lane.since);
         (lane.phase, lane.since, lane.is_reported) = (Phase::Running, now, false);
@@ -284,6 +304,7 @@ impl State {
         let rest = records.split_off(done);
         let dead_letters = u64::from(dead_letters);
         let retries = u64::from(matches!(end, End::Retry { dead: None, .. }));
+        self.figures.postponed += u64::from(matches!(end, End::Later(_)));
         self.figures.dead_letters += dead_letters;
         self.figures.retries += retries;
         let now = Instant::now();
@@ -302,6 +323,10 @@ impl State {
             if let Some(first) = rest.first() {
                 lane.next = first.offset;
             }
+            if let (Some(rate), End::Finished) = (self.settings.rate, &end) {
+                // The handler was not called. A call that has failed counts.
+                rate.give_back(lane, rest.len());
+            }
             for record in rest.into_iter().rev() {
                 claimed.tracker.put_back(record.offset);
                 lane.pending.push_front(record);
@@ -311,15 +336,19 @@ impl State {
             self.shares.subtract(&mut claimed.in_flight, InFlight { records: rest.len(), bytes });
         }
         match end {
-            End::Retry { attempts, dead } if is_active => {
+            End::Later(time) if is_active => {
+                lane.phase = Phase::Postponed;
+                lane.task = Some(wake_later(cell, id, at, Phase::Postponed, time));
+            }
+            End::Retry { attempts, dead, after } if is_active => {
                 let delay = dead.as_ref().map_or(attempts, |dead| dead.failures);
-                let delay = self.settings.delay(delay);
+                let delay = after.unwrap_or_else(|| self.settings.delay(delay));
                 (lane.attempts, lane.dead) = (attempts, dead);
                 lane.phase = Phase::BackingOff;
                 lane.task = Some(wake_later(cell, id, at, Phase::BackingOff, delay));
             }
             End::Fatal(text) => self.fail(ConsumerError::Fatal(text)),
-            _ if lane.pending.is_empty() => claimed.remove_lane(at),
+            _ if lane.pending.is_empty() => self.end_lane(cell, id, at, now),
             _ => {
                 (lane.phase, lane.attempts) = (Phase::Ready, 0);
                 self.ready.push_back((id, at));
@@ -421,7 +450,7 @@ impl State {
 }
 
 /// Wakes a lane after some time.
-fn wake_later(
+pub(crate) fn wake_later(
     cell: &ColorCell<State>,
     id: u64,
     at: usize,
@@ -430,7 +459,7 @@ fn wake_later(
 ) -> JoinHandle<()> {
     let state = cell.clone();
     colored::spawn_colored(cell.color(), async move {
-        sleep(time).await;
+        sleep_until(after(Instant::now(), time)).await;
         state.with(|own| own.wake(&state, id, at, from));
     })
 }

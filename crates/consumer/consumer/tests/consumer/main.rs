@@ -20,3 +20,4 @@ mod killed;
 mod memory;
 mod order;
 mod support;
+mod times;

@@ -173,7 +173,11 @@ fn start(shared: &Shared, generation: u64) -> (Consumer, mpsc::UnboundedSender<E
     sender.send(Event::Assigned(vec![assignment])).unwrap();
     let script = Script { events, shared: shared.clone(), reading: None, is_paused: false };
     let done = shared.clone();
-    let consumer = Consumer::builder(script)
+    let mut builder = Consumer::builder(script);
+    if random().is_multiple_of(2) {
+        builder = builder.rate(2, Duration::from_millis(2));
+    }
+    let consumer = builder
         .strict(true)
         .concurrency(2)
         .records(6)
@@ -186,6 +190,9 @@ fn start(shared: &Shared, generation: u64) -> (Consumer, mpsc::UnboundedSender<E
                 sleep(Duration::from_millis(random() % 8)).await;
                 if random().is_multiple_of(8) {
                     return Err(Failure::retry("a bad day"));
+                }
+                if random().is_multiple_of(8) {
+                    return Err(Failure::later(Duration::from_millis(random() % 4)));
                 }
                 done.broker.lock().unwrap().effects.push((context.generation(), record.offset));
                 done.changed.notify_one();
