@@ -7,7 +7,7 @@
 //! * No list of the client outlives its call: the client waits for such lists when it ends.
 
 use crate::context::{Change, Client, Context, add, list, lock, log_error};
-use crate::lookups::{extents, prepare};
+use crate::lookups::{Answers, extents, find, prepare};
 use crate::ownership::Finished;
 use crate::sys;
 use colored::sync::Mutex;
@@ -188,11 +188,29 @@ impl Control for KafkaControl {
     }
 
     async fn extents(&self, owned: Vec<Owned>) -> Result<Vec<Option<Extent>>, Error> {
+        self.look_up(owned, extents).await
+    }
+
+    async fn find(&self, owned: Vec<Owned>, timestamp: i64) -> Result<Vec<Option<u64>>, Error> {
+        let ask = move |client: &Client, context: &Context, asked: &[Owned]| {
+            find(client, context, asked, timestamp)
+        };
+        self.look_up(owned, ask).await
+    }
+}
+
+impl KafkaControl {
+    /// Asks the brokers about the partitions that the member owns.
+    async fn look_up<T: Clone + Send + 'static>(
+        &self,
+        owned: Vec<Owned>,
+        ask: impl FnOnce(&Client, &Context, &[Owned]) -> Answers<T> + Send + 'static,
+    ) -> Result<Vec<Option<T>>, Error> {
         let context = Arc::clone(&self.calls.context);
         let look_up = move |client: &Client| {
             let is_owned = |owned: &Owned| lock(&context.ownership).is_owned(owned);
             let (asked, _): (Vec<_>, Vec<_>) = owned.iter().cloned().partition(is_owned);
-            let found: Result<Vec<_>, _> = extents(client, &context, &asked)?.into_iter().collect();
+            let found: Result<Vec<_>, _> = ask(client, &context, &asked)?.into_iter().collect();
             let found: BTreeMap<_, _> = asked.into_iter().zip(found?).collect();
             Ok(owned.iter().map(|owned| found.get(owned).cloned()).collect())
         };

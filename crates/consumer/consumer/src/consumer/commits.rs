@@ -11,6 +11,7 @@ use super::claimed::Claimed;
 use super::options::Broken;
 use super::state::State;
 use crate::source::{Commit, Committed, Owned};
+use colored::time::Instant;
 
 /// A commit that is under way.
 #[derive(Debug)]
@@ -18,6 +19,8 @@ pub(crate) struct UnderWay {
     id: u64,
     version: u64,
     offset: u64,
+    /// What is done since then is not in it.
+    taken: Instant,
 }
 
 impl State {
@@ -34,7 +37,7 @@ impl State {
         self.done_since = 0;
         self.look_for_news();
         let (mut commits, mut under_way) = (Vec::new(), Vec::new());
-        let broken = self.settings.broken;
+        let (broken, taken) = (self.settings.broken, Instant::now());
         for (id, claimed) in &self.claims {
             if !claimed.has_news() || !wanted(*id, claimed) {
                 continue;
@@ -51,7 +54,7 @@ impl State {
             }
             let committed = Committed { offset, metadata, log: claimed.identity };
             commits.push(Commit { owned: claimed.owned.clone(), committed });
-            under_way.push(UnderWay { id: *id, version: claimed.version, offset });
+            under_way.push(UnderWay { id: *id, version: claimed.version, offset, taken });
         }
         (commits, under_way)
     }
@@ -60,10 +63,11 @@ impl State {
     /// again.
     pub(crate) fn confirm(&mut self, under_way: Vec<UnderWay>, refused: &[Owned]) -> bool {
         let (mut is_whole, mut has_confirmed) = (true, false);
-        for UnderWay { id, version, offset } in under_way {
+        for UnderWay { id, version, offset, taken } in under_way {
             let Some(claimed) = self.claims.get_mut(&id) else { continue };
             if !refused.contains(&claimed.owned) {
                 claimed.committed = (version, offset);
+                claimed.news_since = (claimed.version != version).then_some(taken);
                 has_confirmed = true;
             } else if !claimed.is_lost {
                 is_whole = false;

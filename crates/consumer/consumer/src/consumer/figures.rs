@@ -84,7 +84,7 @@ pub struct Metrics {
     pub done: u64,
     /// Records that were done before the partition came here: the map of the last commit said so.
     pub skipped: u64,
-    /// Records that the engine returned twice, or for a partition that had gone.
+    /// Records that the engine returned twice, or for a partition that had gone, or was to begin elsewhere.
     pub stale: u64,
     /// How often a record waited because the map of the commit might have become too large.
     pub held: u64,
@@ -147,6 +147,10 @@ pub struct PartitionMetrics {
     pub lag: u64,
     /// The offset of the last commit.
     pub committed: u64,
+    /// The end of the log, as last heard; of a replay, the end of its span.
+    pub log_end: u64,
+    /// For how long something is done that is not committed; zero if all is.
+    pub commit_age: Duration,
     /// Records that were accepted and are not done.
     pub in_flight: usize,
     /// Records that are done above the first one that is not.
@@ -155,8 +159,11 @@ pub struct PartitionMetrics {
     pub retries: u64,
     /// Records that were given up, since the partition came here.
     pub dead_letters: u64,
-    /// Whether the partition is paused, because a bound is reached.
+    /// Whether nothing is read of the partition: a bound is reached, or the partition is to begin elsewhere, or its topic is paused by
+    /// hand.
     pub is_paused: bool,
+    /// Whether its topic is paused by hand: [`Consumer::pause`](crate::Consumer::pause).
+    pub is_held: bool,
     /// Why the partition cannot be read, if it could not at the last attempt, as far as that has shown. It is tried again after 100 ms, 200 ms, and so on up
     /// to 30 s; the others go on.
     pub error: Option<String>,
@@ -230,11 +237,14 @@ impl Claimed {
             generation: self.owned.generation,
             lag: self.lag(),
             committed: self.committed.1,
+            log_end: self.log_end,
+            commit_age: self.news_since.map_or(Duration::ZERO, |since| since.elapsed()),
             in_flight: self.in_flight.records,
             done_above: self.tracker.done_above(),
             retries: self.retries,
             dead_letters: self.dead_letters,
             is_paused: self.is_paused,
+            is_held: self.is_held,
             error: trouble.map(|(error, _)| error.to_owned()),
             errors: trouble.map_or(0, |(_, errors)| errors),
             first: self.first_unfinished(),
@@ -244,6 +254,7 @@ impl Claimed {
     fn first_unfinished(&self) -> Option<FirstUnfinished> {
         let lane = self.first_lane()?;
         let waits_for = match lane.phase {
+            Phase::New | Phase::Ready if self.is_held => "the end of its topic's pause",
             Phase::New | Phase::Ready => "a turn",
             Phase::Filling => "a full batch",
             Phase::Held => "room in the map",

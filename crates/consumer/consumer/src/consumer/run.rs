@@ -39,7 +39,7 @@ pub(crate) struct Dead {
 /// How a run ended.
 #[derive(Debug)]
 pub(crate) enum End {
-    /// All records are done, or the partition is to go and the rest is for others.
+    /// All records are done; or the partition is to go and the rest is for others, or it is paused by hand and the rest waits.
     Finished,
     /// The first record that is not done is to be tried again, after so many attempts of its handler, or of the dead letters, and
     /// after this time, if the handler has named one.
@@ -105,7 +105,7 @@ impl<W: Work> Runner<W> {
             {
                 return end;
             }
-            if self.done == self.run.records.len() || self.run.claim.is_revoked() {
+            if self.done == self.run.records.len() || self.run.claim.must_end() {
                 return End::Finished;
             }
             colored::task::consume_budget().await;

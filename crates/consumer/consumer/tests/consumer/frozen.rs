@@ -99,6 +99,10 @@ impl Control for FrailControl {
     async fn extents(&self, owned: Vec<Owned>) -> Result<Vec<Option<Extent>>, Error> {
         self.control.extents(owned).await
     }
+
+    async fn find(&self, owned: Vec<Owned>, timestamp: i64) -> Result<Vec<Option<u64>>, Error> {
+        self.control.find(owned, timestamp).await
+    }
 }
 
 /// Whether there was one left of what is to go wrong.

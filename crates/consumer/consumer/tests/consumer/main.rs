@@ -20,4 +20,5 @@ mod killed;
 mod memory;
 mod order;
 mod support;
+mod places;
 mod times;
