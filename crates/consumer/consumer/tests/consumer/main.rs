@@ -8,6 +8,7 @@ mod conformance;
 #[path = "../altered/copies.rs"]
 mod copies;
 mod damage;
+mod dashboard;
 #[cfg(feature = "diagnose")]
 mod diagnosed;
 mod engine;
@@ -19,6 +20,6 @@ mod killed;
 #[allow(dead_code, reason = "tests/simulated uses the rest")]
 mod memory;
 mod order;
-mod support;
 mod places;
+mod support;
 mod times;
