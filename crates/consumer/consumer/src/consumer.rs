@@ -28,6 +28,7 @@ mod run;
 mod seek;
 mod shares;
 mod state;
+mod survey;
 mod trouble;
 mod work;
 
@@ -37,3 +38,4 @@ pub use self::failure::{Cause, ConsumerError, Failure};
 pub use self::figures::{FirstUnfinished, Metrics, PartitionMetrics};
 pub use self::options::{Broken, DeadLetter, Order, Reset};
 pub use self::seek::Place;
+pub use self::survey::{KeySurvey, PartitionSurvey, Survey};

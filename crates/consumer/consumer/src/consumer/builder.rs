@@ -10,6 +10,7 @@ use super::rate::Rate;
 use super::run::Common;
 use super::seek::{Place, millis};
 use super::state::{Launch, State};
+use super::survey::{DryRun, Survey};
 use super::work::{Batch, Each, Work};
 use crate::source::{Error, Record, Source};
 use bytes::Bytes;
@@ -345,6 +346,22 @@ impl<S: Source> Builder<S> {
     {
         self.settings.batch = (most, time);
         self.start_work(Batch(handler))
+    }
+
+    /// Reads the topics of the member and says what order and skew their keys have, by the settings [`order`](Self::order),
+    /// [`key`](Self::key) and [`replay`](Self::replay): which keys are hot, and how much faster handlers in parallel can be. Nothing is
+    /// handled or committed. It reads each partition from its first record, whatever the group has committed, up to the end that it had
+    /// when the member got it, and then leaves the group. Give it a group of its own: another member of the group would get a part of
+    /// the partitions. Counts a million keys, and takes some 100 bytes for each. Waits until the member has partitions. Not cancel
+    /// safe: the member of a dropped call leaves as a dropped [`Source`] does.
+    ///
+    /// # Errors
+    ///
+    /// [`ConsumerError::Setting`], if the settings cannot be; [`ConsumerError::Source`], if the engine fails, a partition cannot be read
+    /// five times, or a partition goes to another member.
+    pub async fn dry_run(self) -> Result<Survey, ConsumerError> {
+        self.settings.check()?;
+        DryRun::new(self.source, self.settings).run().await
     }
 
     fn start_work<W: Work>(self, work: W) -> Result<Consumer, ConsumerError> {

@@ -22,4 +22,5 @@ mod memory;
 mod order;
 mod places;
 mod support;
+mod survey;
 mod times;
