@@ -49,6 +49,7 @@ pub async fn check_all<F: Fixture>(fixture: &F) {
     check_hand_over(fixture).await;
     check_values(fixture).await;
     check_ends(fixture).await;
+    check_times(fixture).await;
 }
 
 /// A member with what it has been told.
@@ -295,4 +296,37 @@ async fn check_ends<F: Fixture>(fixture: &F) {
     told.source.close().await.expect("the engine works");
     let gone = control.extents(owned).await;
     assert!(gone.is_err() || gone.is_ok_and(|gone| gone == [None, None]), "it owns nothing");
+}
+
+/// The place of a time is at the first record that is not older, and at the end of the log for a time that none has.
+async fn check_times<F: Fixture>(fixture: &F) {
+    let mut told = Told::join(fixture, "conformance-times").await;
+    // Between the records before it and itself there is time.
+    colored::time::sleep(Duration::from_millis(20)).await;
+    fixture.send(0, Some("new")).await;
+    told.begin_all().await;
+    let control = told.source.control();
+    told.until("the new record", |told| told.values(0).last() == Some(&&b"new"[..])).await;
+    let of_first = told.records.iter().filter(|record| record.partition == 0);
+    let times: Vec<_> = of_first.map(|record| (record.offset, record.timestamp)).collect();
+    let end = told.next[&0];
+    let owned = told.assigned[&0].owned.clone();
+    let find = async |time: i64| {
+        let found = control.find(vec![owned.clone()], time).await.expect("the engine works");
+        let [Some(found)] = found[..] else { panic!("{found:?}: the member owns it") };
+        found
+    };
+    let (last, newest) = times[times.len() - 1];
+    let before = |time: i64| times.iter().find(|(_, of)| *of >= time).map(|(at, _)| *at);
+    assert_eq!(find(newest).await, last);
+    assert!(find(newest + 1).await > last, "nothing is as new");
+    assert!(find(newest + 1).await <= end);
+    let oldest = told.assigned[&0].log.start;
+    assert_eq!(find(0).await, before(0).unwrap_or(oldest));
+    // The time of one in the middle.
+    let (_, middle) = times[times.len() / 2];
+    assert_eq!(Some(find(middle).await), before(middle), "{times:?}");
+    told.source.close().await.expect("the engine works");
+    let gone = control.find(vec![owned], newest).await;
+    assert!(gone.is_err() || gone.is_ok_and(|gone| gone == [None]), "it owns nothing");
 }

@@ -13,6 +13,7 @@ mod diagnosed;
 #[path = "consumer/undiagnosed.rs"]
 mod diagnosed;
 mod driver;
+mod exposition;
 mod failure;
 mod figures;
 mod lane;
@@ -20,10 +21,14 @@ mod line;
 mod options;
 mod pauses;
 mod place;
+mod rate;
 mod rebalance;
+mod reports;
 mod run;
+mod seek;
 mod shares;
 mod state;
+mod survey;
 mod trouble;
 mod work;
 
@@ -32,3 +37,5 @@ pub use self::context::{Context, color_of};
 pub use self::failure::{Cause, ConsumerError, Failure};
 pub use self::figures::{FirstUnfinished, Metrics, PartitionMetrics};
 pub use self::options::{Broken, DeadLetter, Order, Reset};
+pub use self::seek::Place;
+pub use self::survey::{KeySurvey, PartitionSurvey, Survey};

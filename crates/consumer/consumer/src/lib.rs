@@ -80,7 +80,7 @@ mod source;
 pub use self::consumer::Broken;
 pub use self::consumer::{
     Builder, Cause, Consumer, ConsumerError, Context, DeadLetter, Failure, FirstUnfinished,
-    Metrics, Order, PartitionMetrics, Reset, color_of,
+    KeySurvey, Metrics, Order, PartitionMetrics, PartitionSurvey, Place, Reset, Survey, color_of,
 };
 pub use self::source::{
     Assignment, Commit, CommitError, Committed, Control, Error, Event, Extent, Owned, Record, Room,

@@ -200,7 +200,7 @@ pub struct Commit {
 #[derive(Debug)]
 pub enum CommitError {
     /// The committer no longer owns these partitions, or they have another log than the commit; the other partitions were
-    /// committed.
+    /// committed. [`Event::Lost`] or [`Event::OutOfRange`] follows. Until then the committer goes on, and commits again.
     Fenced(Vec<Owned>),
     /// Try again.
     Failed(Error),
@@ -292,6 +292,22 @@ pub trait Control: Clone + Send + Sync + 'static {
     ///
     /// The engine's.
     fn release(&self, owned: Vec<Owned>) -> impl Future<Output = Result<(), Error>> + Send;
+
+    /// The offset of the first record whose time is this or later, in each of these partitions and in this order, by
+    /// [`Record::timestamp`]; behind the last record, [`Extent::end`], if there is none. `None` for a partition that the member no
+    /// longer owns. Where times do not rise with the offsets, an engine may answer any place where they pass this one. Cancel safe.
+    ///
+    /// # Errors
+    ///
+    /// The engine's. An engine that cannot find records by their time need not implement it: then it always fails.
+    fn find(
+        &self,
+        owned: Vec<Owned>,
+        timestamp: i64,
+    ) -> impl Future<Output = Result<Vec<Option<u64>>, Error>> + Send {
+        let _ = (owned, timestamp);
+        std::future::ready(Err(Error::new("this engine does not find records by their time")))
+    }
 
     /// What the logs of these partitions have now, in this order; `None` for one that the member no longer owns. Cancel safe.
     ///

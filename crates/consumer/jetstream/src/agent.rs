@@ -28,6 +28,9 @@ use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
+/// How long a search for the records of a time may take.
+const LOOK_UP: Duration = Duration::from_secs(30);
+
 /// What a member hears.
 #[derive(Debug)]
 pub(crate) enum Told {
@@ -60,11 +63,16 @@ pub(crate) enum Command {
     Commit(Vec<Commit>, oneshot::Sender<Result<(), CommitError>>),
     Release(Vec<Owned>, oneshot::Sender<Result<(), Error>>),
     Extents(Vec<Owned>, oneshot::Sender<Extents>),
+    /// The first records with a time or a later one.
+    Find(Vec<Owned>, i64, oneshot::Sender<Places>),
     Close(oneshot::Sender<Result<(), Error>>),
 }
 
 /// What the logs of partitions have.
 pub(crate) type Extents = Result<Vec<Option<Extent>>, Error>;
+
+/// Places in the logs of partitions.
+pub(crate) type Places = Result<Vec<Option<u64>>, Error>;
 
 /// What a member is.
 pub(crate) struct Settings {
@@ -276,19 +284,37 @@ impl Agent {
                 let _ = reply.send(released);
             }
             Command::Extents(owned, reply) => {
-                let held = |owned: &Owned| Some(self.held(owned)?.known.clone());
-                let all = owned.into_iter().map(|owned| (held(&owned), owned.partition)).collect();
-                let (context, limit) = (self.context.clone(), self.limit());
-                // The agent goes on.
-                tokio::spawn(async move {
-                    let found = timeout(limit, extents(context, all)).await;
-                    let late = |_| Err(Error::new("the server does not answer"));
-                    // Nobody may wait.
-                    let _ = reply.send(found.unwrap_or_else(late));
-                });
+                let found = extents(self.context.clone(), self.known(owned));
+                self.answer(self.limit(), found, reply);
+            }
+            Command::Find(owned, timestamp, reply) => {
+                let found = places(self.context.clone(), self.known(owned), timestamp);
+                // Some thirty questions, and none of them is for the agent.
+                self.answer(LOOK_UP, found, reply);
             }
             Command::Close(_) => {}
         }
+    }
+
+    /// What is known of the logs of these partitions; nothing of those that are not held.
+    fn known(&self, owned: Vec<Owned>) -> Vec<(Option<Shared>, TopicPartition)> {
+        let held = |owned: &Owned| Some(self.held(owned)?.known.clone());
+        owned.into_iter().map(|owned| (held(&owned), owned.partition)).collect()
+    }
+
+    /// Answers when the server has. The agent goes on meanwhile.
+    fn answer<T: Send + 'static>(
+        &self,
+        limit: Duration,
+        found: impl Future<Output = Result<T, Error>> + Send + 'static,
+        reply: oneshot::Sender<Result<T, Error>>,
+    ) {
+        tokio::spawn(async move {
+            let found = timeout(limit, found).await;
+            let late = |_| Err(Error::new("the server does not answer"));
+            // Nobody may wait.
+            let _ = reply.send(found.unwrap_or_else(late));
+        });
     }
 
     fn held(&self, owned: &Owned) -> Option<&Held> {
@@ -386,6 +412,22 @@ impl Agent {
             let _ = timeout(self.limit(), self.store.delete(key)).await;
         }
     }
+}
+
+async fn places(
+    context: Context,
+    all: Vec<(Option<Shared>, TopicPartition)>,
+    timestamp: i64,
+) -> Places {
+    let one = async |(known, of): (Option<Shared>, TopicPartition)| {
+        if known.is_none() {
+            return Ok(None);
+        }
+        let log = Log::of(&context, &of.topic).await?;
+        let end = log.extent(log.end(&of).await?, None).end;
+        Ok(Some(log.find(&of, end, timestamp).await?))
+    };
+    join_all(all.into_iter().map(one)).await.into_iter().collect()
 }
 
 async fn extents(context: Context, all: Vec<(Option<Shared>, TopicPartition)>) -> Extents {

@@ -48,6 +48,29 @@ impl Log {
         Ok(if_found(last)?.map(|last| last.sequence + 1))
     }
 
+    /// The offset of the first record of a partition with this time or a later one; `end` if there is none. The server gives the
+    /// messages of a stream their times, so these rise.
+    pub(crate) async fn find(
+        &self,
+        of: &TopicPartition,
+        end: u64,
+        timestamp: i64,
+    ) -> Result<u64, Error> {
+        let (mut low, mut high) = (self.start, end);
+        // What is below `low` is older, and what is from `high` on is not.
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let next = self.stream.get_first_raw_message_by_subject(subject(of), middle).await;
+            match if_found(next)?.filter(|message| message.sequence < high) {
+                Some(message) if millis(message.time) < timestamp.into() => {
+                    low = message.sequence + 1;
+                }
+                _ => high = middle,
+            }
+        }
+        Ok(low)
+    }
+
     /// Whether a partition has a record with this offset or a higher one.
     pub(crate) async fn has_more(&self, of: &TopicPartition, offset: u64) -> Result<bool, Error> {
         let next = self.stream.get_first_raw_message_by_subject(subject(of), offset).await;
@@ -87,6 +110,11 @@ impl Log {
         // It begins behind this number.
         Ok(consumer.cached_info().delivered.stream_sequence >= sequence)
     }
+}
+
+/// Milliseconds since 1970, as a record has them.
+fn millis(time: async_nats::datetime::DateTime) -> i128 {
+    time.unix_timestamp_nanos().div_euclid(1_000_000)
 }
 
 fn if_found<T>(found: Result<T, RawMessageError>) -> Result<Option<T>, Error> {

@@ -269,4 +269,11 @@ impl Control for JetStreamControl {
         self.commands.send(Command::Extents(owned, reply)).map_err(|_| left())?;
         done.await.unwrap_or_else(|_| Err(left()))
     }
+
+    async fn find(&self, owned: Vec<Owned>, timestamp: i64) -> Result<Vec<Option<u64>>, Error> {
+        let (reply, done) = oneshot::channel();
+        let left = || Error::new("the member has left its group");
+        self.commands.send(Command::Find(owned, timestamp, reply)).map_err(|_| left())?;
+        done.await.unwrap_or_else(|_| Err(left()))
+    }
 }

@@ -7,7 +7,7 @@
 //! * No list of the client outlives its call: the client waits for such lists when it ends.
 
 use crate::context::{Change, Client, Context, add, list, lock, log_error};
-use crate::lookups::{extents, prepare};
+use crate::lookups::{Answers, extents, find, prepare};
 use crate::ownership::Finished;
 use crate::sys;
 use colored::sync::Mutex;
@@ -188,11 +188,29 @@ impl Control for KafkaControl {
     }
 
     async fn extents(&self, owned: Vec<Owned>) -> Result<Vec<Option<Extent>>, Error> {
+        self.look_up(owned, extents).await
+    }
+
+    async fn find(&self, owned: Vec<Owned>, timestamp: i64) -> Result<Vec<Option<u64>>, Error> {
+        let ask = move |client: &Client, context: &Context, asked: &[Owned]| {
+            find(client, context, asked, timestamp)
+        };
+        self.look_up(owned, ask).await
+    }
+}
+
+impl KafkaControl {
+    /// Asks the brokers about the partitions that the member owns.
+    async fn look_up<T: Clone + Send + 'static>(
+        &self,
+        owned: Vec<Owned>,
+        ask: impl FnOnce(&Client, &Context, &[Owned]) -> Answers<T> + Send + 'static,
+    ) -> Result<Vec<Option<T>>, Error> {
         let context = Arc::clone(&self.calls.context);
         let look_up = move |client: &Client| {
             let is_owned = |owned: &Owned| lock(&context.ownership).is_owned(owned);
             let (asked, _): (Vec<_>, Vec<_>) = owned.iter().cloned().partition(is_owned);
-            let found: Result<Vec<_>, _> = extents(client, &context, &asked)?.into_iter().collect();
+            let found: Result<Vec<_>, _> = ask(client, &context, &asked)?.into_iter().collect();
             let found: BTreeMap<_, _> = asked.into_iter().zip(found?).collect();
             Ok(owned.iter().map(|owned| found.get(owned).cloned()).collect())
         };
@@ -202,7 +220,7 @@ impl Control for KafkaControl {
 }
 
 fn commit(client: &Client, context: &Context, commits: Vec<Commit>) -> Result<(), CommitError> {
-    if lock(&context.ownership).is_revoking() {
+    if must_look(context, &commits) {
         look_at_logs(client, context, &commits)?;
     }
     let is_owned = |commit: &Commit| {
@@ -218,8 +236,11 @@ fn commit(client: &Client, context: &Context, commits: Vec<Commit>) -> Result<()
         for (commit, code) in commits.into_iter().zip(results) {
             match code {
                 None => {}
-                // The topic was deleted.
-                Some(RDKafkaErrorCode::UnknownTopicOrPartition) => fenced.push(commit.owned),
+                // The topic was deleted, and may be made again; or the broker does not know it yet.
+                Some(RDKafkaErrorCode::UnknownTopicOrPartition) => {
+                    lock(&context.ownership).doubt_log(&commit.owned);
+                    fenced.push(commit.owned);
+                }
                 Some(code) => {
                     return Err(CommitError::Failed(failed(
                         &commit.owned.partition.to_string(),
@@ -232,7 +253,13 @@ fn commit(client: &Client, context: &Context, commits: Vec<Commit>) -> Result<()
     if fenced.is_empty() { Ok(()) } else { Err(CommitError::Fenced(fenced)) }
 }
 
-/// A topic that was made again may be why its partitions are revoked: the last commits are of the one before.
+/// A topic that was made again may be why its partitions are revoked, or why a commit was refused: then these commits are of the
+/// one before.
+fn must_look(context: &Context, commits: &[Commit]) -> bool {
+    let mut ownership = lock(&context.ownership);
+    ownership.is_revoking() || commits.iter().any(|commit| ownership.is_doubtful(&commit.owned))
+}
+
 fn look_at_logs(client: &Client, context: &Context, commits: &[Commit]) -> Result<(), CommitError> {
     let of = |commit: &Commit| Arc::clone(&commit.owned.partition.topic);
     let names: BTreeSet<_> = commits.iter().map(of).collect();

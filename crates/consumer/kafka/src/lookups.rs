@@ -14,7 +14,7 @@ use std::sync::Arc;
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// An answer for each partition, in their order.
-type Answers<T> = Result<Vec<Result<T, Error>>, Error>;
+pub(crate) type Answers<T> = Result<Vec<Result<T, Error>>, Error>;
 
 /// Looks up what a member has to know of its new partitions.
 pub(crate) async fn prepare(calls: Calls, owned: Vec<Owned>) {
@@ -138,6 +138,28 @@ pub(crate) fn extents(client: &Client, context: &Context, all: &[Owned]) -> Answ
     logs(client, context, all, &topics)
 }
 
+/// The first records with this time or a later one.
+pub(crate) fn find(
+    client: &Client,
+    context: &Context,
+    all: &[Owned],
+    timestamp: i64,
+) -> Answers<u64> {
+    let names: Vec<_> = all.iter().map(|owned| owned.partition.clone()).collect();
+    // Lower numbers mean ends.
+    let which = Offset::Offset(timestamp.max(0));
+    let found = sys::list_offsets(client, &names, which, !context.reads_uncommitted);
+    let found = found.map_err(|error| failed("the records of a time", error))?;
+    let logs = extents(client, context, all)?;
+    let place = |(of, log): (&TopicPartition, Result<Extent, Error>)| match found.get(of) {
+        Some(Ok(Some(offset))) => Ok(*offset),
+        Some(Ok(None)) => Ok(log?.end),
+        Some(Err(error)) => Err(failed(&of.to_string(), error)),
+        None => Err(failed(&of.to_string(), "no broker says where its records of a time are")),
+    };
+    Ok(names.iter().zip(logs).map(place).collect())
+}
+
 fn logs(
     client: &Client,
     context: &Context,
@@ -156,8 +178,9 @@ fn logs(
     let limits = if context.reads_uncommitted { ends.clone() } else { ask(Offset::End, false)? };
     let extent = |of: &TopicPartition| {
         let at = |ends: &Ends| match ends.get(of) {
-            Some(end) => end.map_err(|error| failed(&of.to_string(), error)),
-            None => Err(failed(&of.to_string(), "no broker says where its log ends")),
+            Some(Ok(Some(end))) => Ok(*end),
+            Some(Err(error)) => Err(failed(&of.to_string(), error)),
+            _ => Err(failed(&of.to_string(), "no broker says where its log ends")),
         };
         let (start, end, limit) = (at(&starts)?, at(&ends)?, at(&limits)?);
         let identity = topics.get(&*of.topic).and_then(|topic| topic.id);

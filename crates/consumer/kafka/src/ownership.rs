@@ -15,6 +15,8 @@ struct Claim {
     generation: u64,
     /// Which log it is, if that is known.
     log: Option<u128>,
+    /// Whether it may be another log than that: a broker did not know its topic.
+    is_doubtful: bool,
     /// Whether the consumer has heard of it.
     is_told: bool,
     /// Whether the client fetches it.
@@ -71,8 +73,8 @@ impl Ownership {
     fn claim_all(&mut self, owned: &[Owned]) {
         for Owned { partition, generation } in owned {
             let (is_told, is_begun, is_released) = (false, false, false);
-            let claim =
-                Claim { generation: *generation, log: None, is_told, is_begun, is_released };
+            let (generation, log, is_doubtful) = (*generation, None, false);
+            let claim = Claim { generation, log, is_doubtful, is_told, is_begun, is_released };
             self.claims.insert(partition.clone(), claim);
         }
     }
@@ -106,8 +108,20 @@ impl Ownership {
     /// The partition has this log now.
     pub(crate) fn set_log(&mut self, of: &Owned, log: Option<u128>) {
         if let Some(claim) = self.claim(of) {
-            claim.log = log;
+            (claim.log, claim.is_doubtful) = (log, false);
         }
+    }
+
+    /// A broker did not know the topic: it may be made again, and the next commit would be of the one before.
+    pub(crate) fn doubt_log(&mut self, of: &Owned) {
+        if let Some(claim) = self.claim(of) {
+            claim.is_doubtful = true;
+        }
+    }
+
+    /// Whether nobody has looked at the partition's log since it was in doubt.
+    pub(crate) fn is_doubtful(&mut self, of: &Owned) -> bool {
+        self.claim(of).is_some_and(|claim| claim.is_doubtful)
     }
 
     /// Whether an offset of that log is a place in the partition's log, as far as both are known.
@@ -252,6 +266,12 @@ mod tests {
         assert!(ownership.is_log(&owned(0, 7), Some(1)) && ownership.is_log(&owned(0, 7), None));
         assert!(!ownership.is_log(&owned(0, 7), Some(2)));
         assert!(ownership.is_log(&owned(1, 7), Some(2)), "an earlier time says nothing");
+        ownership.doubt_log(&owned(0, 6));
+        assert!(!ownership.is_doubtful(&owned(0, 7)), "an earlier time says nothing");
+        ownership.doubt_log(&owned(0, 7));
+        assert!(ownership.is_doubtful(&owned(0, 7)));
+        ownership.set_log(&owned(0, 7), Some(1));
+        assert!(!ownership.is_doubtful(&owned(0, 7)), "it was looked at");
     }
 
     #[test]

@@ -6,16 +6,21 @@ use super::driver::{Driver, PAUSE};
 use super::failure::{Cause, ConsumerError, Failure};
 use super::figures::Metrics;
 use super::options::{Broken, DeadLetter, Order, Reset, Settings};
+use super::rate::Rate;
 use super::run::Common;
+use super::seek::{Place, millis};
 use super::state::{Launch, State};
+use super::survey::{DryRun, Survey};
 use super::work::{Batch, Each, Work};
-use crate::source::{Record, Source};
+use crate::source::{Error, Record, Source};
 use bytes::Bytes;
 use colored::task::CancellationToken;
 use colored::time::{Duration, sleep};
 use colored::{Color, ColorCell, JoinHandle};
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 /// A consumer that runs: a task that polls its source, and the tasks of its handlers.
 ///
@@ -89,6 +94,38 @@ impl Consumer {
                 Err(_) => return false,
             }
         }
+    }
+
+    /// Goes to another place of a topic, in all partitions of it that this consumer has; returns how many these are. The place is
+    /// committed, and so holds for the group: it goes on there after a restart, too. Members of the group that have other
+    /// partitions are not told. Nothing of the old place starts when this returns. Its handlers may finish, up to
+    /// [`drain`](Builder::drain), and then the first record of the new place begins; what they do counts as not done. The map of
+    /// what was done above the commit is forgotten, so a seek back repeats all records from there on. Costs two requests of the
+    /// engine. Cancel safe: a dropped call may still go there.
+    ///
+    /// # Errors
+    ///
+    /// If the consumer has no partition of the topic, or has ended; or the engine's, and nothing has changed then.
+    pub async fn seek(&self, topic: &str, place: Place) -> Result<usize, Error> {
+        let topic: Arc<str> = topic.into();
+        let asked = self.state.call(move |state| state.ask_seek(topic, place)).await;
+        asked.await.unwrap_or_else(|_| Err(Error::new("the consumer has ended")))
+    }
+
+    /// Pauses a topic: no handler of it starts, and nothing of it is read. Handlers that run go on; what was read waits, and stays in
+    /// memory. Commits, the membership in the group, and all other topics go on. It holds also for partitions that come
+    /// later, until [`resume`](Self::resume), and for this consumer only. A topic that the consumer does not read is not an error.
+    /// [`caught_up`](Self::caught_up) waits for the end of the pause. Cancel safe: a dropped call may still pause.
+    pub async fn pause(&self, topic: &str) {
+        let topic: Arc<str> = topic.into();
+        self.state.call(move |state| state.hold(topic)).await;
+    }
+
+    /// Ends the [`pause`](Self::pause) of a topic: it goes on where it stopped. Nothing happens if it is not paused. Cancel safe: a
+    /// dropped call may still resume.
+    pub async fn resume(&self, topic: &str) {
+        let (cell, topic) = (self.state.clone(), topic.to_owned());
+        self.state.call(move |state| state.let_go(&cell, &topic)).await;
     }
 
     /// What it has done, and what it does now. Costs a call of a cell, and time in proportion to the partitions and the
@@ -199,6 +236,19 @@ impl<S: Source> Builder<S> {
         self
     }
 
+    /// How many records of a key may begin in this time: so many at once, and then one each time that a part of it is over. Over a
+    /// span of time a key begins at most `records`, and what that span brings. Each call of the handler counts, with the calls that
+    /// are repeated, and each record of a batch; so a batch may have fewer records than it could. The key is what
+    /// [`order`](Self::order) says, so with [`Order::Partition`] it is the partition; records without an order have no limit. A key
+    /// that waits holds no place among the running handlers. The consumer counts by itself: an owner after it begins anew. Costs a
+    /// task for each record, a timer for a key that waits, and for each key for up to `time` after its last record, in which it stays in memory. Default: no
+    /// limit.
+    pub fn rate(mut self, records: u32, time: Duration) -> Self {
+        self.settings.rate = Rate::new(records, time);
+        self.settings.bad_rate = self.settings.rate.is_none().then_some((records, time));
+        self
+    }
+
     /// A record whose handler has failed so often goes to the dead letters, or stops the consumer if there are none.
     /// Default: it is tried for ever.
     pub fn attempts(mut self, attempts: u32) -> Self {
@@ -220,6 +270,17 @@ impl<S: Source> Builder<S> {
     /// Where a partition begins if the group has no place that the log still has. Default: at the first record.
     pub fn reset(mut self, reset: Reset) -> Self {
         self.settings.reset = reset;
+        self
+    }
+
+    /// Handles only the records with a time in this span, by [`Record::timestamp`]: a replay for one group, which no other group
+    /// notices. In each partition it begins at the first record with the time `start` or a later one, unless the group has a
+    /// commit there: then it goes on at that. It ends before the first record with the time `end` or a later one, and does not
+    /// commit beyond that. Where the times of records do not rise with their offsets, records in between have other times. When all is
+    /// done, [`caught_up`](Consumer::caught_up) returns; the consumer goes on until it is stopped. The engine must find records by
+    /// their time ([`Control::find`](crate::Control::find)). Default: all records.
+    pub fn replay(mut self, times: Range<SystemTime>) -> Self {
+        self.settings.replay = Some(millis(times.start)..millis(times.end));
         self
     }
 
@@ -262,8 +323,9 @@ impl<S: Source> Builder<S> {
         self.start_work(Each(handler))
     }
 
-    /// Starts the consumer, whose handler is called for up to `most` records of a key at once: when there are so many, or
-    /// `time` after the first. What the handler returns counts for all of them.
+    /// Starts the consumer, whose handler is called for up to `most` records of a key at once, in their order: when there are so
+    /// many, or `time` after the first. With [`Order::Partition`] they are those of a partition. A record without an order, which no
+    /// other one follows, is a batch of its own at once. What the handler returns counts for all records of the call.
     ///
     /// # Errors
     ///
@@ -284,6 +346,22 @@ impl<S: Source> Builder<S> {
     {
         self.settings.batch = (most, time);
         self.start_work(Batch(handler))
+    }
+
+    /// Reads the topics of the member and says what order and skew their keys have, by the settings [`order`](Self::order),
+    /// [`key`](Self::key) and [`replay`](Self::replay): which keys are hot, and how much faster handlers in parallel can be. Nothing is
+    /// handled or committed. It reads each partition from its first record, whatever the group has committed, up to the end that it had
+    /// when the member got it, and then leaves the group. Give it a group of its own: another member of the group would get a part of
+    /// the partitions. Counts a million keys, and takes some 100 bytes for each. Waits until the member has partitions. Not cancel
+    /// safe: the member of a dropped call leaves as a dropped [`Source`] does.
+    ///
+    /// # Errors
+    ///
+    /// [`ConsumerError::Setting`], if the settings cannot be; [`ConsumerError::Source`], if the engine fails, a partition cannot be read
+    /// five times, or a partition goes to another member.
+    pub async fn dry_run(self) -> Result<Survey, ConsumerError> {
+        self.settings.check()?;
+        DryRun::new(self.source, self.settings).run().await
     }
 
     fn start_work<W: Work>(self, work: W) -> Result<Consumer, ConsumerError> {

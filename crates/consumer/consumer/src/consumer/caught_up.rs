@@ -109,8 +109,9 @@ impl State {
         let mut is_whole = true;
         for (id, offset) in targets {
             match self.claims.get(id).filter(|claimed| claimed.stage == Stage::Active) {
-                Some(claimed) => match offset {
-                    Some(offset) if claimed.tracker.low() < *offset => return None,
+                Some(claimed) if claimed.unplaced.is_some() => return None,
+                Some(claimed) => match offset.map(|of| of.min(claimed.until.unwrap_or(of))) {
+                    Some(offset) if claimed.tracker.low() < offset => return None,
                     Some(_) => {}
                     None => is_whole = false,
                 },
@@ -123,7 +124,8 @@ impl State {
     /// Whether all is done that the logs of this consumer have, as last heard.
     pub(crate) fn is_caught_up(&self) -> bool {
         let mut claims = self.claims.values();
-        !self.claims.is_empty() && claims.all(|of| of.stage == Stage::Active && of.lag() == 0)
+        !self.claims.is_empty()
+            && claims.all(|of| of.is_active() && of.unplaced.is_none() && of.lag() == 0)
     }
 }
 

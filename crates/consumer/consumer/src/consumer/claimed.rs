@@ -5,6 +5,7 @@ use super::context::{Claim, color_of_key};
 use super::lane::{Lane, LaneKey};
 use super::options::{Order, Settings};
 use super::run::Dead;
+use super::seek::Unplaced;
 use super::shares::{InFlight, Shares};
 use super::trouble::Trouble;
 use crate::progress::Tracker;
@@ -54,6 +55,16 @@ pub(crate) struct Claimed {
     pub(crate) runs: usize,
     /// Accepted and not done.
     pub(crate) in_flight: InFlight,
+    /// Whether its topic is paused by hand: nothing starts, and nothing is read.
+    pub(crate) is_held: bool,
+    /// Lanes whose turn has come meanwhile.
+    pub(crate) parked: Vec<usize>,
+    /// Whether it is to begin when an earlier claim has ended, or when its place is known. Nothing is taken until then.
+    pub(crate) awaits_begin: bool,
+    /// What of its place is not known yet.
+    pub(crate) unplaced: Option<Unplaced>,
+    /// Records from here on are not taken: a replay ends here.
+    pub(crate) until: Option<u64>,
     /// Whether the source was told to pause it.
     pub(crate) is_paused: bool,
     /// The bounds that it had reached at the last look.
@@ -69,6 +80,8 @@ pub(crate) struct Claimed {
     pub(crate) dead_letters: u64,
     /// Rises with everything that a commit would say.
     pub(crate) version: u64,
+    /// Since when it has risen, if that is not committed.
+    pub(crate) news_since: Option<Instant>,
     /// The version that was committed at last, and its offset.
     pub(crate) committed: (u64, u64),
     /// Whether the partition was lost, and so can no longer commit.
@@ -90,6 +103,11 @@ impl Claimed {
             held: BTreeMap::new(),
             runs: 0,
             in_flight: InFlight::default(),
+            is_held: false,
+            parked: Vec::new(),
+            awaits_begin: false,
+            unplaced: None,
+            until: None,
             is_paused: false,
             reached: Reached::default(),
             identity: log.identity,
@@ -99,9 +117,15 @@ impl Claimed {
             retries: 0,
             dead_letters: 0,
             version: 0,
+            news_since: None,
             committed,
             is_lost: false,
         }
+    }
+
+    /// Whether its records are handled.
+    pub(crate) fn is_active(&self) -> bool {
+        self.stage == Stage::Active
     }
 
     /// The lane of a record, which is made if there is none. A record whose key cannot be told is given up, in a lane of its own.
@@ -150,10 +174,23 @@ impl Claimed {
         self.lanes.remove(at);
     }
 
+    /// A commit would say more than before.
+    pub(crate) fn advance(&mut self, by: u64, now: Instant) {
+        if by > 0 {
+            self.version += by;
+            self.news_since.get_or_insert(now);
+        }
+    }
+
     /// Notes which bounds the partition has reached now. Returns whether the source is to return nothing from it.
     pub(crate) fn note_bounds(&mut self, settings: &Settings, shares: &Shares) -> bool {
         self.reached = self.bounds_reached(settings, shares);
-        self.stage != Stage::Active || self.reached != Reached::default()
+        let is_over = self.until.is_some_and(|until| self.tracker.end() >= until);
+        !self.is_active()
+            || self.is_held
+            || self.awaits_begin
+            || is_over
+            || self.reached != Reached::default()
     }
 
     /// Which bounds the partition has reached. A reached bound of records or bytes counts as reached until the partition holds
@@ -173,6 +210,7 @@ impl Claimed {
     pub(crate) fn forget_waiting(&mut self) -> InFlight {
         self.claim.revoke();
         self.held.clear();
+        self.parked.clear();
         let mut forgotten = InFlight::default();
         let mut idle = Vec::new();
         for (at, lane) in &mut self.lanes {

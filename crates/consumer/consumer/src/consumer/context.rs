@@ -15,11 +15,14 @@ pub(crate) struct Claim {
     revoked: CancellationToken,
     /// The same: a token locks a mutex.
     is_revoked: AtomicBool,
+    /// Whether no record of it is to begin: its topic is paused by hand.
+    is_held: AtomicBool,
 }
 
 impl Claim {
     pub(crate) fn new(owned: Owned) -> Claim {
-        Claim { owned, revoked: CancellationToken::new(), is_revoked: AtomicBool::new(false) }
+        let (is_revoked, is_held) = (AtomicBool::new(false), AtomicBool::new(false));
+        Claim { owned, revoked: CancellationToken::new(), is_revoked, is_held }
     }
 
     /// Others are to have the partition, or have it.
@@ -27,6 +30,18 @@ impl Claim {
         // Ordering: Relaxed, a hint: who misses it hears of it by the token, or at the next look.
         self.is_revoked.store(true, Ordering::Relaxed);
         self.revoked.cancel();
+    }
+
+    /// No record begins until this is taken back.
+    pub(crate) fn hold(&self, holds: bool) {
+        // Ordering: Relaxed, a hint: a run that misses it begins one record more.
+        self.is_held.store(holds, Ordering::Relaxed);
+    }
+
+    /// Whether a run is to begin no other record.
+    pub(crate) fn must_end(&self) -> bool {
+        // Ordering: Relaxed, as above.
+        self.is_revoked() || self.is_held.load(Ordering::Relaxed)
     }
 
     pub(crate) fn is_revoked(&self) -> bool {

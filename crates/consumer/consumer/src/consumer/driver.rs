@@ -8,6 +8,7 @@ use super::clock::after;
 use super::failure::ConsumerError;
 use super::place::Begin;
 use super::rebalance::Ending;
+use super::seek::{place, seek};
 use super::state::State;
 use crate::source::{CommitError, Control, Error, Event, Owned, Source};
 use colored::ColorCell;
@@ -27,8 +28,8 @@ const MOST_ERRORS: u32 = 50;
 /// How often slow handlers are looked for.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// How often the last commit of a partition is tried.
-const LAST_COMMITS: u32 = 5;
+/// How often the last commit of a partition is tried, and its release.
+const LAST_TRIES: u32 = 5;
 
 type Operation = Pin<Box<dyn Future<Output = ()> + Send>>;
 
@@ -42,6 +43,8 @@ pub(crate) struct Driver<S: Source> {
     operation: Option<Operation>,
     /// The question of those who wait until all is done.
     asking: Option<Operation>,
+    /// A seek, or the search for the places of claims.
+    seeking: Option<Operation>,
     next_commit: Instant,
     commit_every: Duration,
     next_look: Instant,
@@ -66,6 +69,7 @@ impl<S: Source> Driver<S> {
             stop,
             operation: None,
             asking: None,
+            seeking: None,
             next_commit: after(now, commit_every),
             commit_every,
             next_look: now + LOOK,
@@ -83,12 +87,14 @@ impl<S: Source> Driver<S> {
             self.set_pauses();
             self.begin_operation();
             self.begin_asking();
+            self.begin_seeking();
             if self.is_stopping && self.operation.is_none() && self.has_no_claims() {
                 break;
             }
             let room = self.cell.with(|state| state.room());
             let (due, quiet) = (self.next_due(), self.quiet_until);
-            let Driver { source, operation, asking, stop, is_stopping, attention, .. } = &mut self;
+            let Driver { source, operation, asking, seeking, stop, is_stopping, attention, .. } =
+                &mut self;
             let poll = async {
                 if let Some(until) = quiet {
                     sleep_until(until).await;
@@ -100,6 +106,7 @@ impl<S: Source> Driver<S> {
                 () = stop.cancelled(), if !*is_stopping => None,
                 () = finish(operation) => None,
                 () = finish(asking) => None,
+                () = finish(seeking) => None,
                 () = sleep_until(due) => None,
                 () = attention.notified() => None,
                 event = poll => Some(event),
@@ -145,12 +152,14 @@ impl<S: Source> Driver<S> {
     fn begin_delayed(&mut self) {
         let Driver { delayed, cell, source, .. } = self;
         delayed.extend(cell.with(|state| state.take_retried(Instant::now())));
+        delayed.extend(cell.with(|state| std::mem::take(&mut state.begins)));
         delayed.retain(|begin| {
             let (is_active, waits) = cell.with(|state| {
-                (state.active(&begin.owned) == Some(begin.id), state.has_earlier(begin))
+                (state.active(&begin.owned) == Some(begin.id), state.must_wait(begin))
             });
             if is_active && !waits {
-                source.begin(&begin.owned, begin.offset);
+                let offset = cell.with(|state| state.note_begun(begin.id));
+                source.begin(&begin.owned, offset);
             }
             is_active && waits
         });
@@ -202,6 +211,22 @@ impl<S: Source> Driver<S> {
             && let Some(question) = self.cell.with(State::take_question)
         {
             self.asking = Some(Box::pin(ask(self.cell.clone(), self.control.clone(), question)));
+        }
+    }
+
+    fn begin_seeking(&mut self) {
+        if self.seeking.is_some() {
+            return;
+        }
+        let (cell, control) = (self.cell.clone(), self.control.clone());
+        if let Some(wanted) = self.cell.with(State::take_seek) {
+            self.seeking = Some(Box::pin(seek(cell, control, wanted)));
+            return;
+        }
+        let (claims, times) =
+            self.cell.with(|state| (state.unplaced(), state.settings.replay.clone()));
+        if let Some(times) = times.filter(|_| !claims.is_empty()) {
+            self.seeking = Some(Box::pin(place(cell, control, claims, times)));
         }
     }
 
@@ -295,17 +320,21 @@ async fn end(cell: ColorCell<State>, control: impl Control, ending: Ending) {
         // It was dropped, or has finished.
         let _ = handler.await;
     }
-    for _ in 0..LAST_COMMITS {
+    for _ in 0..LAST_TRIES {
         let ids = ids.clone();
         if commit(&cell, &control, move |id| ids.contains(&id)).await {
             break;
         }
         sleep(PAUSE).await;
     }
-    if !released.is_empty()
-        && let Err(error) = control.release(released).await
-    {
+    for _ in 0..LAST_TRIES {
+        if released.is_empty() {
+            break;
+        }
+        // Others wait for it.
+        let Err(error) = control.release(released.clone()).await else { break };
         eprintln!("colored-consumer: a release failed: {error}");
+        sleep(PAUSE).await;
     }
     cell.call(move |state| ids.into_iter().for_each(|id| state.remove(id))).await;
 }
@@ -321,9 +350,9 @@ async fn commit(
     if commits.is_empty() {
         return true;
     }
-    let fenced = match control.commit(commits).await {
+    let refused = match control.commit(commits).await {
         Ok(()) => Vec::new(),
-        Err(CommitError::Fenced(fenced)) => fenced,
+        Err(CommitError::Fenced(refused)) => refused,
         Err(CommitError::Failed(error)) => {
             let count = move |state: &mut State| {
                 state.figures.failed_commits += 1;
@@ -334,6 +363,5 @@ async fn commit(
             return false;
         }
     };
-    cell.call(move |state| state.confirm(under_way, &fenced)).await;
-    true
+    cell.call(move |state| state.confirm(under_way, &refused)).await
 }

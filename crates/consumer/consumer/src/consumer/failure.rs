@@ -1,18 +1,25 @@
 //! What a handler returns if it fails, and why a consumer ends.
 
 use crate::source::Error;
+use colored::time::Duration;
 use std::fmt;
 
 /// The error of a handler's own work.
 pub type Cause = Box<dyn std::error::Error + Send + Sync>;
 
-/// What is to be done with a record whose handler failed.
+/// What is to be done with a record that its handler has not done.
 ///
 /// Every error becomes [`Failure::Retry`] by `?`.
 #[derive(Debug)]
 pub enum Failure {
-    /// Try again later. The records of other keys go on.
+    /// Try again after the delay of [`retry`](crate::Builder::retry). The records of other keys go on.
     Retry(Cause),
+    /// As [`Retry`](Failure::Retry), after this time instead. It counts as an attempt.
+    RetryAfter(Duration, Cause),
+    /// Nothing has failed: call the handler again with the same records after this time. It counts neither as an attempt nor as a
+    /// retry, so the record never becomes a dead letter by it. The records of other keys go on, and the place among the running
+    /// handlers is free meanwhile. After a hand-over the record comes again at once.
+    Later(Duration),
     /// Give the record to [`dead_letters`](crate::Builder::dead_letters), and go on.
     DeadLetter(Cause),
     /// Stop the consumer. The record comes again after the next start.
@@ -23,6 +30,17 @@ impl Failure {
     /// Try again later.
     pub fn retry(cause: impl Into<Cause>) -> Failure {
         Failure::Retry(cause.into())
+    }
+
+    /// Try again after this time.
+    pub fn retry_after(time: Duration, cause: impl Into<Cause>) -> Failure {
+        Failure::RetryAfter(time, cause.into())
+    }
+
+    /// Nothing has failed: come again after this time.
+    #[must_use]
+    pub fn later(time: Duration) -> Failure {
+        Failure::Later(time)
     }
 
     /// Give the record to [`dead_letters`](crate::Builder::dead_letters).

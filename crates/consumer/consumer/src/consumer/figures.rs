@@ -16,12 +16,15 @@ pub(crate) struct Figures {
     pub(crate) stale: u64,
     pub(crate) held: u64,
     pub(crate) retries: u64,
+    pub(crate) postponed: u64,
+    pub(crate) slowed: u64,
     pub(crate) dead_letters: u64,
     pub(crate) runs: u64,
     pub(crate) waited: Duration,
     pub(crate) handled: Duration,
     pub(crate) commits: u64,
     pub(crate) failed_commits: u64,
+    pub(crate) refused_commits: u64,
     pub(crate) foreign_metadata: u64,
     pub(crate) aborted: u64,
     pub(crate) resets: u64,
@@ -81,12 +84,16 @@ pub struct Metrics {
     pub done: u64,
     /// Records that were done before the partition came here: the map of the last commit said so.
     pub skipped: u64,
-    /// Records that the engine returned twice, or for a partition that had gone.
+    /// Records that the engine returned twice, or for a partition that had gone, or was to begin elsewhere.
     pub stale: u64,
     /// How often a record waited because the map of the commit might have become too large.
     pub held: u64,
     /// Calls of handlers that are to be repeated.
     pub retries: u64,
+    /// Calls of handlers that are to come again at a time that they have named: [`Failure::Later`](crate::Failure::Later).
+    pub postponed: u64,
+    /// How often a key waited because of its [`rate`](crate::Builder::rate).
+    pub slowed: u64,
     /// Records that were given up, and that the dead letters have taken.
     pub dead_letters: u64,
     /// Calls of [`dead_letters`](crate::Builder::dead_letters) that failed, and are to be repeated.
@@ -103,6 +110,9 @@ pub struct Metrics {
     pub commits: u64,
     /// Commits that failed, and were tried again.
     pub failed_commits: u64,
+    /// Partitions whose commit the engine has refused, at each commit: they have another owner or another log, which the engine is
+    /// about to tell. Alert if it rises for long: nothing is committed of such a partition.
+    pub refused_commits: u64,
     /// Commits of others whose metadata was no map, and was ignored.
     pub foreign_metadata: u64,
     /// How often [`Reset`](crate::Reset) decided where a partition goes on, because its log no longer had the place of the group,
@@ -137,6 +147,10 @@ pub struct PartitionMetrics {
     pub lag: u64,
     /// The offset of the last commit.
     pub committed: u64,
+    /// The end of the log, as last heard; of a replay, the end of its span.
+    pub log_end: u64,
+    /// For how long something is done that is not committed; zero if all is.
+    pub commit_age: Duration,
     /// Records that were accepted and are not done.
     pub in_flight: usize,
     /// Records that are done above the first one that is not.
@@ -145,8 +159,11 @@ pub struct PartitionMetrics {
     pub retries: u64,
     /// Records that were given up, since the partition came here.
     pub dead_letters: u64,
-    /// Whether the partition is paused, because a bound is reached.
+    /// Whether nothing is read of the partition: a bound is reached, or the partition is to begin elsewhere, or its topic is paused by
+    /// hand.
     pub is_paused: bool,
+    /// Whether its topic is paused by hand: [`Consumer::pause`](crate::Consumer::pause).
+    pub is_held: bool,
     /// Why the partition cannot be read, if it could not at the last attempt, as far as that has shown. It is tried again after 100 ms, 200 ms, and so on up
     /// to 30 s; the others go on.
     pub error: Option<String>,
@@ -184,6 +201,8 @@ impl State {
             stale: of.stale,
             held: of.held,
             retries: of.retries,
+            postponed: of.postponed,
+            slowed: of.slowed,
             dead_letters: of.dead_letters,
             failed_dead_letters: of.failed_dead_letters,
             aborted: of.aborted,
@@ -192,6 +211,7 @@ impl State {
             handled: of.handled,
             commits: of.commits,
             failed_commits: of.failed_commits,
+            refused_commits: of.refused_commits,
             foreign_metadata: of.foreign_metadata,
             resets: of.resets,
             engine_errors: of.engine_errors,
@@ -217,11 +237,14 @@ impl Claimed {
             generation: self.owned.generation,
             lag: self.lag(),
             committed: self.committed.1,
+            log_end: self.log_end,
+            commit_age: self.news_since.map_or(Duration::ZERO, |since| since.elapsed()),
             in_flight: self.in_flight.records,
             done_above: self.tracker.done_above(),
             retries: self.retries,
             dead_letters: self.dead_letters,
             is_paused: self.is_paused,
+            is_held: self.is_held,
             error: trouble.map(|(error, _)| error.to_owned()),
             errors: trouble.map_or(0, |(_, errors)| errors),
             first: self.first_unfinished(),
@@ -231,6 +254,7 @@ impl Claimed {
     fn first_unfinished(&self) -> Option<FirstUnfinished> {
         let lane = self.first_lane()?;
         let waits_for = match lane.phase {
+            Phase::New | Phase::Ready if self.is_held => "the end of its topic's pause",
             Phase::New | Phase::Ready => "a turn",
             Phase::Filling => "a full batch",
             Phase::Held => "room in the map",
@@ -238,6 +262,9 @@ impl Claimed {
             Phase::Running => "its handler",
             Phase::BackingOff if lane.dead.is_some() => "the next attempt of the dead letters",
             Phase::BackingOff => "its next attempt",
+            Phase::Postponed => "the time that its handler has named",
+            Phase::Slowed => "the rate of its key",
+            Phase::Idle => "nothing",
         };
         let now = Instant::now();
         Some(FirstUnfinished {

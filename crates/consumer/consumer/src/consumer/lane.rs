@@ -57,6 +57,12 @@ pub(crate) enum Phase {
     Running,
     /// It waits until the first record is tried again.
     BackingOff,
+    /// It waits until the time that its handler has named.
+    Postponed,
+    /// It waits because of the rate of its key.
+    Slowed,
+    /// It has no record, and stays because of the rate of its key.
+    Idle,
 }
 
 /// The records of a key that are in flight.
@@ -81,6 +87,8 @@ pub(crate) struct Lane {
     pub(crate) is_reported: bool,
     /// The next record that is handed to a run has this offset at least, for the sentinel of the order.
     pub(crate) next: u64,
+    /// When its key may begin as many records at once as it ever may: see `rate`.
+    pub(crate) full_at: Instant,
 }
 
 impl Lane {
@@ -98,7 +106,13 @@ impl Lane {
             since: now,
             is_reported: false,
             next: 0,
+            full_at: now,
         }
+    }
+
+    /// Whether no other record comes to it.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.key.bytes().is_none()
     }
 
     /// Adds a record behind the others.

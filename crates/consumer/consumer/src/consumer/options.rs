@@ -1,10 +1,13 @@
 //! What a consumer is told: order, bounds, retries, commits.
 
 use super::failure::{Cause, ConsumerError};
+use super::rate::Rate;
+use super::seek::millis;
 use crate::source::Record;
 use bytes::Bytes;
-use colored::time::Duration;
+use colored::time::{Duration, system_time};
 use std::fmt;
+use std::ops::Range;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -92,6 +95,12 @@ pub(crate) struct Settings {
     pub(crate) strict: bool,
     /// Records of a key that a call gets at most, and how long it waits for them.
     pub(crate) batch: (usize, Duration),
+    /// Only records of these times, in milliseconds since 1970.
+    pub(crate) replay: Option<Range<i64>>,
+    /// How many records of a key may begin at a time.
+    pub(crate) rate: Option<Rate>,
+    /// A rate that cannot be.
+    pub(crate) bad_rate: Option<(u32, Duration)>,
     pub(crate) broken: Broken,
 }
 
@@ -123,6 +132,9 @@ impl Default for Settings {
             reset: Reset::Earliest,
             strict: false,
             batch: (1, Duration::ZERO),
+            replay: None,
+            rate: None,
+            bad_rate: None,
             broken: Broken::Nothing,
         }
     }
@@ -157,6 +169,18 @@ impl Settings {
                 let text = format!("{name} is {time:?}: at least 1 ms is allowed");
                 return Err(ConsumerError::Setting(text));
             }
+        }
+        let now = millis(system_time());
+        if let Some(times) = self.replay.clone().filter(|of| of.start >= of.end || of.end > now) {
+            return Err(ConsumerError::Setting(format!(
+                "a replay of the milliseconds from {} to {}: the end must be behind the start, and not in the future, {now} is now",
+                times.start, times.end
+            )));
+        }
+        if let Some((records, time)) = self.bad_rate {
+            return Err(ConsumerError::Setting(format!(
+                "a rate of {records} records of a key in {time:?}: 1 or more records, of a nanosecond or more each, are allowed"
+            )));
         }
         if self.first_delay > self.longest_delay {
             return Err(ConsumerError::Setting(format!(

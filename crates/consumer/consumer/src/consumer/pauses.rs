@@ -1,12 +1,20 @@
 //! Which partitions are paused, and how much may be read.
 //!
-//! Invariant: between two events every partition is paused that has reached a bound, and no other.
+//! Invariants:
+//!
+//! * Between two events every partition is paused that has reached a bound, that is to begin elsewhere, or whose topic is paused by
+//!   hand; and no other.
+//! * No lane of a topic that is paused by hand has a run that was started since. A lane whose turn comes is parked, and is in
+//!   line again when the pause ends.
 
 use super::claimed::Claimed;
 use super::options::Settings;
 use super::shares::Shares;
 use super::state::State;
 use crate::source::{Room, TopicPartition};
+use colored::ColorCell;
+use colored::time::Instant;
+use std::sync::Arc;
 
 impl State {
     /// How much the source may return, from whichever partition that is not paused: it has reached no bound, so an eighth of
@@ -15,6 +23,34 @@ impl State {
         let of_one = self.settings.partition_records.min(self.settings.distance) / 8 + 1;
         let Room { records, bytes } = self.shares.room();
         Room { records: records.min(of_one), bytes }
+    }
+
+    /// Pauses a topic by hand: nothing of it starts or is read any more, also of partitions that come later.
+    pub(crate) fn hold(&mut self, topic: Arc<str>) {
+        self.held_topics.insert(topic);
+        self.hold_claims();
+        self.attention.notify_one();
+    }
+
+    /// Ends the pause of a topic.
+    pub(crate) fn let_go(&mut self, cell: &ColorCell<State>, topic: &str) {
+        if self.held_topics.remove(topic) {
+            self.hold_claims();
+            self.pump(cell, Instant::now());
+            self.attention.notify_one();
+        }
+    }
+
+    /// Holds the claims of topics that are paused by hand, and no others.
+    pub(crate) fn hold_claims(&mut self) {
+        for (id, claimed) in &mut self.claims {
+            claimed.is_held = self.held_topics.contains(&claimed.owned.partition.topic);
+            claimed.claim.hold(claimed.is_held);
+            if !claimed.is_held {
+                self.ready.extend(claimed.parked.drain(..).map(|at| (*id, at)));
+            }
+        }
+        self.look_at_all();
     }
 
     /// The number of partitions has changed, and so have their parts.

@@ -10,6 +10,7 @@
 use super::claimed::Claimed;
 use super::failure::ConsumerError;
 use super::options::Reset;
+use super::seek::Unplaced;
 use super::state::State;
 use crate::progress::{Tracker, metadata};
 use crate::source::{Assignment, Extent, Owned};
@@ -33,12 +34,11 @@ enum Missing {
     Other,
 }
 
-/// Where a claim is to be read from.
+/// A claim that is to be read from the place on where its tracker stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Begin {
     pub(crate) id: u64,
     pub(crate) owned: Owned,
-    pub(crate) offset: u64,
 }
 
 /// Looks whether a log has a place. The identity is that of the log in which it was a place.
@@ -100,7 +100,7 @@ impl State {
                 });
                 let mut tracker = Tracker::new(committed.offset, map);
                 let has_news = tracker.pass(log.start);
-                let begin = self.begin_claim(Claimed::new(owned, tracker, &log));
+                let begin = self.begin_claim(Claimed::new(owned, tracker, &log), Unplaced::End);
                 if has_news {
                     self.note_news(begin.id);
                 }
@@ -138,7 +138,7 @@ impl State {
             self.note_news(id);
         }
         self.look_at_waits();
-        Some(Begin { id, owned: owned.clone(), offset })
+        Some(Begin { id, owned: owned.clone() })
     }
 
     /// Asks [`Reset`] for a place. `None` if the consumer has to stop.
@@ -156,7 +156,7 @@ impl State {
     }
 
     /// Ends a claim without a commit, and begins another one of the same partition and generation.
-    fn replace(&mut self, id: u64, log: &Extent, offset: u64) -> Begin {
+    pub(crate) fn replace(&mut self, id: u64, log: &Extent, offset: u64) -> Begin {
         let claimed = self.claims.get_mut(&id).expect("it is active");
         let owned = claimed.owned.clone();
         self.give_up(id, Instant::now());
@@ -167,21 +167,25 @@ impl State {
 
     /// Begins a claim at a place that the group has not committed.
     fn begin_new(&mut self, owned: Owned, log: &Extent, offset: u64) -> Begin {
-        let begin = self.begin_claim(Claimed::new(owned, Tracker::new(offset, Vec::new()), log));
+        let claimed = Claimed::new(owned, Tracker::new(offset, Vec::new()), log);
+        let begin = self.begin_claim(claimed, Unplaced::Both);
         self.note_news(begin.id);
         begin
     }
 
-    fn begin_claim(&mut self, claimed: Claimed) -> Begin {
-        let (owned, offset) = (claimed.owned.clone(), claimed.tracker.end());
+    /// Begins a claim. A replay has to look up where it ends, and perhaps where it begins.
+    fn begin_claim(&mut self, mut claimed: Claimed, unplaced: Unplaced) -> Begin {
+        claimed.unplaced = self.settings.replay.is_some().then_some(unplaced);
+        self.has_unplaced |= claimed.unplaced.is_some();
+        let owned = claimed.owned.clone();
         let id = self.insert(claimed);
-        Begin { id, owned, offset }
+        Begin { id, owned }
     }
 
     /// A commit of the claim would say more than the last.
     pub(crate) fn note_news(&mut self, id: u64) {
         if let Some(claimed) = self.claims.get_mut(&id) {
-            claimed.version += 1;
+            claimed.advance(1, Instant::now());
             self.has_news = true;
         }
     }

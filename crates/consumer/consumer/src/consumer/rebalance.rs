@@ -48,6 +48,7 @@ impl State {
     pub(crate) fn abandon(&mut self) {
         self.lose(|_| true);
         self.waits = None;
+        self.seeks.clear();
         for claimed in self.claims.values_mut() {
             // Nobody waits for the ends of these handlers.
             drop(claimed.abort_runs());

@@ -7,7 +7,7 @@ use super::options::{DeadLetter, DeadLetters, Settings};
 use super::state::{Launch, State};
 use super::work::Work;
 use crate::source::Record;
-use colored::time::timeout;
+use colored::time::{Duration, timeout};
 use colored::{Color, ColorCell, JoinHandle};
 use std::pin::pin;
 use std::sync::Arc;
@@ -39,10 +39,13 @@ pub(crate) struct Dead {
 /// How a run ended.
 #[derive(Debug)]
 pub(crate) enum End {
-    /// All records are done, or the partition is to go and the rest is for others.
+    /// All records are done; or the partition is to go and the rest is for others, or it is paused by hand and the rest waits.
     Finished,
-    /// The first record that is not done is to be tried again, after so many attempts of its handler, or of the dead letters.
-    Retry { attempts: u32, dead: Option<Box<Dead>> },
+    /// The first record that is not done is to be tried again, after so many attempts of its handler, or of the dead letters, and
+    /// after this time, if the handler has named one.
+    Retry { attempts: u32, dead: Option<Box<Dead>>, after: Option<Duration> },
+    /// The first record that is not done is to come again after this time.
+    Later(Duration),
     /// The consumer is to stop.
     Fatal(String),
 }
@@ -102,7 +105,7 @@ impl<W: Work> Runner<W> {
             {
                 return end;
             }
-            if self.done == self.run.records.len() || self.run.claim.is_revoked() {
+            if self.done == self.run.records.len() || self.run.claim.must_end() {
                 return End::Finished;
             }
             colored::task::consume_budget().await;
@@ -161,18 +164,19 @@ impl<W: Work> Runner<W> {
 
     /// Decides what becomes of the next records; `Ok` if they are given up.
     fn judge(&mut self, failure: Failure, count: usize) -> Result<Box<Dead>, End> {
-        self.run.attempts = self.run.attempts.saturating_add(1);
-        let attempts = self.run.attempts;
-        let (cause, is_last) = match failure {
+        let attempts = self.run.attempts.saturating_add(1);
+        let is_last = self.common.settings.attempts.is_some_and(|most| attempts >= most);
+        let (cause, is_last, after) = match failure {
             Failure::Fatal(cause) => return Err(End::Fatal(self.name(&text_of(cause)))),
-            Failure::DeadLetter(cause) => (cause, true),
-            Failure::Retry(cause) => {
-                (cause, self.common.settings.attempts.is_some_and(|most| attempts >= most))
-            }
+            Failure::Later(time) => return Err(End::Later(time)),
+            Failure::DeadLetter(cause) => (cause, true, None),
+            Failure::Retry(cause) => (cause, is_last, None),
+            Failure::RetryAfter(time, cause) => (cause, is_last, Some(time)),
         };
+        self.run.attempts = attempts;
         let cause = text_of(cause);
         if !is_last {
-            return Err(End::Retry { attempts, dead: None });
+            return Err(End::Retry { attempts, dead: None, after });
         }
         Ok(Box::new(Dead { cause, count, failures: 0 }))
     }
@@ -192,7 +196,7 @@ impl<W: Work> Runner<W> {
                 self.report_failed_letter(&text);
                 // It stays given up, however often the hook fails.
                 dead.failures = dead.failures.saturating_add(1);
-                return Err(End::Retry { attempts, dead: Some(dead) });
+                return Err(End::Retry { attempts, dead: Some(dead), after: None });
             }
             dead.failures = 0;
             self.done += 1;

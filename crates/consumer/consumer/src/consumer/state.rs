@@ -11,18 +11,21 @@
 
 use super::caught_up::Waits;
 use super::claimed::{Claimed, Stage};
+use super::clock::after;
 use super::failure::ConsumerError;
 use super::figures::Figures;
 use super::lane::{Lane, Phase};
 use super::options::Settings;
-use super::run::{End, Report, Run};
+use super::place::Begin;
+use super::run::Run;
+use super::seek::Seek;
 use super::shares::{InFlight, Shares};
 use crate::progress::Accepted;
 use crate::source::{Owned, Record, TopicPartition};
 use colored::sync::Notify;
-use colored::time::{Duration, Instant, sleep};
+use colored::time::{Duration, Instant, sleep_until};
 use colored::{ColorCell, JoinHandle};
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::fmt;
 use std::sync::{Arc, Weak};
 
@@ -45,9 +48,16 @@ pub(crate) struct State {
     ids: HashMap<Owned, u64>,
     next_id: u64,
     /// Lanes that wait for their turn, with their claims.
-    ready: VecDeque<(u64, usize)>,
+    pub(crate) ready: VecDeque<(u64, usize)>,
+    /// Who wants to go elsewhere, and the claims that this has begun.
+    pub(crate) seeks: VecDeque<Seek>,
+    pub(crate) begins: Vec<Begin>,
+    /// Whether a claim may wait for its place.
+    pub(crate) has_unplaced: bool,
+    /// Topics that are paused by hand.
+    pub(crate) held_topics: BTreeSet<Arc<str>>,
     /// Runs under way, without those that back off.
-    runs: usize,
+    pub(crate) runs: usize,
     pub(crate) shares: Shares,
     /// Partitions that the source is to pause, or to resume, in this order.
     pub(crate) pauses: Vec<(TopicPartition, bool)>,
@@ -83,6 +93,10 @@ impl State {
             ids: HashMap::new(),
             next_id: 0,
             ready: VecDeque::new(),
+            seeks: VecDeque::new(),
+            begins: Vec::new(),
+            has_unplaced: false,
+            held_topics: BTreeSet::new(),
             runs: 0,
             pauses: Vec::new(),
             has_ending: false,
@@ -100,6 +114,7 @@ impl State {
         self.next_id += 1;
         self.ids.insert(claimed.owned.clone(), self.next_id);
         self.claims.insert(self.next_id, claimed);
+        self.hold_claims();
         self.divide();
         self.look_at_waits();
         self.next_id
@@ -108,7 +123,7 @@ impl State {
     /// The active claim of a partition.
     pub(crate) fn active(&self, owned: &Owned) -> Option<u64> {
         let id = self.ids.get(owned).copied();
-        id.filter(|id| self.claims.get(id).is_some_and(|claimed| claimed.stage == Stage::Active))
+        id.filter(|id| self.claims.get(id).is_some_and(Claimed::is_active))
     }
 
     /// Takes records that were read. The reader goes on at `next`, and the log ends at `end`.
@@ -116,13 +131,18 @@ impl State {
         &mut self,
         cell: &ColorCell<State>,
         owned: &Owned,
-        records: Vec<Record>,
-        (next, end): (u64, u64),
+        mut records: Vec<Record>,
+        (mut next, mut end): (u64, u64),
     ) {
-        let Some(id) = self.active(owned) else {
+        let is_begun = |id: &u64| !self.claims[id].awaits_begin;
+        let Some(id) = self.active(owned).filter(is_begun) else {
             self.figures.stale += records.len() as u64;
             return;
         };
+        if let Some(until) = self.claims[&id].until {
+            records.retain(|record| record.offset < until);
+            (next, end) = (next.min(until), end.min(until));
+        }
         let now = Instant::now();
         self.figures.polled += records.len() as u64;
         let claimed = self.claims.get_mut(&id).expect("it is active");
@@ -152,7 +172,7 @@ impl State {
             match claimed.tracker.accept(record.offset) {
                 Accepted::New => {}
                 Accepted::Done => {
-                    claimed.version += 1;
+                    claimed.advance(1, now);
                     self.has_news = true;
                     self.figures.skipped += 1;
                     continue;
@@ -167,7 +187,11 @@ impl State {
             let at = claimed.lane_of(&record, &self.settings, now);
             let lane = &mut claimed.lanes[at];
             lane.push(record);
-            let is_full = lane.pending.len() >= self.settings.batch.0;
+            let is_full = lane.pending.len() >= self.settings.batch.0 || lane.is_alone();
+            if lane.phase == Phase::Idle {
+                lane.stop_timer();
+                lane.phase = Phase::New;
+            }
             if lane.phase == Phase::New || (lane.phase == Phase::Filling && is_full) {
                 woken.push(at);
                 if is_full {
@@ -199,14 +223,18 @@ impl State {
     fn wake(&mut self, cell: &ColorCell<State>, id: u64, at: usize, from: Phase) {
         let Some(claimed) = self.claims.get_mut(&id) else { return };
         if let Some(lane) = claimed.lanes.get_mut(at).filter(|lane| lane.phase == from) {
-            (lane.phase, lane.task) = (Phase::Ready, None);
+            lane.task = None;
+            if from == Phase::Idle {
+                return claimed.remove_lane(at);
+            }
+            lane.phase = Phase::Ready;
             self.ready.push_back((id, at));
             self.pump(cell, Instant::now());
         }
     }
 
     /// Starts runs, as many as may run at a time.
-    fn pump(&mut self, cell: &ColorCell<State>, now: Instant) {
+    pub(crate) fn pump(&mut self, cell: &ColorCell<State>, now: Instant) {
         while self.runs < self.settings.concurrency {
             let Some((id, at)) = self.ready.pop_front() else { return };
             self.start(cell, id, at, now);
@@ -214,18 +242,22 @@ impl State {
     }
 
     fn start(&mut self, cell: &ColorCell<State>, id: u64, at: usize, now: Instant) {
-        let Some(claimed) = self.claims.get(&id) else { return };
+        let Some(claimed) = self.claims.get_mut(&id) else { return };
         if claimed.stage != Stage::Active {
             return;
         }
+        if claimed.is_held {
+            return claimed.parked.push(at);
+        }
+        let claimed = self.claims.get(&id).expect("it is there");
         let Some(launcher) = self.launcher.upgrade() else { return };
         let is_ready = |lane: &&Lane| lane.phase == Phase::Ready;
         let Some(lane) = claimed.lanes.get(at).filter(is_ready) else { return };
         let Some(first) = lane.pending.front().map(|record| record.offset) else { return };
         let may_start = self.may_start(id, claimed, first);
-        let claimed = self.claims.get_mut(&id).expect("it was there");
-        let lane = &mut claimed.lanes[at];
         if !may_start {
+            let claimed = self.claims.get_mut(&id).expect("it was there");
+            let lane = &mut claimed.lanes[at];
             lane.phase = Phase::Held;
             claimed.held.insert(first, at);
             self.figures.held += 1;
@@ -234,7 +266,15 @@ impl State {
             return;
         }
         let is_batch = self.settings.batch.0 > 1;
-        let most = if is_batch { self.settings.batch.0 } else { RUN };
+        let most = match self.settings.batch.0 {
+            most if is_batch => most,
+            // Each begins when it is counted.
+            _ if self.settings.rate.is_some() => 1,
+            _ => RUN,
+        };
+        let Some(most) = self.room_of(cell, (id, at), most, now) else { return };
+        let claimed = self.claims.get_mut(&id).expect("it was there");
+        let lane = &mut claimed.lanes[at];
         let mut count = 0;
         for record in lane.pending.iter().take(most) {
             let offset = record.offset;
@@ -247,6 +287,9 @@ impl State {
             count += 1;
         }
         let records = lane.take(count);
+        if let Some(rate) = self.settings.rate {
+            rate.take(lane, count, now);
+        }
         lane.running = Some(first);
         self.figures.waited += now.saturating_duration_since(lane.since);
         (lane.phase, lane.since, lane.is_reported) = (Phase::Running, now, false);
@@ -257,111 +300,6 @@ impl State {
         claimed.runs += 1;
         self.runs += 1;
         self.figures.runs += 1;
-    }
-
-    /// The first records of a run are done, and it goes on with the record at `next`.
-    pub(crate) fn progress(
-        &mut self,
-        cell: &ColorCell<State>,
-        (id, at): (u64, usize),
-        done: Vec<Record>,
-        next: u64,
-    ) {
-        let now = Instant::now();
-        self.complete(id, done, now);
-        if let Some(claimed) = self.claims.get_mut(&id) {
-            let lane = &mut claimed.lanes[at];
-            (lane.running, lane.is_burying) = (Some(next), false);
-        }
-        self.release_held(id);
-        self.pump(cell, now);
-        self.call_driver(id);
-    }
-
-    /// A run has ended.
-    pub(crate) fn end_run(&mut self, cell: &ColorCell<State>, id: u64, at: usize, report: Report) {
-        let Report { mut records, done, end, dead_letters } = report;
-        let rest = records.split_off(done);
-        let dead_letters = u64::from(dead_letters);
-        let retries = u64::from(matches!(end, End::Retry { dead: None, .. }));
-        self.figures.dead_letters += dead_letters;
-        self.figures.retries += retries;
-        let now = Instant::now();
-        self.complete(id, records, now);
-        let Some(claimed) = self.claims.get_mut(&id) else { return };
-        claimed.retries += retries;
-        claimed.dead_letters += dead_letters;
-        self.runs -= 1;
-        claimed.runs -= 1;
-        let is_active = claimed.stage == Stage::Active;
-        let lane = &mut claimed.lanes[at];
-        self.figures.handled += now.saturating_duration_since(lane.since);
-        (lane.task, lane.since) = (None, now);
-        (lane.running, lane.is_burying) = (None, false);
-        if is_active {
-            if let Some(first) = rest.first() {
-                lane.next = first.offset;
-            }
-            for record in rest.into_iter().rev() {
-                claimed.tracker.put_back(record.offset);
-                lane.pending.push_front(record);
-            }
-        } else {
-            let bytes = rest.iter().map(Record::size).sum();
-            self.shares.subtract(&mut claimed.in_flight, InFlight { records: rest.len(), bytes });
-        }
-        match end {
-            End::Retry { attempts, dead } if is_active => {
-                let delay = dead.as_ref().map_or(attempts, |dead| dead.failures);
-                let delay = self.settings.delay(delay);
-                (lane.attempts, lane.dead) = (attempts, dead);
-                lane.phase = Phase::BackingOff;
-                lane.task = Some(wake_later(cell, id, at, Phase::BackingOff, delay));
-            }
-            End::Fatal(text) => self.fail(ConsumerError::Fatal(text)),
-            _ if lane.pending.is_empty() => claimed.remove_lane(at),
-            _ => {
-                (lane.phase, lane.attempts) = (Phase::Ready, 0);
-                self.ready.push_back((id, at));
-            }
-        }
-        self.release_held(id);
-        self.pump(cell, now);
-        self.call_driver(id);
-    }
-
-    /// A run gives its next record to the dead letters.
-    pub(crate) fn begin_burial(&mut self, id: u64, at: usize) {
-        let lane = self.claims.get_mut(&id).and_then(|claimed| claimed.lanes.get_mut(at));
-        lane.into_iter().for_each(|lane| lane.is_burying = true);
-    }
-
-    /// Records are done. They are dropped here, where most were made: an allocator does that faster than elsewhere.
-    fn complete(&mut self, id: u64, records: Vec<Record>, now: Instant) {
-        let Some(claimed) = self.claims.get_mut(&id) else {
-            // Every run ends before its claim leaves.
-            self.figures.violate("an effect after the partition had gone", None);
-            return;
-        };
-        let (low, count) = (claimed.tracker.low(), records.len());
-        let mut bytes = 0;
-        for record in records {
-            let was_started = claimed.tracker.complete(record.offset);
-            self.figures.check_order(was_started, &claimed.owned, record.offset);
-            bytes += record.size();
-        }
-        if claimed.tracker.low() > low {
-            claimed.low_since = now;
-        }
-        claimed.version += count as u64;
-        if count > 0 && !std::mem::replace(&mut self.has_news, true) {
-            // The driver does not know yet that a commit is due.
-            self.attention.notify_one();
-        }
-        self.done_since += count;
-        self.figures.done += count as u64;
-        self.shares.subtract(&mut claimed.in_flight, InFlight { records: count, bytes });
-        self.look_at_waits();
     }
 
     /// Whether the first record of a lane may start, which is in no queue.
@@ -375,7 +313,7 @@ impl State {
     }
 
     /// Lets lanes start that were held, the lowest first: the record at the low-water mark may always.
-    fn release_held(&mut self, id: u64) {
+    pub(crate) fn release_held(&mut self, id: u64) {
         while let Some(claimed) = self.claims.get(&id)
             && let Some((&offset, &at)) = claimed.held.first_key_value()
             && self.may_start(id, claimed, offset)
@@ -389,7 +327,7 @@ impl State {
     }
 
     /// Wakes the driver if there is something for it to do.
-    fn call_driver(&mut self, id: u64) {
+    pub(crate) fn call_driver(&mut self, id: u64) {
         self.look_at(id);
         let Some(claimed) = self.claims.get(&id) else { return };
         let has_drained = claimed.stage != Stage::Active && claimed.runs == 0;
@@ -421,7 +359,7 @@ impl State {
 }
 
 /// Wakes a lane after some time.
-fn wake_later(
+pub(crate) fn wake_later(
     cell: &ColorCell<State>,
     id: u64,
     at: usize,
@@ -430,7 +368,7 @@ fn wake_later(
 ) -> JoinHandle<()> {
     let state = cell.clone();
     colored::spawn_colored(cell.color(), async move {
-        sleep(time).await;
+        sleep_until(after(Instant::now(), time)).await;
         state.with(|own| own.wake(&state, id, at, from));
     })
 }

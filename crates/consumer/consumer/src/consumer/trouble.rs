@@ -38,6 +38,11 @@ impl Trouble {
         }
     }
 
+    /// Whether it is to be read again later.
+    pub(crate) fn is_pausing(&self) -> bool {
+        self.until.is_some()
+    }
+
     /// The last error, and the errors in a row, unless an attempt has succeeded since.
     pub(crate) fn current(&self) -> Option<(&str, u32)> {
         let waits = |since: Instant| Instant::now().saturating_duration_since(since) < GRACE;
@@ -69,8 +74,7 @@ impl State {
         for (id, claimed) in &mut self.claims {
             if claimed.trouble.until.take_if(|until| *until <= now).is_some() {
                 claimed.trouble.since = Some(now);
-                let (owned, offset) = (claimed.owned.clone(), claimed.tracker.end());
-                begins.push(Begin { id: *id, owned, offset });
+                begins.push(Begin { id: *id, owned: claimed.owned.clone() });
             }
         }
         self.has_trouble = self.next_retry().is_some();

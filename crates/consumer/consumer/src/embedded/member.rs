@@ -372,26 +372,42 @@ impl Control for EmbeddedControl {
 
     async fn extents(&self, owned: Vec<Owned>) -> Result<Vec<Option<Extent>>, Error> {
         let mut extents = Vec::with_capacity(owned.len());
-        for Owned { partition, generation } in owned {
-            let (group, of) = (self.group.clone(), partition.clone());
-            let is_owned = self.shared.groups.call(move |groups| {
-                let members = groups.get(&group).expect("a group stays");
-                members.group.is_owned(&partition, generation)
-            });
-            let log = match is_owned.await {
-                true => self.shared.topics.call(move |topics| topics::find(topics, &of)).await,
-                false => None,
-            };
-            extents.push(match log {
+        for owned in owned {
+            extents.push(match self.log_of(owned).await {
                 Some(log) => Some(step::extent(&log).await),
                 None => None,
             });
         }
         Ok(extents)
     }
+
+    async fn find(&self, owned: Vec<Owned>, timestamp: i64) -> Result<Vec<Option<u64>>, Error> {
+        let mut places = Vec::with_capacity(owned.len());
+        for owned in owned {
+            let of = owned.partition.clone();
+            places.push(match self.log_of(owned).await {
+                Some(log) => Some(step::find_time(&log, &of, timestamp).await?),
+                None => None,
+            });
+        }
+        Ok(places)
+    }
 }
 
 impl EmbeddedControl {
+    /// The log of a partition that the member owns.
+    async fn log_of(&self, Owned { partition, generation }: Owned) -> Option<Arc<Partition>> {
+        let (group, of) = (self.group.clone(), partition.clone());
+        let is_owned = self.shared.groups.call(move |groups| {
+            let members = groups.get(&group).expect("a group stays");
+            members.group.is_owned(&partition, generation)
+        });
+        if !is_owned.await {
+            return None;
+        }
+        self.shared.topics.call(move |topics| topics::find(topics, &of)).await
+    }
+
     /// Returns what the committer no longer owns.
     async fn commit_owned(&self, commits: Vec<Commit>) -> Result<Vec<Owned>, String> {
         let group = self.group.clone();

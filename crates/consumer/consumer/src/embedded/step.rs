@@ -5,7 +5,7 @@ use super::group::{Change, Joining, MemberId};
 use super::offsets::Begun;
 use super::topics;
 use crate::log::{Cursor, Entry, Partition, Unread};
-use crate::source::{Assignment, Error, Extent, Owned, Record, Room};
+use crate::source::{Assignment, Error, Extent, Owned, Record, Room, TopicPartition};
 use colored::sync::Notify;
 use colored::time::{Duration, timeout};
 use std::ops::Range;
@@ -142,6 +142,24 @@ pub(crate) async fn prepare(
 pub(crate) async fn extent(log: &Partition) -> Extent {
     let ((start, end), identity) = (log.range().await, Some(log.identity));
     Extent { doubt: start, floor: start, start, end, limit: end, identity }
+}
+
+/// The place of a time in a log.
+pub(crate) async fn find_time(
+    log: &Partition,
+    of: &TopicPartition,
+    timestamp: i64,
+) -> Result<u64, Error> {
+    let what = match log.find_time(timestamp).await {
+        Ok(offset) => return Ok(offset),
+        Err(Unread::Failed(error)) => error.to_string(),
+        Err(Unread::Closed) => "its topic is deleted".to_owned(),
+        Err(Unread::OutOfRange(start, end)) => format!("its log is from {start} to {end} now"),
+        Err(Unread::Lost(lost)) => {
+            format!("the records from {} to {} are lost", lost.start, lost.end)
+        }
+    };
+    Err(Error::new(format!("{of}: {what}")))
 }
 
 /// Reads from a partition.

@@ -89,6 +89,38 @@ impl Partition {
         }
     }
 
+    /// The offset of the first record with this time or a later one; the end of the log if there is none. It halves the log, so
+    /// where times fall it is some place where they pass this one. Cancel safe.
+    pub(crate) async fn find_time(&self, timestamp: i64) -> Result<u64, Unread> {
+        let (mut low, mut high) = self.range().await;
+        // What is below `low` is older, and what is from `high` on is not.
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let mut cursor = Cursor { offset: middle, known: None };
+            let read = self.read(&mut cursor, (1, 1), |entry| (entry.offset, entry.timestamp));
+            let first = match read.await {
+                Ok(found) => found.first().copied(),
+                // The records from there on are looked at, as those before are lost.
+                Err(Unread::Lost(lost)) if lost.end < high => {
+                    let mut cursor = Cursor { offset: lost.end, known: None };
+                    let read = self.read(&mut cursor, (1, 1), |of| (of.offset, of.timestamp));
+                    read.await?.first().copied()
+                }
+                Err(Unread::Lost(_)) => None,
+                Err(Unread::OutOfRange(start, _)) if start > middle => {
+                    low = start;
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
+            match first.filter(|(offset, _)| *offset < high) {
+                Some((offset, time)) if time < timestamp => low = offset + 1,
+                _ => high = middle,
+            }
+        }
+        Ok(low)
+    }
+
     /// Goes on in the next segment, if that says that the records up to its first one are lost.
     async fn pass(
         &self,

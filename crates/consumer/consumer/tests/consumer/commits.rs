@@ -3,6 +3,7 @@
 use crate::frozen::{Frail, Trouble};
 use crate::support::{Effects, Scratch, engine, key, millis, number, partition, send, until};
 use colored::sync::Notify;
+use colored::time::timeout;
 use colored_consumer::embedded::Engine;
 use colored_consumer::{Committed, Consumer, Metrics};
 use std::sync::Arc;
@@ -214,6 +215,36 @@ async fn a_commit_that_fails_is_tried_again_and_does_not_count() {
         }
         colored::time::sleep(millis(1)).await;
     }
+    consumer.stop().await.unwrap();
+}
+
+/// An engine refuses commits, and tells no loss: a broker that has forgotten a topic for a moment does. Nothing new is done
+/// afterwards, and still all is committed.
+#[colored::test]
+async fn a_commit_that_is_refused_is_tried_again() {
+    let scratch = Scratch::new();
+    let engine = engine(&scratch, 1).await;
+    send(&engine, 2, 0, 10).await;
+    let (trouble, effects) = (Trouble::default(), Effects::default());
+    // Ordering: a count of a test.
+    trouble.refused_commits.store(3, Ordering::Relaxed);
+    let seen = effects.clone();
+    let member = engine.member("g", ["t"]).join().await.unwrap();
+    let builder = Consumer::builder(Frail { member, trouble: trouble.clone() }).strict(true);
+    let consumer = builder.commit_every(millis(1)).start(move |record, context| {
+        seen.add(&record, context.generation());
+        std::future::ready(Ok(()))
+    });
+    let consumer = consumer.unwrap();
+    let is_committed = async {
+        while consumer.metrics().await.partitions.first().is_none_or(|of| of.committed < 20) {
+            colored::time::sleep(millis(1)).await;
+        }
+    };
+    timeout(millis(30_000), is_committed).await.expect("it is committed at last");
+    let metrics = consumer.metrics().await;
+    assert_eq!((metrics.refused_commits, metrics.failed_commits), (3, 0));
+    assert_eq!(engine.committed("g", &partition(0)).await.unwrap().offset, 20);
     consumer.stop().await.unwrap();
 }
 

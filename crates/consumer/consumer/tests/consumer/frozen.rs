@@ -15,6 +15,10 @@ pub(crate) struct Trouble {
     pub(crate) is_frozen: Arc<AtomicBool>,
     /// So many commits fail.
     pub(crate) failing_commits: Arc<AtomicUsize>,
+    /// So many commits are refused, though nothing is lost.
+    pub(crate) refused_commits: Arc<AtomicUsize>,
+    /// So many releases fail.
+    pub(crate) failing_releases: Arc<AtomicUsize>,
     /// Commits that succeeded: the largest metadata.
     pub(crate) largest_metadata: Arc<AtomicUsize>,
     /// Records that were polled.
@@ -72,22 +76,37 @@ pub(crate) struct FrailControl {
 impl Control for FrailControl {
     async fn commit(&self, commits: Vec<Commit>) -> Result<(), CommitError> {
         let trouble = &self.trouble;
-        // Ordering: counts of a test.
-        let left = trouble.failing_commits.load(Ordering::Relaxed);
-        if left > 0 {
-            trouble.failing_commits.store(left - 1, Ordering::Relaxed);
+        if take_one(&trouble.failing_commits) {
             return Err(CommitError::Failed(Error::new("a bad day")));
         }
+        if take_one(&trouble.refused_commits) {
+            let all = commits.into_iter().map(|commit| commit.owned);
+            return Err(CommitError::Fenced(all.collect()));
+        }
         let largest = commits.iter().map(|commit| commit.committed.metadata.len()).max();
+        // Ordering: a figure of a test.
         trouble.largest_metadata.fetch_max(largest.unwrap_or(0), Ordering::Relaxed);
         self.control.commit(commits).await
     }
 
     async fn release(&self, owned: Vec<Owned>) -> Result<(), Error> {
+        if take_one(&self.trouble.failing_releases) {
+            return Err(Error::new("a bad day"));
+        }
         self.control.release(owned).await
     }
 
     async fn extents(&self, owned: Vec<Owned>) -> Result<Vec<Option<Extent>>, Error> {
         self.control.extents(owned).await
     }
+
+    async fn find(&self, owned: Vec<Owned>, timestamp: i64) -> Result<Vec<Option<u64>>, Error> {
+        self.control.find(owned, timestamp).await
+    }
+}
+
+/// Whether there was one left of what is to go wrong.
+fn take_one(left: &AtomicUsize) -> bool {
+    // Ordering: a count of a test.
+    left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok()
 }

@@ -78,6 +78,38 @@ async fn planned_hand_overs_repeat_nothing() {
     }
 }
 
+/// Others get a partition whose last commits were refused, or whose release has failed; and nothing comes twice.
+#[colored::test]
+async fn what_was_refused_once_is_handed_over() {
+    let scratch = Scratch::new();
+    let engine = engine(&scratch, 2).await;
+    let (effects, trouble) = (Effects::default(), Trouble::default());
+    let member = engine.member("g", ["t"]).join().await.unwrap();
+    let builder = Consumer::builder(Frail { member, trouble: trouble.clone() });
+    let first = run(builder.commit_every(millis(10)), &effects);
+    settle(&[&first], &[2]).await;
+    // Ordering: counts of a test.
+    trouble.refused_commits.store(2, Ordering::Relaxed);
+    send(&engine, 10, 0, 10).await;
+    effects.wait_for(100).await;
+    while consumer_has_refused(&first).await < 2 {
+        sleep(millis(2)).await;
+    }
+    trouble.refused_commits.store(2, Ordering::Relaxed);
+    trouble.failing_releases.store(2, Ordering::Relaxed);
+    let second = start(&engine, &effects).await;
+    settle(&[&first, &second], &[1, 1]).await;
+    send(&engine, 10, 10, 20).await;
+    effects.wait_for(200).await;
+    first.stop().await.unwrap();
+    second.stop().await.unwrap();
+    effects.assert_once_and_in_order(10, 20);
+}
+
+async fn consumer_has_refused(consumer: &Consumer) -> u64 {
+    consumer.metrics().await.refused_commits
+}
+
 /// Many joins and leaves in quick succession; partitions come back to members that have just given them up.
 #[colored::test]
 async fn a_storm_of_rebalances_stops_no_partition() {

@@ -8,6 +8,7 @@ mod conformance;
 #[path = "../altered/copies.rs"]
 mod copies;
 mod damage;
+mod dashboard;
 #[cfg(feature = "diagnose")]
 mod diagnosed;
 mod engine;
@@ -19,4 +20,7 @@ mod killed;
 #[allow(dead_code, reason = "tests/simulated uses the rest")]
 mod memory;
 mod order;
+mod places;
 mod support;
+mod survey;
+mod times;

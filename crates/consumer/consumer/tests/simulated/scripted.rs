@@ -6,7 +6,7 @@ use colored::sync::{Notify, mpsc};
 use colored::time::{Duration, sleep};
 use colored_consumer::{
     Assignment, Commit, CommitError, Committed, Consumer, Control, Error, Event, Extent, Failure,
-    Owned, Record, Room, Source, TopicPartition,
+    Owned, Place, Record, Room, Source, TopicPartition,
 };
 use std::future::pending;
 use std::sync::{Arc, Mutex};
@@ -37,7 +37,9 @@ struct Broker {
     committed: Option<Committed>,
     effects: Vec<(u64, u64)>,
     is_released: bool,
-    /// Commits that failed in a row.
+    /// A seek may have passed records.
+    may_skip: bool,
+    /// Commits and releases that failed in a row.
     failures: u32,
 }
 
@@ -125,20 +127,31 @@ impl Control for Shared {
             broker.failures += 1;
             return Err(CommitError::Failed(Error::new("a bad day")));
         }
+        // A refusal that no loss follows.
+        if random().is_multiple_of(8) && broker.failures < 3 {
+            broker.failures += 1;
+            return Err(CommitError::Fenced(commits.into_iter().map(|of| of.owned).collect()));
+        }
         broker.failures = 0;
         for Commit { owned, committed } in commits {
             if owned.generation != broker.generation {
                 return Err(CommitError::Fenced(vec![owned]));
             }
             let is_done = |offset| broker.effects.iter().any(|(_, done)| *done == offset);
-            assert!((0..committed.offset).all(is_done), "{} is committed", committed.offset);
+            let is_whole = broker.may_skip || (0..committed.offset).all(is_done);
+            assert!(is_whole, "{} is committed", committed.offset);
             broker.committed = Some(committed);
         }
         Ok(())
     }
 
     async fn release(&self, _: Vec<Owned>) -> Result<(), Error> {
-        self.broker.lock().unwrap().is_released = true;
+        let mut broker = self.broker.lock().unwrap();
+        if random().is_multiple_of(4) && broker.failures < 3 {
+            broker.failures += 1;
+            return Err(Error::new("a bad day"));
+        }
+        broker.is_released = true;
         self.changed.notify_one();
         Ok(())
     }
@@ -163,7 +176,11 @@ fn start(shared: &Shared, generation: u64) -> (Consumer, mpsc::UnboundedSender<E
     sender.send(Event::Assigned(vec![assignment])).unwrap();
     let script = Script { events, shared: shared.clone(), reading: None, is_paused: false };
     let done = shared.clone();
-    let consumer = Consumer::builder(script)
+    let mut builder = Consumer::builder(script);
+    if random().is_multiple_of(2) {
+        builder = builder.rate(2, Duration::from_millis(2));
+    }
+    let consumer = builder
         .strict(true)
         .concurrency(2)
         .records(6)
@@ -177,6 +194,9 @@ fn start(shared: &Shared, generation: u64) -> (Consumer, mpsc::UnboundedSender<E
                 if random().is_multiple_of(8) {
                     return Err(Failure::retry("a bad day"));
                 }
+                if random().is_multiple_of(8) {
+                    return Err(Failure::later(Duration::from_millis(random() % 4)));
+                }
                 done.broker.lock().unwrap().effects.push((context.generation(), record.offset));
                 done.changed.notify_one();
                 Ok(())
@@ -185,10 +205,56 @@ fn start(shared: &Shared, generation: u64) -> (Consumer, mpsc::UnboundedSender<E
     (consumer.unwrap(), sender)
 }
 
+/// Waits for a while, in which the topic is paused by hand, perhaps.
+async fn wait(consumer: &Consumer) {
+    for _ in 0..random() % 3 {
+        sleep(Duration::from_millis(random() % 20)).await;
+        consumer.pause("t").await;
+        sleep(Duration::from_millis(random() % 20)).await;
+        consumer.resume("t").await;
+    }
+    sleep(Duration::from_millis(random() % 20)).await;
+}
+
+/// Whatever was sought before: after the last seek each key has its records from there on, in order.
+async fn seek() {
+    let shared = Shared::default();
+    shared.broker.lock().unwrap().may_skip = true;
+    let (consumer, _tell) = start(&shared, 1);
+    for _ in 0..random() % 4 {
+        wait(&consumer).await;
+        let place = Place::Offset(random() % (RECORDS + 3));
+        // At first it may have no partition.
+        let _ = consumer.seek("t", place).await;
+    }
+    wait(&consumer).await;
+    let from = random() % RECORDS;
+    let before = shared.broker.lock().unwrap().effects.len();
+    if consumer.seek("t", Place::Offset(from)).await.is_err() {
+        return consumer.stop().await.unwrap();
+    }
+    assert!(consumer.caught_up().await);
+    consumer.stop().await.unwrap();
+    let broker = shared.broker.lock().unwrap();
+    assert_eq!(broker.committed.as_ref().map(|of| of.offset), Some(RECORDS));
+    for key in 0..KEYS {
+        let since = broker.effects[before..].iter().map(|(_, offset)| *offset);
+        let since: Vec<_> = since.filter(|offset| offset % KEYS == key).collect();
+        let expected: Vec<_> = (from..RECORDS).filter(|offset| offset % KEYS == key).collect();
+        // Before them come those of the old place until then.
+        assert!(since.ends_with(&expected), "key {key} from {from}: {since:?}");
+    }
+}
+
+#[test]
+fn a_seek_repeats_and_skips_what_it_says_under_any_schedule() {
+    Builder::new().seeds(crate::seeds(200, 1_000)).run(seek).assert_passed();
+}
+
 async fn hand_over(is_planned: bool) {
     let shared = Shared::default();
     let (first, tell) = start(&shared, 1);
-    sleep(Duration::from_millis(random() % 60)).await;
+    wait(&first).await;
     if is_planned {
         tell.send(Event::Revoked(vec![owned(1)])).unwrap();
         while !shared.broker.lock().unwrap().is_released {

@@ -63,11 +63,12 @@ fn ask(
     }
 }
 
-/// The ends of logs: by partition what the broker says.
-pub(crate) type Ends = BTreeMap<TopicPartition, Result<u64, RDKafkaErrorCode>>;
+/// Places of logs: by partition what the broker says; `None` if no record is such.
+pub(crate) type Ends = BTreeMap<TopicPartition, Result<Option<u64>, RDKafkaErrorCode>>;
 
-/// Where these logs begin (`Offset::Beginning`) or end (`Offset::End`): the end of all that is there, or of what a reader of
-/// committed records can read. Waits for the brokers.
+/// Where these logs begin (`Offset::Beginning`) or end (`Offset::End`), or have their first record with a time or a later one
+/// (`Offset::Offset` with the milliseconds since 1970): of all that is there, or of what a reader of committed records can read.
+/// Waits for the brokers.
 pub(crate) fn list_offsets(
     client: &Client,
     partitions: &[TopicPartition],
@@ -107,7 +108,8 @@ pub(crate) fn list_offsets(
         let element = unsafe { bindings::rd_kafka_ListOffsetsResultInfo_topic_partition(info) };
         // SAFETY: It is not null, and lives as long as the event.
         let element = unsafe { &*element };
-        if let Some((partition, offset)) = partition(element) {
+        if let Some((partition, _)) = partition(element) {
+            let offset = u64::try_from(element.offset).ok();
             ends.insert(partition, code(element.err).map_or(Ok(offset), Err));
         }
     }

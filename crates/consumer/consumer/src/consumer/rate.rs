@@ -1,0 +1,163 @@
+//! How many records of a key may begin at a time: a bucket that is full of tokens at first, takes one for each record, and fills
+//! again over time. It is one number: when the bucket is full again.
+//!
+//! Invariants:
+//!
+//! * A record is counted when it begins: so a run has one call.
+//! * In any span of time a key begins at most the records of a full bucket, and what fills in that span.
+//! * A lane without records stays until its bucket is full: a lane that is made again has a full one.
+
+use super::claimed::Stage;
+use super::clock::after;
+use super::lane::{Lane, Phase};
+use super::state::{State, wake_later};
+use colored::ColorCell;
+use colored::time::{Duration, Instant};
+
+/// At most so many records of a key at once, and as many in this time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rate {
+    records: u32,
+    time: Duration,
+}
+
+impl Rate {
+    /// `None` if no key could go on: both must be more than 0, and a record must have a nanosecond.
+    pub(crate) fn new(records: u32, time: Duration) -> Option<Rate> {
+        let rate = Rate { records, time };
+        (records > 0 && !rate.fill().is_zero()).then_some(rate)
+    }
+
+    /// How long one token takes.
+    fn fill(self) -> Duration {
+        self.time / self.records
+    }
+
+    /// How many records may begin now, at least one; or how long the next one has to wait.
+    fn room(self, full_at: Instant, now: Instant) -> Result<usize, Duration> {
+        // Rounded, all tokens may take less than the whole time.
+        let whole = self.fill() * self.records;
+        let missing = full_at.saturating_duration_since(now);
+        let there = whole.saturating_sub(missing).as_nanos() / self.fill().as_nanos();
+        match usize::try_from(there).unwrap_or(usize::MAX) {
+            0 => Err(missing - (whole - self.fill())),
+            there => Ok(there),
+        }
+    }
+
+    /// How long so many tokens take.
+    fn fill_all(self, records: usize) -> Duration {
+        self.fill().saturating_mul(u32::try_from(records).unwrap_or(u32::MAX))
+    }
+
+    /// So many records of a lane begin.
+    pub(crate) fn take(self, lane: &mut Lane, records: usize, now: Instant) {
+        lane.full_at = after(lane.full_at.max(now), self.fill_all(records));
+    }
+
+    /// So many records of a lane have not begun after all.
+    pub(crate) fn give_back(self, lane: &mut Lane, records: usize) {
+        if let Some(full_at) = lane.full_at.checked_sub(self.fill_all(records)) {
+            lane.full_at = full_at;
+        }
+    }
+}
+
+impl State {
+    /// How many records of a lane may begin, of at most so many. None if it has to wait: then it is woken.
+    pub(crate) fn room_of(
+        &mut self,
+        cell: &ColorCell<State>,
+        (id, at): (u64, usize),
+        most: usize,
+        now: Instant,
+    ) -> Option<usize> {
+        let Some(rate) = self.settings.rate else { return Some(most) };
+        let lane = &mut self.claims.get_mut(&id)?.lanes[at];
+        match rate.room(lane.full_at, now) {
+            Ok(room) => Some(room.min(most)),
+            Err(wait) => {
+                self.figures.slowed += 1;
+                lane.phase = Phase::Slowed;
+                lane.task = Some(wake_later(cell, id, at, Phase::Slowed, wait));
+                None
+            }
+        }
+    }
+
+    /// A lane has no record any more. It goes, or stays until its bucket is full.
+    pub(crate) fn end_lane(&mut self, cell: &ColorCell<State>, id: u64, at: usize, now: Instant) {
+        let Some(claimed) = self.claims.get_mut(&id) else { return };
+        let lane = &mut claimed.lanes[at];
+        let rest = lane.full_at.saturating_duration_since(now);
+        if rest.is_zero() || claimed.stage != Stage::Active || lane.is_alone() {
+            return claimed.remove_lane(at);
+        }
+        (lane.phase, lane.attempts) = (Phase::Idle, 0);
+        lane.task = Some(wake_later(cell, id, at, Phase::Idle, rest));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::lane::LaneKey;
+    use super::*;
+    use colored::Color;
+
+    fn millis(millis: u64) -> Duration {
+        Duration::from_millis(millis)
+    }
+
+    #[test]
+    fn a_rate_that_lets_nothing_pass_is_none() {
+        assert!(Rate::new(0, millis(1)).is_none());
+        assert!(Rate::new(1, Duration::ZERO).is_none());
+        assert!(Rate::new(2, Duration::from_nanos(1)).is_none());
+        assert!(Rate::new(2, Duration::from_nanos(2)).is_some());
+    }
+
+    #[test]
+    fn a_bucket_has_all_its_tokens_at_first_and_one_more_each_time() {
+        let rate = Rate::new(4, millis(100)).unwrap();
+        let start = Instant::now();
+        let mut lane = Lane::new(LaneKey::Partition, Color::unique(), start);
+        assert_eq!(rate.room(lane.full_at, start), Ok(4));
+        rate.take(&mut lane, 3, start);
+        assert_eq!(rate.room(lane.full_at, start), Ok(1));
+        rate.take(&mut lane, 1, start);
+        assert_eq!(rate.room(lane.full_at, start), Err(millis(25)));
+        assert_eq!(rate.room(lane.full_at, start + millis(24)), Err(millis(1)));
+        assert_eq!(rate.room(lane.full_at, start + millis(25)), Ok(1));
+        assert_eq!(rate.room(lane.full_at, start + millis(1_000)), Ok(4), "and no more");
+        rate.give_back(&mut lane, 2);
+        assert_eq!(rate.room(lane.full_at, start), Ok(2));
+    }
+
+    /// In no span a key begins more than a full bucket and what fills in the span.
+    #[test]
+    fn no_span_has_too_many() {
+        let mut chance = fastrand::Rng::with_seed(7);
+        for records in [1, 3, 10] {
+            let (rate, start) = (Rate::new(records, millis(70)).unwrap(), Instant::now());
+            let mut lane = Lane::new(LaneKey::Partition, Color::unique(), start);
+            let (mut now, mut begun) = (start, Vec::new());
+            for _ in 0..500 {
+                now += millis(chance.u64(..20));
+                match rate.room(lane.full_at, now) {
+                    Ok(room) => {
+                        let count = chance.usize(1..=room);
+                        rate.take(&mut lane, count, now);
+                        begun.extend(std::iter::repeat_n(now, count));
+                    }
+                    Err(wait) => assert!(rate.room(lane.full_at, now + wait).is_ok()),
+                }
+            }
+            for (first, from) in begun.iter().enumerate() {
+                for (last, to) in begun.iter().enumerate().skip(first) {
+                    let filled = (*to - *from).as_nanos() / rate.fill().as_nanos();
+                    assert!((last - first + 1) as u128 <= u128::from(records) + filled + 1);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! When records are handled: rates, times that handlers name, and batches.
+
+use crate::support::{Effects, Scratch, engine, key, millis, number, send, until};
+use colored::time::{Duration, Instant};
+use colored_consumer::embedded::NewRecord;
+use colored_consumer::{Builder, Consumer, ConsumerError, Failure, Order, Source};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+/// A handler that is not ready names the time, and its record never becomes a dead letter by that.
+#[colored::test]
+async fn a_handler_says_when_to_come_again() {
+    let scratch = Scratch::new();
+    let engine = engine(&scratch, 1).await;
+    send(&engine, 4, 0, 5).await;
+    let (effects, calls) = (Effects::default(), Arc::new(Mutex::new(BTreeMap::new())));
+    let (seen, times) = (effects.clone(), Arc::clone(&calls));
+    let member = engine.member("g", ["t"]).join().await.unwrap();
+    // By itself, a retry would wait for longer than the test does.
+    let builder = Consumer::builder(member).strict(true).concurrency(1).attempts(2);
+    let builder = builder.retry(Duration::from_secs(600), Duration::from_secs(600));
+    let consumer = builder.start(move |record, context| {
+        let mut times = times.lock().unwrap();
+        let times: &mut Vec<_> = times.entry((key(&record), number(&record))).or_default();
+        times.push((Instant::now(), context.attempt()));
+        let result = match (key(&record).as_str(), number(&record), times.len()) {
+            ("k0", 2, 1..=5) => Err(Failure::later(millis(20))),
+            ("k1", 3, 1) => Err(Failure::retry_after(millis(30), "not yet")),
+            _ => {
+                seen.add(&record, context.generation());
+                Ok(())
+            }
+        };
+        std::future::ready(result)
+    });
+    let consumer = consumer.unwrap();
+    effects.wait_for(20).await;
+    let metrics = consumer.metrics().await;
+    assert_eq!((metrics.postponed, metrics.retries, metrics.dead_letters), (5, 1, 0));
+    consumer.stop().await.unwrap();
+    effects.assert_once_and_in_order(4, 5);
+    let calls = calls.lock().unwrap();
+    let later = &calls[&("k0".to_owned(), 2)];
+    assert!(later.iter().all(|(_, attempt)| *attempt == 1), "{later:?}");
+    assert!(later.windows(2).all(|pair| pair[1].0 - pair[0].0 >= millis(20)), "{later:?}");
+    let again = &calls[&("k1".to_owned(), 3)];
+    assert!(again[1].0 - again[0].0 >= millis(30) && again[1].1 == 2, "{again:?}");
+    // The others did not wait for it.
+    let order: Vec<_> = effects.all().into_iter().map(|of| (of.key, of.number)).collect();
+    let place = |key: &str, number| order.iter().position(|of| *of == (key.to_owned(), number));
+    assert!(place("k3", 4) < place("k0", 2), "{order:?}");
+}
+
+/// The times at which the records of each key began.
+async fn begins<S: Source>(builder: Builder<S>, count: usize) -> BTreeMap<String, Vec<Instant>> {
+    let begun: Arc<Mutex<BTreeMap<String, Vec<Instant>>>> = Arc::default();
+    let begins = Arc::clone(&begun);
+    let consumer = builder.strict(true).start(move |record, _| {
+        begins.lock().unwrap().entry(key(&record)).or_default().push(Instant::now());
+        std::future::ready(Ok(()))
+    });
+    let consumer = consumer.unwrap();
+    until("all records", || begun.lock().unwrap().values().map(Vec::len).sum::<usize>() == count)
+        .await;
+    let metrics = consumer.metrics().await;
+    assert!(metrics.slowed > 0, "{metrics:?}");
+    consumer.stop().await.unwrap();
+    begun.lock().unwrap().clone()
+}
+
+#[colored::test]
+async fn a_key_has_a_rate_and_does_not_slow_others_down() {
+    let scratch = Scratch::new();
+    let engine = engine(&scratch, 2).await;
+    send(&engine, 1, 0, 12).await;
+    for number in 0..30_u64 {
+        let record = NewRecord::new(format!("single {number}"), number.to_string());
+        engine.send("t", record).await.unwrap();
+    }
+    let member = engine.member("g", ["t"]).join().await.unwrap();
+    let start = Instant::now();
+    // A token each 20 ms. More handlers than keys that are slowed down are not needed.
+    let begun = begins(Consumer::builder(member).concurrency(1).rate(4, millis(80)), 42).await;
+    let slow = &begun["k0"];
+    assert!(slow[11] - slow[0] >= millis(8 * 20) - millis(1), "{slow:?}");
+    // In no span there were more than a full bucket and what fills in it.
+    for (at, first) in slow.iter().enumerate() {
+        for (count, last) in (1..).zip(&slow[at..]) {
+            let filled = (*last - *first).as_millis() / 20;
+            assert!(count <= 4 + filled + 1, "{slow:?}");
+        }
+    }
+    let others = begun.iter().filter(|(key, _)| *key != "k0");
+    let last = others.map(|(_, times)| times[0]).max().unwrap();
+    assert!(last < slow[11], "they wait for the slow key: {:?}", last - start);
+}
+
+/// A key that comes back does not begin with a full bucket.
+#[colored::test]
+async fn a_rate_outlives_the_records_of_its_key() {
+    let scratch = Scratch::new();
+    let engine = engine(&scratch, 1).await;
+    let member = engine.member("g", ["t"]).join().await.unwrap();
+    let begun: Arc<Mutex<Vec<Instant>>> = Arc::default();
+    let begins = Arc::clone(&begun);
+    let builder = Consumer::builder(member).strict(true).rate(1, millis(50));
+    let consumer = builder.start(move |_, _| {
+        begins.lock().unwrap().push(Instant::now());
+        std::future::ready(Ok(()))
+    });
+    let consumer = consumer.unwrap();
+    for number in 0..4 {
+        send(&engine, 1, number, number + 1).await;
+        assert!(consumer.caught_up().await);
+    }
+    let begun = begun.lock().unwrap().clone();
+    let spans: Vec<_> = begun.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    assert!(spans.iter().all(|span| *span >= millis(49)), "{spans:?}");
+    consumer.stop().await.unwrap();
+}
+
+#[colored::test]
+async fn a_rate_that_lets_nothing_pass_is_refused() {
+    let scratch = Scratch::new();
+    let engine = engine(&scratch, 1).await;
+    for (records, time) in [(0, millis(1)), (1, Duration::ZERO)] {
+        let member = engine.member("g", ["t"]).join().await.unwrap();
+        let builder = Consumer::builder(member).rate(records, time);
+        let refused = builder.start(|_, _| std::future::ready(Ok(()))).unwrap_err();
+        let ConsumerError::Setting(text) = refused else { panic!("{refused}") };
+        assert!(text.contains("1 or more records"), "{text}");
+    }
+}
+
+/// With the order of the partition a batch has whatever records follow each other in it.
+#[colored::test]
+async fn a_batch_may_be_of_a_partition() {
+    let scratch = Scratch::new();
+    let engine = engine(&scratch, 2).await;
+    send(&engine, 6, 0, 20).await;
+    let (effects, sizes) = (Effects::default(), Arc::new(Mutex::new(Vec::new())));
+    let (seen, lengths) = (effects.clone(), Arc::clone(&sizes));
+    let member = engine.member("g", ["t"]).join().await.unwrap();
+    let builder = Consumer::builder(member).strict(true).order(Order::Partition);
+    let consumer = builder.start_batches(8, millis(10), move |records, context| {
+        assert!(records.windows(2).all(|pair| pair[0].offset + 1 == pair[1].offset));
+        lengths.lock().unwrap().push(records.len());
+        records.iter().for_each(|record| seen.add(record, context.generation()));
+        std::future::ready(Ok(()))
+    });
+    let consumer = consumer.unwrap();
+    assert!(consumer.caught_up().await);
+    consumer.stop().await.unwrap();
+    effects.assert_once_and_in_order(6, 20);
+    let sizes = sizes.lock().unwrap();
+    assert!(sizes.len() <= 120 / 8 + 2 && sizes.iter().all(|size| *size <= 8), "{sizes:?}");
+}
+
+/// No other record can join the batch of a record without an order: it does not wait for one.
+#[colored::test]
+async fn a_record_without_an_order_is_a_batch_at_once() {
+    let scratch = Scratch::new();
+    let engine = engine(&scratch, 1).await;
+    let records = (0..10).map(|_| NewRecord { value: Some("1".into()), ..NewRecord::default() });
+    engine.send_all("t", records).await.unwrap();
+    let (member, effects) = (engine.member("g", ["t"]).join().await.unwrap(), Effects::default());
+    let seen = effects.clone();
+    let builder = Consumer::builder(member).strict(true);
+    let long = Duration::from_secs(600);
+    let consumer = builder.start_batches(5, long, move |records, context| {
+        assert_eq!(records.len(), 1);
+        seen.add(&records[0], context.generation());
+        std::future::ready(Ok(()))
+    });
+    effects.wait_for(10).await;
+    consumer.unwrap().stop().await.unwrap();
+}
