@@ -95,6 +95,32 @@ fn a_thread_local_that_is_kept_over_a_post_gives_no_alarm() {
     assert!(failure(|| thread_locals(true)).message().contains("out of order"));
 }
 
+/// A turn goes another way on one thread than on threads, and neither is wrong.
+async fn detours() {
+    three(|color, log| async move {
+        for _ in 0..3 {
+            COLOR.set(color);
+            log.post(|log| *log += 1);
+            if COLOR.get() != color {
+                yield_now().await;
+            }
+            yield_now().await;
+        }
+    })
+    .await;
+}
+
+/// Each 64th run is made twice: in the same way.
+#[test]
+fn a_run_that_goes_another_way_on_threads_gives_no_alarm() {
+    let builder = Builder::new().seeds(0..200).strategy(Strategy::Pos);
+    let (on_one, on_threads) = (builder.clone().run(detours), builder.on_threads().run(detours));
+    on_one.assert_passed();
+    on_threads.assert_passed();
+    assert_ne!(on_one.digest(), on_threads.digest());
+    assert_eq!(on_one.unconfirmed(), 0, "{on_one}");
+}
+
 #[test]
 fn on_threads_nothing_is_dropped() {
     let program = || thread_locals(false);

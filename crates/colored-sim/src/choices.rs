@@ -51,6 +51,7 @@ pub(crate) fn kind((place, moment): &(Place, Moment)) -> (usize, u32) {
 /// or else the next one by number; and no fault happens. A run is described by the choices that are not the default.
 pub struct Choices {
     source: Source,
+    explores: bool,
     length: Length,
     /// The actor that has run last.
     last: usize,
@@ -127,6 +128,7 @@ impl Choices {
 
     fn of(source: Source) -> Self {
         Self {
+            explores: !matches!(source, Source::Replay(_)),
             source,
             length: Length { turns: 0, points: 0 },
             last: 0,
@@ -179,10 +181,15 @@ impl Choices {
         if self.keeps_turns() { choices.keeping_turns() } else { choices }
     }
 
-    /// Whether a search makes this run for its own sake. Otherwise it makes one again.
+    /// For a run that is compared with one that a search has made.
+    pub(crate) fn exploring(self) -> Self {
+        Self { explores: true, ..self }
+    }
+
+    /// Whether a search makes this run for its own sake. Otherwise the run shows what was found.
     #[must_use]
     pub fn explores(&self) -> bool {
-        !matches!(self.source, Source::Replay(_))
+        self.explores
     }
 
     /// Choices for the same run, in which no actor gives way inside a turn. To be called before the first choice.

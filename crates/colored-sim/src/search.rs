@@ -159,7 +159,8 @@ fn differs(
     outcome: &Outcome,
     run: &mut impl FnMut(&Replay, Choices) -> (Outcome, Choices),
 ) -> Option<String> {
-    let (again, choices) = run_again(replay, run);
+    let choices = Choices::replay(replay.deviations.clone());
+    let (again, choices) = run(replay, if outcome.is_ok() { choices.exploring() } else { choices });
     match again {
         Err(message) if outcome.as_ref().err() != Some(&message) => Some(message),
         Ok(()) if outcome.is_err() => Some("it ends without a failure".to_owned()),

@@ -18,6 +18,8 @@
 #[cfg_attr(
     any(
         miri,
+        // A sanitizer would have to be told of each switch.
+        colored_sanitize,
         not(any(unix, windows)),
         not(any(
             target_arch = "x86",
@@ -29,10 +31,9 @@
     ),
     path = "stacks/absent.rs"
 )]
-#[path = "stacks/present.rs"]
-mod kind;
+mod system;
 
-pub use self::kind::{ARE_HERE, begin, running, start, switch_to};
+pub use self::system::{ARE_HERE, begin, running, start, switch_to};
 
 #[cfg(test)]
 mod tests;

@@ -71,7 +71,7 @@
 //! | stands still in a lock of std, for a quarter to half a second | it is given up, once in a search: its thread sleeps for ever, with what it has. This run and all others are made on threads |
 //!
 //! Replays, kept failures and the runs that shrink a failure are made on threads. [`Builder::on_threads`] makes all runs
-//! there. Miri, and processors that corosensei has no stacks for, have threads only.
+//! there. Under Miri, and on processors that corosensei has no stacks for, there are threads only.
 //!
 //! # Classes
 //!

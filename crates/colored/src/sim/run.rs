@@ -195,13 +195,18 @@ where
         if on_threads.0.is_err() {
             return on_threads;
         }
-        let (again, _) = run_again(replay, |replay, choices| {
-            let (outcome, choices) = self.attempt(replay, choices, Way::Stacks);
-            let has_ended = outcome.is_some();
-            self.has_given_up |= !has_ended;
-            (outcome.unwrap_or(Ok(())), choices.unwrap_or_else(|| on_threads.1.again()))
-        });
-        if again.err().as_ref() != Some(&message) {
+        let mut is_given_up = false;
+        let (again, _) =
+            run_again(replay, |replay, again| match self.attempt(replay, again, Way::Stacks) {
+                (Some(outcome), Some(choices)) => (outcome, choices),
+                _ => {
+                    is_given_up = true;
+                    (Ok(()), on_threads.1)
+                }
+            });
+        if is_given_up {
+            (self.needs_threads, self.has_given_up) = (true, true);
+        } else if again.err().as_ref() != Some(&message) {
             return (Err(message), choices);
         }
         self.unconfirmed += 1;
