@@ -16,6 +16,7 @@ mod driver;
 mod exposition;
 mod failure;
 mod figures;
+mod key_hash;
 mod lane;
 mod line;
 mod options;

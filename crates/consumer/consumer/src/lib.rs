@@ -48,6 +48,20 @@
 //! With the feature `diagnose`, reports of the runtime ([`colored::diagnose`](https://docs.rs/colored-rt/latest/colored/diagnose))
 //! name the key that holds a partition back, and what the task of its handler waits for; `colored-top` shows the same.
 //!
+//! # What else there is
+//!
+//! | for | see |
+//! |---|---|
+//! | several records of a key, or of a partition, in one call | [`Builder::start_batches`] |
+//! | a limit of records of a key in a time | [`Builder::rate`] |
+//! | a record that is to come again at a time | [`Failure::Later`], [`Failure::RetryAfter`] |
+//! | a pause by hand | [`Consumer::pause`] |
+//! | another place: an offset, a time, an end | [`Consumer::seek`] |
+//! | a span of time once more | [`Builder::replay`] |
+//! | all is done that the log has | [`Consumer::caught_up`] |
+//! | metrics, and a dashboard | [`Metrics::open_metrics`] |
+//! | hot keys, before there is a handler | [`Builder::dry_run`] |
+//!
 //! # Colors
 //!
 //! A handler runs under the color of topic, partition and key ([`color_of`]), so a [`ColorCell`](colored::ColorCell) of

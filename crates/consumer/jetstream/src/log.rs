@@ -56,8 +56,8 @@ impl Log {
         end: u64,
         timestamp: i64,
     ) -> Result<u64, Error> {
-        let (mut low, mut high) = (self.start, end);
-        // What is below `low` is older, and what is from `high` on is not.
+        let (mut low, mut high, mut found) = (self.start, end, end);
+        // What is below `low` is older; and `found` is the first record from `high` on.
         while low < high {
             let middle = low + (high - low) / 2;
             let next = self.stream.get_first_raw_message_by_subject(subject(of), middle).await;
@@ -65,10 +65,12 @@ impl Log {
                 Some(message) if millis(message.time) < timestamp.into() => {
                     low = message.sequence + 1;
                 }
-                _ => high = middle,
+                Some(message) => (high, found) = (middle, message.sequence),
+                // The numbers up to `high` are those of other partitions.
+                None => high = middle,
             }
         }
-        Ok(low)
+        Ok(found)
     }
 
     /// Whether a partition has a record with this offset or a higher one.

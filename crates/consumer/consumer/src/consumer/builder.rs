@@ -244,8 +244,7 @@ impl<S: Source> Builder<S> {
     /// task for each record, a timer for a key that waits, and for each key for up to `time` after its last record, in which it stays in memory. Default: no
     /// limit.
     pub fn rate(mut self, records: u32, time: Duration) -> Self {
-        self.settings.rate = Rate::new(records, time);
-        self.settings.bad_rate = self.settings.rate.is_none().then_some((records, time));
+        self.settings.rate = Some(Rate::new(records, time));
         self
     }
 

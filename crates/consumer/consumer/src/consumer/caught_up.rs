@@ -90,9 +90,14 @@ impl State {
     }
 
     pub(crate) fn look_at_waits(&mut self) {
-        let Some(waits) = self.waits.as_mut().filter(|waits| !waits.asked.is_empty()) else {
+        let Some(waits) = self.waits.as_ref().filter(|waits| !waits.asked.is_empty()) else {
             return;
         };
+        let all = &waits.asked;
+        if all.iter().all(|wait| self.outcome(&wait.targets).is_none()) {
+            return;
+        }
+        let Some(waits) = self.waits.as_mut() else { return };
         let asked = std::mem::take(&mut waits.asked);
         let (mut left, mut over) = (Vec::new(), Vec::new());
         for wait in asked {

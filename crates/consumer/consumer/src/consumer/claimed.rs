@@ -2,6 +2,7 @@
 
 use super::contain::contain;
 use super::context::{Claim, color_of_key};
+use super::key_hash::KeyHasher;
 use super::lane::{Lane, LaneKey};
 use super::options::{Order, Settings};
 use super::run::Dead;
@@ -15,7 +16,6 @@ use colored::{Color, JoinHandle};
 use hashbrown::HashTable;
 use slab::Slab;
 use std::collections::BTreeMap;
-use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
 /// What becomes of a partition.
@@ -48,7 +48,7 @@ pub(crate) struct Claimed {
     pub(crate) lanes: Slab<Lane>,
     /// The lanes by their keys.
     keys: HashTable<usize>,
-    hasher: RandomState,
+    hasher: KeyHasher,
     /// Lanes whose first record may not start yet, by its offset.
     pub(crate) held: BTreeMap<u64, usize>,
     /// Runs under way.
@@ -99,7 +99,7 @@ impl Claimed {
             tracker,
             lanes: Slab::new(),
             keys: HashTable::new(),
-            hasher: RandomState::new(),
+            hasher: KeyHasher::new(),
             held: BTreeMap::new(),
             runs: 0,
             in_flight: InFlight::default(),
@@ -150,7 +150,7 @@ impl Claimed {
             return self.lanes.insert(lane);
         };
         let Claimed { lanes, keys, hasher, .. } = self;
-        let hash = hasher.hash_one(bytes);
+        let hash = hasher.hash(bytes);
         if let Some(at) = keys.find(hash, |at| lanes[*at].key.bytes() == Some(bytes)) {
             return *at;
         }
@@ -245,6 +245,6 @@ impl Claimed {
 }
 
 /// The hash of a lane's key.
-fn hash_of(hasher: &RandomState, lane: &Lane) -> u64 {
-    hasher.hash_one(lane.key.bytes().unwrap_or_default())
+fn hash_of(hasher: &KeyHasher, lane: &Lane) -> u64 {
+    hasher.hash(lane.key.bytes().unwrap_or_default())
 }

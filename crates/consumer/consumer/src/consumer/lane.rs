@@ -124,13 +124,15 @@ impl Lane {
         self.pending.push_back(record);
     }
 
-    /// Takes the first records that are not started.
-    pub(crate) fn take(&mut self, count: usize) -> Vec<Record> {
+    /// Takes the first records that are not started, perhaps in a spare vector.
+    pub(crate) fn take(&mut self, count: usize, spare: &mut Vec<Vec<Record>>) -> Vec<Record> {
         if count == self.pending.len() {
             // Without an allocation.
             return std::mem::take(&mut self.pending).into();
         }
-        self.pending.drain(..count).collect()
+        let mut taken = spare.pop().unwrap_or_default();
+        taken.extend(self.pending.drain(..count));
+        taken
     }
 
     /// The lowest offset that is not done.

@@ -99,8 +99,6 @@ pub(crate) struct Settings {
     pub(crate) replay: Option<Range<i64>>,
     /// How many records of a key may begin at a time.
     pub(crate) rate: Option<Rate>,
-    /// A rate that cannot be.
-    pub(crate) bad_rate: Option<(u32, Duration)>,
     pub(crate) broken: Broken,
 }
 
@@ -134,7 +132,6 @@ impl Default for Settings {
             batch: (1, Duration::ZERO),
             replay: None,
             rate: None,
-            bad_rate: None,
             broken: Broken::Nothing,
         }
     }
@@ -177,10 +174,8 @@ impl Settings {
                 times.start, times.end
             )));
         }
-        if let Some((records, time)) = self.bad_rate {
-            return Err(ConsumerError::Setting(format!(
-                "a rate of {records} records of a key in {time:?}: 1 or more records, of a nanosecond or more each, are allowed"
-            )));
+        if let Some(rate) = self.rate {
+            rate.check()?;
         }
         if self.first_delay > self.longest_delay {
             return Err(ConsumerError::Setting(format!(

@@ -9,6 +9,7 @@
 
 use super::claimed::Stage;
 use super::clock::after;
+use super::failure::ConsumerError;
 use super::lane::{Lane, Phase};
 use super::state::{State, wake_later};
 use colored::ColorCell;
@@ -22,10 +23,19 @@ pub(crate) struct Rate {
 }
 
 impl Rate {
-    /// `None` if no key could go on: both must be more than 0, and a record must have a nanosecond.
-    pub(crate) fn new(records: u32, time: Duration) -> Option<Rate> {
-        let rate = Rate { records, time };
-        (records > 0 && !rate.fill().is_zero()).then_some(rate)
+    pub(crate) fn new(records: u32, time: Duration) -> Rate {
+        Rate { records, time }
+    }
+
+    /// Refuses a rate by which no key could go on.
+    pub(crate) fn check(self) -> Result<(), ConsumerError> {
+        if self.records > 0 && !self.fill().is_zero() {
+            return Ok(());
+        }
+        let Rate { records, time } = self;
+        Err(ConsumerError::Setting(format!(
+            "a rate of {records} records of a key in {time:?}: 1 or more records, of a nanosecond or more each, are allowed"
+        )))
     }
 
     /// How long one token takes.
@@ -109,16 +119,16 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_that_lets_nothing_pass_is_none() {
-        assert!(Rate::new(0, millis(1)).is_none());
-        assert!(Rate::new(1, Duration::ZERO).is_none());
-        assert!(Rate::new(2, Duration::from_nanos(1)).is_none());
-        assert!(Rate::new(2, Duration::from_nanos(2)).is_some());
+    fn a_rate_that_lets_nothing_pass_is_refused() {
+        assert!(Rate::new(0, millis(1)).check().is_err());
+        assert!(Rate::new(1, Duration::ZERO).check().is_err());
+        assert!(Rate::new(2, Duration::from_nanos(1)).check().is_err());
+        assert!(Rate::new(2, Duration::from_nanos(2)).check().is_ok());
     }
 
     #[test]
     fn a_bucket_has_all_its_tokens_at_first_and_one_more_each_time() {
-        let rate = Rate::new(4, millis(100)).unwrap();
+        let rate = Rate::new(4, millis(100));
         let start = Instant::now();
         let mut lane = Lane::new(LaneKey::Partition, Color::unique(), start);
         assert_eq!(rate.room(lane.full_at, start), Ok(4));
@@ -138,7 +148,7 @@ mod tests {
     fn no_span_has_too_many() {
         let mut chance = fastrand::Rng::with_seed(7);
         for records in [1, 3, 10] {
-            let (rate, start) = (Rate::new(records, millis(70)).unwrap(), Instant::now());
+            let (rate, start) = (Rate::new(records, millis(70)), Instant::now());
             let mut lane = Lane::new(LaneKey::Partition, Color::unique(), start);
             let (mut now, mut begun) = (start, Vec::new());
             for _ in 0..500 {

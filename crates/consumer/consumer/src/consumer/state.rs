@@ -31,7 +31,7 @@ use std::sync::{Arc, Weak};
 
 /// How many records a run has at most. A guess: the report of a run is shared by so many, and a key that runs holds its
 /// place for as long.
-const RUN: usize = 64;
+pub(crate) const RUN: usize = 64;
 
 /// Starts runs.
 pub(crate) trait Launch: Send + Sync {
@@ -56,6 +56,8 @@ pub(crate) struct State {
     pub(crate) has_unplaced: bool,
     /// Topics that are paused by hand.
     pub(crate) held_topics: BTreeSet<Arc<str>>,
+    /// Empty vectors of runs that have ended, for runs that get some of many records.
+    pub(crate) spare: Vec<Vec<Record>>,
     /// Runs under way, without those that back off.
     pub(crate) runs: usize,
     pub(crate) shares: Shares,
@@ -93,6 +95,7 @@ impl State {
             ids: HashMap::new(),
             next_id: 0,
             ready: VecDeque::new(),
+            spare: Vec::new(),
             seeks: VecDeque::new(),
             begins: Vec::new(),
             has_unplaced: false,
@@ -286,7 +289,7 @@ impl State {
             lane.next = offset + 1;
             count += 1;
         }
-        let records = lane.take(count);
+        let records = lane.take(count, &mut self.spare);
         if let Some(rate) = self.settings.rate {
             rate.take(lane, count, now);
         }

@@ -25,7 +25,13 @@ pub(crate) struct Files {
     most: usize,
     in_use: Arc<Semaphore>,
     open: Mutex<Open>,
+    /// Buffers of reads that have ended, for the next ones.
+    buffers: Mutex<Vec<Vec<u8>>>,
 }
+
+/// So many buffers wait for the next reads, and none that is longer. Guesses: a mebibyte together, and few read at a time.
+const BUFFERS: usize = 4;
+const BUFFER_BYTES: usize = 256 << 10;
 
 #[derive(Debug, Default)]
 struct Open {
@@ -64,7 +70,17 @@ impl Deref for InUse {
 impl Files {
     pub(crate) fn new(most: usize) -> Arc<Files> {
         let most = most.max(1);
-        Arc::new(Files { most, in_use: Arc::new(Semaphore::new(most)), open: Mutex::default() })
+        Arc::new(Files {
+            most,
+            in_use: Arc::new(Semaphore::new(most)),
+            open: Mutex::default(),
+            buffers: Mutex::default(),
+        })
+    }
+
+    fn buffers(&self) -> MutexGuard<'_, Vec<Vec<u8>>> {
+        // Nothing is left half done by a panic.
+        self.buffers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn open(&self) -> MutexGuard<'_, Open> {
@@ -104,6 +120,23 @@ impl Open {
 impl Handle {
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// At least so many bytes for a read, whatever they are.
+    pub(crate) fn buffer(&self, length: usize) -> Vec<u8> {
+        let mut buffer = self.files.buffers().pop().unwrap_or_default();
+        if buffer.len() < length {
+            buffer.resize(length, 0);
+        }
+        buffer
+    }
+
+    /// The read has ended.
+    pub(crate) fn give_back(&self, buffer: Vec<u8>) {
+        let mut buffers = self.files.buffers();
+        if buffers.len() < BUFFERS && buffer.len() <= BUFFER_BYTES {
+            buffers.push(buffer);
+        }
     }
 
     /// The file, open.

@@ -5,6 +5,9 @@
 //! Invariant: `read` returns a payload only if `append` wrote exactly these bytes at this place, up to a collision of
 //! CRC-32. Each frame has its own place, so that the frames behind a damaged one can be found again.
 
+use crc32fast::Hasher;
+use std::sync::LazyLock;
+
 /// The bytes before the payload: three numbers of 32 bits, least significant byte first.
 pub(crate) const HEAD: usize = 12;
 
@@ -63,8 +66,9 @@ pub(crate) fn append(out: &mut Vec<u8>, spot: Spot, flags: u32, write: impl FnOn
         "a payload of {length} bytes: {are_allowed:?} are allowed"
     );
     let word = length as u32 | flags;
-    let of_word = checksum_of_word(word, spot);
-    let of_payload = checksum_of_payload(of_word, &out[start + HEAD..]);
+    let sum = sum_of_word(word, spot);
+    let of_word = sum.clone().finalize();
+    let of_payload = checksum_of_payload(sum, &out[start + HEAD..]);
     let numbers = [word, of_word, of_payload].map(u32::to_le_bytes).concat();
     out[start..start + HEAD].copy_from_slice(&numbers);
 }
@@ -77,12 +81,13 @@ pub(crate) fn read(bytes: &[u8], spot: Spot) -> Found<'_> {
         return Found::Short(HEAD);
     };
     let length = (word & !FLAGS) as usize;
-    if !(MIN_PAYLOAD..=MAX_PAYLOAD).contains(&length) || checksum_of_word(word, spot) != of_word {
+    let sum = sum_of_word(word, spot);
+    if !(MIN_PAYLOAD..=MAX_PAYLOAD).contains(&length) || sum.clone().finalize() != of_word {
         return Found::Bad;
     }
     match bytes.get(HEAD..HEAD + length) {
         None => Found::Short(HEAD + length),
-        Some(payload) if checksum_of_payload(of_word, payload) == of_payload => {
+        Some(payload) if checksum_of_payload(sum, payload) == of_payload => {
             Found::Payload(word & FLAGS, payload)
         }
         Some(_) => Found::Torn(HEAD + length),
@@ -94,18 +99,22 @@ fn number(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_le_bytes(bytes.try_into().expect("four bytes")))
 }
 
-fn checksum_of_word(word: u32, Spot { salt, at }: Spot) -> u32 {
+/// The checksum of the word of a frame, which that of its payload goes on from. The way to compute it is chosen once: to choose
+/// it costs as much as the checksum of a short record.
+fn sum_of_word(word: u32, Spot { salt, at }: Spot) -> Hasher {
+    static CHOSEN: LazyLock<Hasher> = LazyLock::new(Hasher::new);
     let mut bytes = [0; 20];
     bytes[..8].copy_from_slice(&salt.to_le_bytes());
     bytes[8..16].copy_from_slice(&at.to_le_bytes());
     bytes[16..].copy_from_slice(&word.to_le_bytes());
-    crc32fast::hash(&bytes)
+    let mut sum = CHOSEN.clone();
+    sum.update(&bytes);
+    sum
 }
 
-fn checksum_of_payload(of_word: u32, payload: &[u8]) -> u32 {
-    let mut sum = crc32fast::Hasher::new_with_initial(of_word);
-    sum.update(payload);
-    sum.finalize()
+fn checksum_of_payload(mut of_word: Hasher, payload: &[u8]) -> u32 {
+    of_word.update(payload);
+    of_word.finalize()
 }
 
 #[cfg(test)]

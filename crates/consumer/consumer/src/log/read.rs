@@ -50,7 +50,10 @@ impl Partition {
         let mut here = *cursor;
         loop {
             let place = self.state.call(move |state| state.find(here)).await?;
-            let mut found = Vec::new();
+            // As many as may come, so that they are not moved to a larger place again and again.
+            let left =
+                usize::try_from(self.end().saturating_sub(here.offset)).unwrap_or(usize::MAX);
+            let mut found = Vec::with_capacity(room.0.min(left).min(READ_BYTES / place.mean + 1));
             let stop = read_place(&place, &mut here, room, |entry| found.push(make(entry))).await;
             if self.is_closed() {
                 return Err(Unread::Closed);
@@ -93,7 +96,8 @@ impl Partition {
     /// where times fall it is some place where they pass this one. Cancel safe.
     pub(crate) async fn find_time(&self, timestamp: i64) -> Result<u64, Unread> {
         let (mut low, mut high) = self.range().await;
-        // What is below `low` is older, and what is from `high` on is not.
+        let mut found = high;
+        // What is below `low` is older; and `found` is the first record from `high` on.
         while low < high {
             let middle = low + (high - low) / 2;
             let mut cursor = Cursor { offset: middle, known: None };
@@ -115,10 +119,11 @@ impl Partition {
             };
             match first.filter(|(offset, _)| *offset < high) {
                 Some((offset, time)) if time < timestamp => low = offset + 1,
-                _ => high = middle,
+                Some((offset, _)) => (high, found) = (middle, offset),
+                None => high = middle,
             }
         }
-        Ok(low)
+        Ok(found)
     }
 
     /// Goes on in the next segment, if that says that the records up to its first one are lost.
@@ -174,17 +179,17 @@ async fn read_place(
     let wanted = match cursor.known {
         // What there is no room for would be read again.
         Some(_) => records.saturating_mul(place.mean).saturating_add(PAGE_BYTES),
-        // The record may be as far behind the place as the index has gaps. A short read lets the other partitions of a
-        // member begin sooner.
+        // The record may be as far behind as the index has gaps; a short read lets other partitions begin sooner.
         None => FIRST_BYTES,
     };
     let file = place.file.open().await?;
     let Some(SegmentHead { salt, .. }) = place.file.head(&file).await? else {
         return Ok(Stop::Bad(0));
     };
-    let mut chunk = vec![0; READ_BYTES.min(wanted).min(left)];
-    file.read_exact_at(&mut chunk, at).await?;
-    let mut rest = &chunk[..];
+    let mut length = READ_BYTES.min(wanted).min(left);
+    let mut buffer = place.file.buffer(length);
+    file.read_exact_at(&mut buffer[..length], at).await?;
+    let mut rest = &buffer[..length];
     let stop = loop {
         if at == place.end {
             break Stop::End;
@@ -206,16 +211,18 @@ async fn read_place(
                 at += (HEAD + payload.len()) as u64;
                 rest = &rest[HEAD + payload.len()..];
             }
-            Found::Short(length) if at == place.at && length > chunk.len() && length <= left => {
-                chunk = vec![0; length];
-                file.read_exact_at(&mut chunk, at).await?;
-                rest = &chunk[..];
+            Found::Short(whole) if at == place.at && whole > length && whole <= left => {
+                length = whole;
+                buffer = vec![0; length];
+                file.read_exact_at(&mut buffer, at).await?;
+                rest = &buffer[..];
             }
             Found::Short(_) if at > place.at => break Stop::Enough,
             _ => break Stop::Bad(at),
         }
     };
     cursor.known = Some((place.base, at));
+    place.file.give_back(buffer);
     Ok(stop)
 }
 
