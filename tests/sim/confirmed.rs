@@ -163,6 +163,12 @@ async fn everything() {
                 assert_eq!(NUMBER.get(), number);
                 when((&one, &two), std::mem::swap).await;
                 NUMBER.sync_scope(7, || two.post(|two| *two += NUMBER.try_get().unwrap_or(1)));
+                NUMBER.with(|number| {
+                    two.post({
+                        let number = *number;
+                        move |two| *two += number
+                    })
+                });
                 assert_eq!(NUMBER.get(), number);
                 sender.send(number).await.unwrap();
                 colored::time::timeout(Duration::from_millis(number), sleep(Duration::MAX))

@@ -1,6 +1,7 @@
 //! A thread that begins with what its caller lends it, and goes on without.
 
 use std::io;
+use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::{self, Builder};
@@ -34,9 +35,13 @@ where
     T: Send + 'static,
 {
     let ((begun, has_begun), (ended, has_ended)) = (channel::<()>(), channel::<()>());
+    // The caller may use what it has lent while this thread still runs: so no function that runs then has it as an argument.
+    let begin = MaybeUninit::new(begin);
     let body = move || {
         let _ended = ended;
-        let result = catch_unwind(AssertUnwindSafe(begin));
+        // SAFETY: it was made above, and is taken out once.
+        let run = || catch_unwind(AssertUnwindSafe(unsafe { begin.assume_init() }));
+        let result = run();
         // All that was lent is back.
         drop(begun);
         go_on(result.unwrap_or_else(|panic| resume_unwind(panic)))

@@ -52,7 +52,7 @@ mod builder;
 mod colored;
 pub mod coop;
 mod join_set;
-mod local;
+pub(crate) mod local;
 pub(crate) mod local_set;
 mod tracker;
 mod unconstrained;

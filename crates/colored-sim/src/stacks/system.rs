@@ -5,11 +5,11 @@ use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
-use std::mem::ManuallyDrop;
+use std::mem::{self, ManuallyDrop};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 use std::sync::{Mutex, OnceLock, PoisonError};
-use std::{env, ptr};
+use std::{env, process, ptr};
 
 /// Whether a thread can have several stacks here.
 pub const ARE_HERE: bool = true;
@@ -102,6 +102,15 @@ pub fn switch_to(to: usize) {
     }
 }
 
+/// An exchange that panicked would leave frames of one stack with the thread-locals of another one.
+struct AbortUnlessWhole;
+
+impl Drop for AbortUnlessWhole {
+    fn drop(&mut self) {
+        process::abort();
+    }
+}
+
 /// Runs stacks from the thread's own one on, until it is the next.
 fn run_others(mut to: usize) {
     while to > 0 {
@@ -109,11 +118,13 @@ fn run_others(mut to: usize) {
         let mut next = next.unwrap_or_else(|| panic!("there is no stack {to} that waits"));
         RUNNING.set(to);
         SWITCH.set(next.switch.get());
+        let whole = AbortUnlessWhole;
         // SAFETY: the thread goes on with this stack, whose locals they are: new, or left by the exchange below.
         unsafe { next.locals.exchange() };
         let result = next.coroutine.resume(());
         // SAFETY: the thread has come from this stack, and goes on with its own, which has left its locals there.
         unsafe { next.locals.exchange() };
+        mem::forget(whole);
         RUNNING.set(0);
         let from = to;
         to = match result {

@@ -64,7 +64,7 @@ impl Report {
     }
 
     /// How many runs failed on [one thread](super#how-runs-are-made), and not on threads with the same choices. They count as runs
-    /// that end well. After eight, the search makes its runs on threads.
+    /// that end well, and what they have seen counts. After eight, the search makes its runs on threads.
     #[must_use]
     pub fn unconfirmed(&self) -> u32 {
         self.seen.unconfirmed

@@ -206,7 +206,7 @@ where
             });
         if is_given_up {
             (self.needs_threads, self.has_given_up) = (true, true);
-        } else if again.err().as_ref() != Some(&message) {
+        } else if again.is_ok() {
             return (Err(message), choices);
         }
         self.unconfirmed += 1;
@@ -268,7 +268,8 @@ where
             (outcome, control.into_run())
         };
         let builder = thread::Builder::new().name(THREAD.to_owned());
-        let is_given_up = || self.is_given_up(replay, &place);
+        let mut elsewhere = 0;
+        let is_given_up = || self.is_given_up(replay, &place, &mut elsewhere);
         let ended = begin_and_go_on(builder, begin, go_on, STUCK, is_given_up)
             .unwrap_or_else(|error| panic!("cannot start the thread `{THREAD}`: {error}"));
         let Some(ended) = ended else { return (None, None) };
@@ -278,21 +279,30 @@ where
         (outcome, Some(run.choices))
     }
 
-    /// Looks at a run that has not ended for a while: whether it is given up now.
-    fn is_given_up(&self, replay: &Replay, place: &Place) -> bool {
+    /// Looks at a run that has not ended for a while: whether it is given up now. `elsewhere` counts the looks that have found no
+    /// turns.
+    fn is_given_up(&self, replay: &Replay, place: &Place, elsewhere: &mut u32) -> bool {
         let turns = place.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let Some(turns) = turns else { return false };
+        let Some(turns) = turns else {
+            *elsewhere += 1;
+            if *elsewhere == ENDLESS && self.has_given_up {
+                report_endless("the start or the end of the run", replay);
+            }
+            return false;
+        };
         if turns.look_at_stuck() == Stuck::GivenUp {
             return true;
         }
-        if let Some(what) = turns.describe_after(ENDLESS) {
-            report_endless(&what, replay);
-            assert!(
-                !(self.has_given_up && turns.is_asleep()),
-                "a turn waits for what a run has that was given up, as for a std lock in a static that another turn held: {what}; \
-                 simulate this program by `Builder::on_threads`"
-            );
+        let looks = turns.same_looks();
+        if looks == ENDLESS {
+            report_endless(&turns.describe_running(), replay);
         }
+        assert!(
+            !(looks >= ENDLESS && self.has_given_up && turns.is_asleep()),
+            "a turn waits for what a run has that was given up, as for a std lock in a static that another turn held: {}; \
+             simulate this program by `Builder::on_threads`",
+            turns.describe_running()
+        );
         false
     }
 }

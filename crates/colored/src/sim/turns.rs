@@ -18,7 +18,8 @@
 //! *finds*: its failure is reported if a run on threads with the same choices fails, and that run is what is reported
 //! ([`Runs::make`](super::run::Runs::make)). A run that stands still is given up, with its thread
 //! ([`Turns::look_at_stuck`]), and is made again on threads, as are all later ones. Where a run on stacks misses what threads
-//! show, a seed has found nothing; no failure is invented.
+//! show, a seed has found nothing; no failure is invented. On both ways, a turn does not give way while it unwinds or lends a
+//! task-local to a closure: what std knows of a panic, and that value, belong to the thread.
 //!
 //! Two other ways show orders that no real run has. If the turn's pushes were held back until it is over, and let out one
 //! by one, others would see too early what the turn does behind a push: after `cell.post(a)` and then `sender.send(())`, the
@@ -46,7 +47,7 @@ use super::hosts::{Hosts, Taker};
 use super::panics;
 use crate::chance::wakes;
 use crate::services::{current, wheel_timer};
-use crate::task::{JoinHandle, local_set};
+use crate::task::{JoinHandle, local, local_set};
 use crate::world::World;
 use crate::{blocking, error_context};
 use colored_core::budget;
@@ -149,8 +150,10 @@ fn look(point: Point) {
                 });
             }
         }
-        // A color that is taken is soon given back.
-        let is_point = point.moment != Moment::Taken && ACTOR.get().is_some();
+        // A color that is taken is soon given back. A value that is lent, and what std knows of a panic, belong to the thread.
+        let is_point = point.moment != Moment::Taken
+            && ACTOR.get().is_some()
+            && !(local::is_lent() || thread::panicking());
         is_point && run.choices.pass_point(act, point.moment == Moment::Before)
     });
     if let (Some(true), Some(actor)) = (may_give_way, ACTOR.get())

@@ -7,6 +7,8 @@
 
 use colored_core::port::{Closure, RefCellOfStack, exchange_with_stacks};
 use pin_project_lite::pin_project;
+#[cfg(feature = "sim")]
+use std::cell::Cell;
 use std::cell::{BorrowError, BorrowMutError, RefCell};
 use std::fmt;
 use std::mem;
@@ -129,7 +131,7 @@ impl<T: 'static> LocalKey<T> {
         let found = self.slot.0.try_with(|slot| {
             // It is borrowed for writing only while no foreign code runs.
             let value = slot.try_borrow().map_err(|_: BorrowError| not_set)?;
-            let _closure = Closure::begin();
+            let (_closure, _lent) = (Closure::begin(), Lent::begin());
             value.as_ref().map(f).ok_or(not_set)
         });
         found.unwrap_or(Err(not_set))
@@ -218,6 +220,35 @@ impl From<AccessError> for Refused {
     fn from(_: AccessError) -> Self {
         Self::ThreadEnds
     }
+}
+
+/// A value that is lent to a closure. A simulation does not stop a turn meanwhile: another stack would exchange the value.
+struct Lent;
+
+#[cfg(feature = "sim")]
+std::thread_local! {
+    static LENT: Cell<u32> = const { Cell::new(0) };
+}
+
+impl Lent {
+    fn begin() -> Self {
+        #[cfg(feature = "sim")]
+        LENT.set(LENT.get() + 1);
+        Self
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        #[cfg(feature = "sim")]
+        LENT.set(LENT.get() - 1);
+    }
+}
+
+/// Whether this thread is inside a `with`.
+#[cfg(feature = "sim")]
+pub(crate) fn is_lent() -> bool {
+    LENT.get() > 0
 }
 
 /// Until this is dropped, the thread's slot has the scope's value, and the scope has the slot's earlier value.

@@ -111,7 +111,7 @@ fn run_head(hold: &Hold, head: Head, closing: bool) -> AfterTurn {
     if let Some(task) = unsafe { head.task_turn(hold) } {
         return run_task(hold.lane(), task, closing);
     }
-    debug_assert!(head.kind != Kind::Inline, "an inline call is over before its lane is queued");
+    assert!(head.kind != Kind::Inline, "an inline call is over before its lane is queued");
     // SAFETY: the node is at the head, and neither a task nor the lane's own.
     let table = unsafe { current::table(head.node) };
     // SAFETY: the function is the node's own, and this thread holds the lane, whose head has not had its turn.

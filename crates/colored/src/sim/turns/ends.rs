@@ -115,18 +115,21 @@ impl Turns {
     /// Whether no thread has something to do, as far as the system tells.
     pub(in crate::sim) fn is_asleep(&self) -> bool {
         let stats = self.stats(&self.lock());
-        stats.is_some_and(|stats| !stats.is_empty() && !busy::is_some_busy(&stats))
+        stats.is_some_and(|stats| !busy::is_some_busy(&stats))
     }
 
-    /// What goes on, if this is the look by which no choice was made for so many looks.
-    pub(in crate::sim) fn describe_after(&self, same_looks: u32) -> Option<String> {
-        let state = self.lock();
-        let (is_now, running) = (state.same_looks == same_looks, state.running);
-        drop(state);
-        is_now.then(|| match self.hosts.try_lock() {
+    /// How many looks have seen no choice since the one before.
+    pub(in crate::sim) fn same_looks(&self) -> u32 {
+        self.lock().same_looks
+    }
+
+    /// What goes on.
+    pub(in crate::sim) fn describe_running(&self) -> String {
+        let running = self.lock().running;
+        match self.hosts.try_lock() {
             Ok(hosts) => hosts.describe_turn(running),
             Err(_) => "the start or the end of a host".to_owned(),
-        })
+        }
     }
 
     /// The run has ended: lets the turns in progress end, and then the first thread.
