@@ -6,10 +6,12 @@
 //! nothing is saved.
 
 use std::io::{self, IoSlice};
+use std::mem::MaybeUninit;
 
 use super::socket::{Moved, Socket};
+use crate::io::ReadBuf;
 
-/// Together not longer than this, pieces are copied: a short array, for it is cleared each time.
+/// Together not longer than this, pieces are copied.
 const SHORT: usize = 1024;
 
 /// Writes `bufs`, of `len` bytes together, once, and answers how many bytes the system took.
@@ -17,11 +19,8 @@ pub(super) fn write(socket: &impl Socket, bufs: &[IoSlice<'_>], len: usize) -> i
     if len > SHORT {
         return socket.write_vectored(bufs);
     }
-    let mut whole = [0; SHORT];
-    let mut filled = 0;
-    for buf in bufs {
-        whole[filled..filled + buf.len()].copy_from_slice(buf);
-        filled += buf.len();
-    }
-    socket.write(&whole[..filled])
+    let mut whole = [MaybeUninit::uninit(); SHORT];
+    let mut whole = ReadBuf::uninit(&mut whole);
+    bufs.iter().for_each(|buf| whole.put_slice(buf));
+    socket.write(whole.filled())
 }
