@@ -73,6 +73,29 @@ fn what_is_skipped_for_an_emulator_is_its_fault() {
     assert_none(unproved);
 }
 
+/// A module that a suppression names by its path.
+#[test]
+fn what_is_suppressed_is_where_it_was() {
+    let text = fs::read_to_string(root().join(".ci/lsan-suppressions")).expect("the list is there");
+    let (mut seen, mut gone) = (0, Vec::new());
+    for name in text.lines().filter_map(|line| line.strip_prefix("leak:")) {
+        let folder = match name.split_once("::") {
+            Some(("colored_core", path)) => Some(("crates/colored-core/src", path)),
+            Some(("colored", path)) => Some(("crates/colored/src", path)),
+            Some(("colored_consumer", path)) => Some(("crates/consumer/consumer/src", path)),
+            _ => None,
+        };
+        let Some((folder, path)) = folder else { continue };
+        seen += 1;
+        let module = path.split("::tests").next().expect("a first part").replace("::", "/");
+        if !root().join(folder).join(&module).with_extension("rs").exists() {
+            gone.push(format!("{name}: there is no {folder}/{module}.rs"));
+        }
+    }
+    assert!(seen > 0, "the list has another form now");
+    assert_none(gone);
+}
+
 #[test]
 fn a_test_that_is_gone_is_found() {
     let names = names();
