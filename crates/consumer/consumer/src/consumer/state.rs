@@ -193,7 +193,7 @@ impl State {
             let is_full = lane.pending.len() >= self.settings.batch.0 || lane.is_alone();
             if lane.phase == Phase::Idle {
                 lane.stop_timer();
-                lane.phase = Phase::New;
+                (lane.phase, lane.since) = (Phase::New, now);
             }
             if lane.phase == Phase::New || (lane.phase == Phase::Filling && is_full) {
                 woken.push(at);
@@ -230,9 +230,14 @@ impl State {
             if from == Phase::Idle {
                 return claimed.remove_lane(at);
             }
+            let now = Instant::now();
+            if matches!(from, Phase::Postponed | Phase::Slowed) {
+                // It waits for its turn from now on.
+                lane.since = now;
+            }
             lane.phase = Phase::Ready;
             self.ready.push_back((id, at));
-            self.pump(cell, Instant::now());
+            self.pump(cell, now);
         }
     }
 
@@ -275,7 +280,13 @@ impl State {
             _ if self.settings.rate.is_some() => 1,
             _ => RUN,
         };
-        let Some(most) = self.room_of(cell, (id, at), most, now) else { return };
+        let rate = self.settings.rate.filter(|_| lane.has_rate());
+        // Those behind what is given up are called, and counted, in a later run.
+        let most = lane.dead.as_ref().map_or(most, |dead| dead.count.min(most));
+        let Some(most) = self.room_of(cell, (id, at), rate, most, now) else {
+            // As above.
+            return self.release_held(id);
+        };
         let claimed = self.claims.get_mut(&id).expect("it was there");
         let lane = &mut claimed.lanes[at];
         let mut count = 0;
@@ -290,7 +301,7 @@ impl State {
             count += 1;
         }
         let records = lane.take(count, &mut self.spare);
-        if let Some(rate) = self.settings.rate {
+        if let Some(rate) = rate {
             rate.take(lane, count, now);
         }
         lane.running = Some(first);
