@@ -207,11 +207,11 @@ impl Member {
                     self.events.push_back(Event::Records { owned, records, next, end });
                 }
             }
-            Done::OutOfRange(owned, log) => {
-                self.stop_reading(owned, |owned| Event::OutOfRange { owned, log });
+            Done::OutOfRange { owned, from, log } => {
+                self.stop_reading(owned, from, |owned| Event::OutOfRange { owned, log });
             }
-            Done::Unreadable(owned, error) => {
-                self.stop_reading(owned, |owned| Event::Failed { owned, error });
+            Done::Unreadable { owned, from, error } => {
+                self.stop_reading(owned, from, |owned| Event::Failed { owned, error });
             }
             Done::Replaced => {
                 self.lose_all();
@@ -221,10 +221,12 @@ impl Member {
         }
     }
 
-    /// Nothing is read from a partition until the consumer begins it again.
-    fn stop_reading(&mut self, owned: Owned, event: impl FnOnce(Owned) -> Event) {
+    /// Nothing is read from a partition until the consumer begins it again; unless it has sent the reader elsewhere meanwhile.
+    fn stop_reading(&mut self, owned: Owned, from: u64, event: impl FnOnce(Owned) -> Event) {
         self.next = Next::Hear;
-        if let Some(reader) = self.reader(&owned) {
+        if let Some(reader) = self.reader(&owned)
+            && reader.cursor.is_some_and(|cursor| cursor.offset == from)
+        {
             reader.cursor = None;
             self.events.push_back(event(owned));
         }
