@@ -273,16 +273,8 @@ impl State {
             self.release_held(id);
             return;
         }
-        let is_batch = self.settings.batch.0 > 1;
-        let most = match self.settings.batch.0 {
-            most if is_batch => most,
-            // Each begins when it is counted.
-            _ if self.settings.rate.is_some() => 1,
-            _ => RUN,
-        };
         let rate = self.settings.rate.filter(|_| lane.has_rate());
-        // Those behind what is given up are called, and counted, in a later run.
-        let most = lane.dead.as_ref().map_or(most, |dead| dead.count.min(most));
+        let most = self.most_of(lane);
         let Some(most) = self.room_of(cell, (id, at), rate, most, now) else {
             // As above.
             return self.release_held(id);
@@ -314,6 +306,18 @@ impl State {
         claimed.runs += 1;
         self.runs += 1;
         self.figures.runs += 1;
+    }
+
+    /// How many records the next run of a lane has at most.
+    fn most_of(&self, lane: &Lane) -> usize {
+        let most = match self.settings.batch.0 {
+            most if most > 1 => most,
+            // Each begins when it is counted.
+            _ if self.settings.rate.is_some() => 1,
+            _ => RUN,
+        };
+        // Those behind what is given up are called, and counted, in a later run.
+        lane.dead.as_ref().map_or(most, |dead| dead.count.min(most))
     }
 
     /// Whether the first record of a lane may start, which is in no queue.

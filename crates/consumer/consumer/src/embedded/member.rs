@@ -436,3 +436,33 @@ impl EmbeddedControl {
         Ok(fenced)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Options;
+    use super::*;
+    use crate::scratch::Scratch;
+
+    /// What was read for a place that was left says nothing of the sought one.
+    #[colored::test]
+    async fn a_reader_that_was_sent_elsewhere_goes_on() {
+        let scratch = Scratch::new();
+        let engine = Options::new().open(scratch.path()).await.expect("the directory is writable");
+        engine.create_topic("t", 1).await.expect("it is new");
+        let mut member = engine.member("g", ["t"]).join().await.expect("the topic is there");
+        let event = member.poll(Room { records: 1, bytes: 1 }).await.expect("it is polled");
+        let Event::Assigned(assigned) = event else { panic!("{event:?}") };
+        let owned = assigned[0].owned.clone();
+        member.begin(&owned, 7);
+        let gone = |from| Done::OutOfRange { owned: owned.clone(), from, log: Extent::default() };
+        let fault = |from| Done::Unreadable { owned: owned.clone(), from, error: Error::new("") };
+        member.apply(gone(3));
+        member.apply(fault(3));
+        assert!(member.events.is_empty());
+        member.apply(gone(7));
+        assert!(matches!(member.events.pop_front(), Some(Event::OutOfRange { .. })));
+        member.begin(&owned, 7);
+        member.apply(fault(7));
+        assert!(matches!(member.events.pop_front(), Some(Event::Failed { .. })));
+    }
+}
