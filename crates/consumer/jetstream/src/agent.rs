@@ -257,6 +257,7 @@ impl Agent {
             let _ = timeout(self.limit(), self.store.delete(member_key(&name))).await;
         }
         self.look_for_topics().await;
+        self.release_again().await;
         self.balance().await;
     }
 
@@ -382,7 +383,7 @@ impl Agent {
                 continue;
             }
             self.readings.remove(&owned.partition);
-            let Some(held) = self.held.remove(&owned.partition) else { continue };
+            let Some(mut held) = self.held.remove(&owned.partition) else { continue };
             let owner = self.settings.is_static.then(|| self.settings.name.clone());
             // A static member that stops keeps its partitions for its successor, one that goes on does not.
             let owner = owner.filter(|_| !held.is_revoked);
@@ -390,11 +391,25 @@ impl Agent {
             if let Err(Fault::Failed(text)) =
                 write(&self.store, &owned, owner, &held, self.limit()).await
             {
-                // It is free when the member is dead, and the member takes it for its own again.
+                // The next try finds it: that of the consumer, or that of the next tick.
+                held.is_released = true;
+                self.held.insert(owned.partition, held);
                 failure = Err(Error::new(text));
             }
         }
         failure
+    }
+
+    /// Gives up what could not be given up before.
+    async fn release_again(&mut self) {
+        let released = self.held.iter().filter(|(_, held)| held.is_released);
+        let released = released.map(|(partition, held)| Owned {
+            partition: partition.clone(),
+            generation: held.generation,
+        });
+        let released: Vec<_> = released.collect();
+        // What fails is tried again.
+        let _ = self.release(released).await;
     }
 
     /// Leaves the group. A static member leaves its entry, so that its partitions wait for its session.

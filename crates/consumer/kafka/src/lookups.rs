@@ -146,11 +146,12 @@ pub(crate) fn find(
     timestamp: i64,
 ) -> Answers<u64> {
     let names: Vec<_> = all.iter().map(|owned| owned.partition.clone()).collect();
+    // Before the records are searched: what is written meanwhile is behind these ends.
+    let logs = extents(client, context, all)?;
     // Lower numbers mean ends.
     let which = Offset::Offset(timestamp.max(0));
     let found = sys::list_offsets(client, &names, which, !context.reads_uncommitted);
     let found = found.map_err(|error| failed("the records of a time", error))?;
-    let logs = extents(client, context, all)?;
     let place = |(of, log): (&TopicPartition, Result<Extent, Error>)| match found.get(of) {
         Some(Ok(Some(offset))) => Ok(*offset),
         Some(Ok(None)) => Ok(log?.end),

@@ -100,8 +100,9 @@ impl Consumer {
     /// committed, and so holds for the group: it goes on there after a restart, too. Members of the group that have other
     /// partitions are not told. Nothing of the old place starts when this returns. Its handlers may finish, up to
     /// [`drain`](Builder::drain), and then the first record of the new place begins; what they do counts as not done. The map of
-    /// what was done above the commit is forgotten, so a seek back repeats all records from there on. Costs two requests of the
-    /// engine. Cancel safe: a dropped call may still go there.
+    /// what was done above the commit is forgotten, so a seek back repeats all records from there on. It returns before the place is
+    /// committed: a consumer that ends without its next commit goes on at the old place. It may return 0, if the partitions went
+    /// away meanwhile. Costs two requests of the engine. Cancel safe: a dropped call may still go there.
     ///
     /// # Errors
     ///
@@ -112,8 +113,8 @@ impl Consumer {
         asked.await.unwrap_or_else(|_| Err(Error::new("the consumer has ended")))
     }
 
-    /// Pauses a topic: no handler of it starts, and nothing of it is read. Handlers that run go on; what was read waits, and stays in
-    /// memory. Commits, the membership in the group, and all other topics go on. It holds also for partitions that come
+    /// Pauses a topic: no handler of it starts, and nothing of it is read. Handlers that run go on, and one record of each key whose
+    /// records are being handled may still begin; what was read waits, and stays in memory. Commits, the membership in the group, and all other topics go on. It holds also for partitions that come
     /// later, until [`resume`](Self::resume), and for this consumer only. A topic that the consumer does not read is not an error.
     /// [`caught_up`](Self::caught_up) waits for the end of the pause. Cancel safe: a dropped call may still pause.
     pub async fn pause(&self, topic: &str) {
@@ -240,7 +241,8 @@ impl<S: Source> Builder<S> {
     /// span of time a key begins at most `records`, and what that span brings. Each call of the handler counts, with the calls that
     /// are repeated, and each record of a batch; so a batch may have fewer records than it could. The key is what
     /// [`order`](Self::order) says, so with [`Order::Partition`] it is the partition; records without an order have no limit. A key
-    /// that waits holds no place among the running handlers. The consumer counts by itself: an owner after it begins anew. Costs a
+    /// that waits holds no place among the running handlers. The consumer counts by itself: an owner after it begins anew,
+    /// and so does a [`seek`](Consumer::seek): the keys of its partitions begin as many records at once as they ever may. Costs a
     /// task for each record, a timer for a key that waits, and for each key for up to `time` after its last record, in which it stays in memory. Default: no
     /// limit.
     pub fn rate(mut self, records: u32, time: Duration) -> Self {

@@ -15,6 +15,7 @@ use colored::ColorCell;
 use colored::sync::Notify;
 use colored::task::CancellationToken;
 use colored::time::{Duration, Instant, sleep, sleep_until};
+use std::collections::BTreeSet;
 use std::future::pending;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -153,6 +154,9 @@ impl<S: Source> Driver<S> {
         let Driver { delayed, cell, source, .. } = self;
         delayed.extend(cell.with(|state| state.take_retried(Instant::now())));
         delayed.extend(cell.with(|state| std::mem::take(&mut state.begins)));
+        // One that waits for its place may come again, after each error of the search.
+        let mut ids = BTreeSet::new();
+        delayed.retain(|begin| ids.insert(begin.id));
         delayed.retain(|begin| {
             let (is_active, waits) = cell.with(|state| {
                 (state.active(&begin.owned) == Some(begin.id), state.must_wait(begin))

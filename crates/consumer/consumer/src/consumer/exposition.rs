@@ -202,6 +202,7 @@ fn escape(value: &str) -> String {
 mod tests {
     use super::*;
     use crate::source::TopicPartition;
+    use std::collections::BTreeSet;
 
     /// By the grammar of OpenMetrics: each family begins with its kind, its samples follow it, and the end is marked.
     #[test]
@@ -227,7 +228,7 @@ mod tests {
         let text = metrics.open_metrics("a \"group\"");
         let lines: Vec<_> = text.lines().collect();
         assert_eq!(lines.last(), Some(&"# EOF"));
-        let (mut family, mut kind) = ("", "");
+        let (mut family, mut kind, mut named) = ("", "", BTreeSet::new());
         for line in &lines[..lines.len() - 1] {
             let words: Vec<_> = line.split(' ').collect();
             match words[..] {
@@ -239,7 +240,9 @@ mod tests {
                     let suffix = if kind == "counter" { "_total" } else { "" };
                     assert_eq!(name, format!("{family}{suffix}"));
                     assert!(rest.starts_with("consumergroup=\"a \\\"group\\\"\""), "{line}");
-                    rest.rsplit_once("} ").unwrap().1.parse::<f64>().unwrap();
+                    let (labels, number) = rest.rsplit_once("} ").unwrap();
+                    number.parse::<f64>().unwrap();
+                    assert!(named.insert((name, labels)), "{line} is there again");
                 }
             }
         }

@@ -16,7 +16,8 @@ pub enum Failure {
     Retry(Cause),
     /// As [`Retry`](Failure::Retry), after this time instead. It counts as an attempt.
     RetryAfter(Duration, Cause),
-    /// Nothing has failed: call the handler again with the same records after this time. It counts neither as an attempt nor as a
+    /// Nothing has failed: call the handler again after this time. A batch is taken anew then: it begins with the same record, and
+    /// may have more records or fewer. It counts neither as an attempt nor as a
     /// retry, so the record never becomes a dead letter by it. The records of other keys go on, and the place among the running
     /// handlers is free meanwhile. After a hand-over the record comes again at once.
     Later(Duration),

@@ -6,6 +6,7 @@ use super::line::Line;
 use super::state::State;
 use crate::source::{Owned, TopicPartition};
 use colored::time::{Duration, Instant};
+use std::collections::HashMap;
 
 /// What a consumer has counted since its start.
 #[derive(Debug, Default)]
@@ -219,8 +220,17 @@ impl State {
             in_flight: self.shares.in_flight().records,
             in_flight_bytes: self.shares.in_flight().bytes,
             is_caught_up: self.is_caught_up(),
-            partitions: self.claims.values().map(Claimed::metrics).collect(),
+            partitions: self.newest_claims().map(Claimed::metrics).collect(),
         }
+    }
+
+    /// The last claim of each partition: after a seek, earlier ones may not have ended.
+    fn newest_claims(&self) -> impl Iterator<Item = &Claimed> {
+        let of = |(id, claimed): (&u64, &'_ Claimed)| (claimed.owned.partition.clone(), *id);
+        let newest: HashMap<_, _> = self.claims.iter().map(of).collect();
+        let is_newest =
+            move |(id, claimed): &(&u64, &Claimed)| newest[&claimed.owned.partition] == **id;
+        self.claims.iter().filter(is_newest).map(|(_, claimed)| claimed)
     }
 }
 

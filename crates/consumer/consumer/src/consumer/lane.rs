@@ -115,6 +115,11 @@ impl Lane {
         self.key.bytes().is_none()
     }
 
+    /// Whether the rate of a key is for its next run. Records without an order have none, and a dead letter is no call of the handler.
+    pub(crate) fn has_rate(&self) -> bool {
+        !self.is_alone() && self.dead.is_none()
+    }
+
     /// Adds a record behind the others.
     pub(crate) fn push(&mut self, record: Record) {
         if self.pending.capacity() == 0 {

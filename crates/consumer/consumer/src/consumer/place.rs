@@ -118,6 +118,10 @@ impl State {
     pub(crate) fn go_on(&mut self, owned: &Owned, log: &Extent) -> Option<Begin> {
         let id = self.active(owned)?;
         let claimed = &self.claims[&id];
+        if claimed.awaits_begin {
+            // It is about the place of an earlier claim.
+            return None;
+        }
         let (next, low) = (claimed.tracker.end(), claimed.tracker.low());
         let offset = match find(log, next, claimed.identity) {
             Ok(()) => next.max(log.start),
@@ -131,9 +135,10 @@ impl State {
             }
         };
         let claimed = self.claims.get_mut(&id).expect("it is active");
-        claimed.tracker.pass(offset);
+        let until = claimed.until.unwrap_or(u64::MAX);
+        claimed.tracker.pass(offset.min(until));
         claimed.identity = log.identity.or(claimed.identity);
-        claimed.log_end = log.end;
+        claimed.log_end = log.end.min(until);
         if claimed.tracker.low() > low {
             self.note_news(id);
         }

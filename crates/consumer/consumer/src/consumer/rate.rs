@@ -79,10 +79,11 @@ impl State {
         &mut self,
         cell: &ColorCell<State>,
         (id, at): (u64, usize),
+        rate: Option<Rate>,
         most: usize,
         now: Instant,
     ) -> Option<usize> {
-        let Some(rate) = self.settings.rate else { return Some(most) };
+        let Some(rate) = rate else { return Some(most) };
         let lane = &mut self.claims.get_mut(&id)?.lanes[at];
         match rate.room(lane.full_at, now) {
             Ok(room) => Some(room.min(most)),

@@ -67,6 +67,10 @@ impl State {
             self.shares.subtract(&mut claimed.in_flight, InFlight { records: rest.len(), bytes });
         }
         let lane = &mut claimed.lanes[at];
+        if done > 0 {
+            // They were those of a record that is done.
+            lane.attempts = 0;
+        }
         match end {
             End::Later(time) if is_active => {
                 lane.phase = Phase::Postponed;
@@ -83,9 +87,6 @@ impl State {
             _ if lane.pending.is_empty() => self.end_lane(cell, id, at, now),
             _ => {
                 lane.phase = Phase::Ready;
-                if done > 0 {
-                    lane.attempts = 0;
-                }
                 self.ready.push_back((id, at));
             }
         }

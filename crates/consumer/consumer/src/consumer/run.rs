@@ -189,7 +189,8 @@ impl<W: Work> Runner<W> {
         };
         self.report_burial();
         let attempts = self.run.attempts;
-        while dead.count > 0 {
+        // The state may have given fewer records than are given up.
+        while dead.count > 0 && self.done < self.run.records.len() {
             let record = self.run.records[self.done].clone();
             let letter = DeadLetter { record, cause: dead.cause.clone(), attempts };
             if let Err(text) = self.send_letter(&hook, letter).await {
@@ -202,6 +203,10 @@ impl<W: Work> Runner<W> {
             self.done += 1;
             self.dead_letters += 1;
             dead.count -= 1;
+        }
+        if dead.count > 0 {
+            let after = Some(Duration::ZERO);
+            return Err(End::Retry { attempts, dead: Some(dead), after });
         }
         self.run.attempts = 0;
         Ok(())

@@ -97,9 +97,10 @@ impl State {
             return false;
         }
         let (until, unplaced) = (claimed.until, claimed.unplaced);
-        let begin = self.replace(id, log, offset);
+        let most = until.unwrap_or(u64::MAX);
+        let begin = self.replace(id, log, offset.min(most));
         let claimed = self.claims.get_mut(&begin.id).expect("it has begun");
-        claimed.until = until;
+        (claimed.until, claimed.log_end) = (until, log.end.min(most));
         // A replay whose ends are not known yet needs its end only.
         claimed.unplaced = unplaced.map(|_| Unplaced::End);
         claimed.awaits_begin = true;

@@ -193,7 +193,7 @@ impl State {
             let is_full = lane.pending.len() >= self.settings.batch.0 || lane.is_alone();
             if lane.phase == Phase::Idle {
                 lane.stop_timer();
-                lane.phase = Phase::New;
+                (lane.phase, lane.since) = (Phase::New, now);
             }
             if lane.phase == Phase::New || (lane.phase == Phase::Filling && is_full) {
                 woken.push(at);
@@ -230,9 +230,14 @@ impl State {
             if from == Phase::Idle {
                 return claimed.remove_lane(at);
             }
+            let now = Instant::now();
+            if matches!(from, Phase::Postponed | Phase::Slowed) {
+                // It waits for its turn from now on.
+                lane.since = now;
+            }
             lane.phase = Phase::Ready;
             self.ready.push_back((id, at));
-            self.pump(cell, Instant::now());
+            self.pump(cell, now);
         }
     }
 
@@ -268,14 +273,12 @@ impl State {
             self.release_held(id);
             return;
         }
-        let is_batch = self.settings.batch.0 > 1;
-        let most = match self.settings.batch.0 {
-            most if is_batch => most,
-            // Each begins when it is counted.
-            _ if self.settings.rate.is_some() => 1,
-            _ => RUN,
+        let rate = self.settings.rate.filter(|_| lane.has_rate());
+        let most = self.most_of(lane);
+        let Some(most) = self.room_of(cell, (id, at), rate, most, now) else {
+            // As above.
+            return self.release_held(id);
         };
-        let Some(most) = self.room_of(cell, (id, at), most, now) else { return };
         let claimed = self.claims.get_mut(&id).expect("it was there");
         let lane = &mut claimed.lanes[at];
         let mut count = 0;
@@ -290,7 +293,7 @@ impl State {
             count += 1;
         }
         let records = lane.take(count, &mut self.spare);
-        if let Some(rate) = self.settings.rate {
+        if let Some(rate) = rate {
             rate.take(lane, count, now);
         }
         lane.running = Some(first);
@@ -303,6 +306,18 @@ impl State {
         claimed.runs += 1;
         self.runs += 1;
         self.figures.runs += 1;
+    }
+
+    /// How many records the next run of a lane has at most.
+    fn most_of(&self, lane: &Lane) -> usize {
+        let most = match self.settings.batch.0 {
+            most if most > 1 => most,
+            // Each begins when it is counted.
+            _ if self.settings.rate.is_some() => 1,
+            _ => RUN,
+        };
+        // Those behind what is given up are called, and counted, in a later run.
+        lane.dead.as_ref().map_or(most, |dead| dead.count.min(most))
     }
 
     /// Whether the first record of a lane may start, which is in no queue.

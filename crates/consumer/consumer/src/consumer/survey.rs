@@ -279,7 +279,8 @@ impl<S: Source> DryRun<S> {
             Event::OutOfRange { owned, log } => {
                 if let Some(reading) = self.reading(&owned) {
                     // What was deleted meanwhile is not there to be counted.
-                    reading.places.start = reading.places.start.clamp(log.start, log.end);
+                    reading.places.start =
+                        reading.places.start.clamp(log.start, log.end.max(log.start));
                     reading.places.end = reading.places.end.min(log.end);
                     let from = reading.places.start;
                     self.source.begin(&owned, from);
@@ -309,7 +310,8 @@ impl<S: Source> DryRun<S> {
         let control = self.source.control();
         let find = async |time| {
             let found = control.find(vec![owned.clone()], time).await?;
-            Ok(found.into_iter().next().flatten().unwrap_or(all.end).clamp(all.start, all.end))
+            let found = found.into_iter().next().flatten().unwrap_or(all.end);
+            Ok(found.clamp(all.start, all.end.max(all.start)))
         };
         Ok(find(times.start).await?..find(times.end).await?)
     }

@@ -207,11 +207,11 @@ impl Member {
                     self.events.push_back(Event::Records { owned, records, next, end });
                 }
             }
-            Done::OutOfRange(owned, log) => {
-                self.stop_reading(owned, |owned| Event::OutOfRange { owned, log });
+            Done::OutOfRange { owned, from, log } => {
+                self.stop_reading(owned, from, |owned| Event::OutOfRange { owned, log });
             }
-            Done::Unreadable(owned, error) => {
-                self.stop_reading(owned, |owned| Event::Failed { owned, error });
+            Done::Unreadable { owned, from, error } => {
+                self.stop_reading(owned, from, |owned| Event::Failed { owned, error });
             }
             Done::Replaced => {
                 self.lose_all();
@@ -221,10 +221,12 @@ impl Member {
         }
     }
 
-    /// Nothing is read from a partition until the consumer begins it again.
-    fn stop_reading(&mut self, owned: Owned, event: impl FnOnce(Owned) -> Event) {
+    /// Nothing is read from a partition until the consumer begins it again; unless it has sent the reader elsewhere meanwhile.
+    fn stop_reading(&mut self, owned: Owned, from: u64, event: impl FnOnce(Owned) -> Event) {
         self.next = Next::Hear;
-        if let Some(reader) = self.reader(&owned) {
+        if let Some(reader) = self.reader(&owned)
+            && reader.cursor.is_some_and(|cursor| cursor.offset == from)
+        {
             reader.cursor = None;
             self.events.push_back(event(owned));
         }
@@ -432,5 +434,35 @@ impl EmbeddedControl {
         let mut fenced = self.shared.offsets.commit(&self.group, commits).await?;
         fenced.extend(gone.into_iter().map(|commit| commit.owned));
         Ok(fenced)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Options;
+    use super::*;
+    use crate::scratch::Scratch;
+
+    /// What was read for a place that was left says nothing of the sought one.
+    #[colored::test]
+    async fn a_reader_that_was_sent_elsewhere_goes_on() {
+        let scratch = Scratch::new();
+        let engine = Options::new().open(scratch.path()).await.expect("the directory is writable");
+        engine.create_topic("t", 1).await.expect("it is new");
+        let mut member = engine.member("g", ["t"]).join().await.expect("the topic is there");
+        let event = member.poll(Room { records: 1, bytes: 1 }).await.expect("it is polled");
+        let Event::Assigned(assigned) = event else { panic!("{event:?}") };
+        let owned = assigned[0].owned.clone();
+        member.begin(&owned, 7);
+        let gone = |from| Done::OutOfRange { owned: owned.clone(), from, log: Extent::default() };
+        let fault = |from| Done::Unreadable { owned: owned.clone(), from, error: Error::new("") };
+        member.apply(gone(3));
+        member.apply(fault(3));
+        assert!(member.events.is_empty());
+        member.apply(gone(7));
+        assert!(matches!(member.events.pop_front(), Some(Event::OutOfRange { .. })));
+        member.begin(&owned, 7);
+        member.apply(fault(7));
+        assert!(matches!(member.events.pop_front(), Some(Event::Failed { .. })));
     }
 }

@@ -36,9 +36,19 @@ pub(crate) enum Done {
         end: u64,
     },
     /// The log has not the wanted record.
-    OutOfRange(Owned, Extent),
+    OutOfRange {
+        owned: Owned,
+        /// The offset of that record.
+        from: u64,
+        log: Extent,
+    },
     /// The partition cannot be read.
-    Unreadable(Owned, Error),
+    Unreadable {
+        owned: Owned,
+        /// Where its reader was before.
+        from: u64,
+        error: Error,
+    },
     /// Something may have happened.
     Woken,
 }
@@ -172,15 +182,19 @@ pub(crate) async fn read(readable: Readable, room: Room) -> Result<Done, Error> 
     match log.read(&mut cursor, (room.records, room.bytes), make).await {
         Ok(records) if records.is_empty() && cursor.offset == from => Ok(Done::Woken),
         Ok(records) => Ok(Done::Read { owned, from, cursor, records, end: log.end() }),
-        Err(Unread::OutOfRange(_, _)) => Ok(Done::OutOfRange(owned, extent(&log).await)),
+        Err(Unread::OutOfRange(_, _)) => {
+            Ok(Done::OutOfRange { owned, from, log: extent(&log).await })
+        }
         // The group was not there when the records were lost.
         Err(Unread::Lost(Range { start: doubt, end: start })) => {
             let behind = Extent { doubt, floor: start, start, ..extent(&log).await };
-            Ok(Done::OutOfRange(owned, behind))
+            Ok(Done::OutOfRange { owned, from, log: behind })
         }
         // The topic is deleted, and the group is about to say so.
         Err(Unread::Closed) => Ok(Done::Woken),
-        Err(Unread::Failed(error)) => Ok(Done::Unreadable(owned, Error::new(error.to_string()))),
+        Err(Unread::Failed(error)) => {
+            Ok(Done::Unreadable { owned, from, error: Error::new(error.to_string()) })
+        }
     }
 }
 

@@ -16,6 +16,7 @@ mod failures;
 mod frozen;
 mod group;
 mod killed;
+mod late;
 #[path = "../altered/memory.rs"]
 #[allow(dead_code, reason = "tests/simulated uses the rest")]
 mod memory;

@@ -189,6 +189,16 @@ async fn a_seek_waits_for_the_handlers_of_the_old_place() {
     assert_eq!(consumer.seek("t", Place::Start).await.unwrap(), 1);
     sleep(millis(30)).await;
     assert_eq!(effects.count(), 6);
+    // The partition is counted once, and each sample is there once.
+    let metrics = consumer.metrics().await;
+    assert_eq!(metrics.partitions.len(), 1);
+    let text = metrics.open_metrics("g");
+    let samples = text.lines().filter(|line| !line.starts_with('#'));
+    let mut names: Vec<_> = samples.map(|line| line.rsplit_once(' ').unwrap().0).collect();
+    let count = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), count);
     gate.add_permits(1_000);
     assert!(consumer.caught_up().await);
     consumer.stop().await.unwrap();

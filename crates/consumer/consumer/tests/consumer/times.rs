@@ -1,7 +1,7 @@
 //! When records are handled: rates, times that handlers name, and batches.
 
 use crate::support::{Effects, Scratch, engine, key, millis, number, send, until};
-use colored::time::{Duration, Instant};
+use colored::time::{Duration, Instant, sleep, timeout};
 use colored_consumer::embedded::NewRecord;
 use colored_consumer::{Builder, Consumer, ConsumerError, Failure, Order, Source};
 use std::collections::BTreeMap;
@@ -174,4 +174,95 @@ async fn a_record_without_an_order_is_a_batch_at_once() {
     });
     effects.wait_for(10).await;
     consumer.unwrap().stop().await.unwrap();
+}
+
+/// What a batch gives up goes to the dead letters, whatever the rate of its key has left.
+#[colored::test]
+async fn a_rate_does_not_hold_dead_letters_back() {
+    let scratch = Scratch::new();
+    let engine = engine(&scratch, 1).await;
+    send(&engine, 1, 0, 8).await;
+    let (letters, broken) = (Effects::default(), Mutex::new(true));
+    let taken = letters.clone();
+    let member = engine.member("g", ["t"]).join().await.unwrap();
+    let builder = Consumer::builder(member).strict(true).retry(millis(1), millis(1)).attempts(1);
+    let builder = builder.rate(8, Duration::from_secs(4_000)).dead_letters(move |letter| {
+        let is_broken = std::mem::take(&mut *broken.lock().unwrap());
+        if !is_broken {
+            taken.add(&letter.record, 0);
+        }
+        std::future::ready(if is_broken { Err("not now".into()) } else { Ok(()) })
+    });
+    let consumer = builder.start_batches(8, millis(10), |records, _| {
+        assert_eq!(records.len(), 8);
+        std::future::ready(Err(Failure::retry("poison")))
+    });
+    let consumer = consumer.unwrap();
+    letters.wait_for(8).await;
+    assert!(consumer.caught_up().await);
+    consumer.stop().await.unwrap();
+    letters.assert_once_and_in_order(1, 8);
+}
+
+/// The attempts of a record are its own.
+#[colored::test]
+async fn a_record_that_comes_later_does_not_inherit_attempts() {
+    let scratch = Scratch::new();
+    let engine = engine(&scratch, 1).await;
+    send(&engine, 1, 0, 2).await;
+    let calls: Arc<Mutex<Vec<(u64, u32)>>> = Arc::default();
+    let called = Arc::clone(&calls);
+    let member = engine.member("g", ["t"]).join().await.unwrap();
+    let builder = Consumer::builder(member).strict(true).retry(millis(1), millis(1));
+    let consumer = builder.start(move |record, context| {
+        let mut called = called.lock().unwrap();
+        called.push((number(&record), context.attempt()));
+        std::future::ready(match called.len() {
+            1 | 2 => Err(Failure::retry("not yet")),
+            4 => Err(Failure::later(millis(1))),
+            _ => Ok(()),
+        })
+    });
+    let consumer = consumer.unwrap();
+    assert!(consumer.caught_up().await);
+    consumer.stop().await.unwrap();
+    assert_eq!(*calls.lock().unwrap(), [(0, 1), (0, 2), (0, 3), (1, 1), (1, 1)]);
+}
+
+/// Records without an order have no rate, not even when they come again.
+#[colored::test]
+async fn a_record_without_an_order_has_no_rate() {
+    let scratch = Scratch::new();
+    let engine = engine(&scratch, 1).await;
+    send(&engine, 1, 0, 5).await;
+    let member = engine.member("g", ["t"]).join().await.unwrap();
+    let builder = Consumer::builder(member).strict(true).order(Order::None);
+    let builder = builder.retry(millis(1), millis(1)).rate(1, Duration::from_secs(4_000));
+    let consumer = builder.start(|_, context| {
+        let is_last = context.attempt() > 2;
+        std::future::ready(if is_last { Ok(()) } else { Err(Failure::retry("not yet")) })
+    });
+    let consumer = consumer.unwrap();
+    assert!(timeout(Duration::from_secs(60), consumer.caught_up()).await.unwrap());
+    assert_eq!(consumer.metrics().await.slowed, 0);
+    consumer.stop().await.unwrap();
+}
+
+/// A key that stays because of its rate, or waits because of it, waits for no turn.
+#[colored::test]
+async fn the_time_without_a_turn_to_wait_for_is_not_counted() {
+    let scratch = Scratch::new();
+    let engine = engine(&scratch, 1).await;
+    let member = engine.member("g", ["t"]).join().await.unwrap();
+    let builder = Consumer::builder(member).strict(true).rate(2, Duration::from_secs(1));
+    let consumer = builder.start(|_, _| std::future::ready(Ok(()))).unwrap();
+    send(&engine, 1, 0, 1).await;
+    assert!(consumer.caught_up().await);
+    sleep(millis(400)).await;
+    // The second begins at once, and the third half a second after the first.
+    send(&engine, 1, 1, 4).await;
+    assert!(consumer.caught_up().await);
+    let metrics = consumer.metrics().await;
+    assert!(metrics.slowed > 0 && metrics.waited < millis(300), "{metrics:?}");
+    consumer.stop().await.unwrap();
 }

@@ -111,8 +111,14 @@ impl Agent {
         // If only the answer is lost, the watch shows the lease as free for its owner.
         let revision = timeout(self.limit(), write).await.ok()?.ok()?;
         let known = Shared::new(known);
-        let held =
-            Held { generation, revision, committed: committed.clone(), known, is_revoked: false };
+        let held = Held {
+            generation,
+            revision,
+            committed: committed.clone(),
+            known,
+            is_revoked: false,
+            is_released: false,
+        };
         let has_other_commits = self.table.has_other_commits(&partition);
         self.held.insert(partition.clone(), held);
         let owned = Owned { partition, generation };

@@ -17,6 +17,8 @@ pub(super) struct Held {
     /// Its reader changes it.
     pub(super) known: Shared,
     pub(super) is_revoked: bool,
+    /// The consumer has given it up, and the write of that has failed.
+    pub(super) is_released: bool,
 }
 
 /// What is known of a log, by the agent and by a reader.
