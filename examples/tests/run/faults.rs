@@ -22,7 +22,7 @@ const FAULTS: [&str; 12] = [
 const LOADS: [&str; 9] =
     ["idle", "server", "batch", "burst", "timers", "busy", "locks", "pool", "keys"];
 
-const ATTEMPTS: u64 = 8;
+const ATTEMPTS: u64 = 24;
 
 /// The first line of the report.
 fn report(args: &str) -> String {

