@@ -11,8 +11,8 @@ use colored_stackful as stackful;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::{Command, Output};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::{fs, io, ptr};
 
 const VARIABLE: &str = "COLORED_STACKFUL_LIMITS";
@@ -89,8 +89,17 @@ fn leave_mappings(left: usize) {
     let pages = (start..start + bytes).step_by(2 * page_size());
     let made: Vec<_> = pages.take_while(|page| protect(*page, libc::PROT_READ)).collect();
     assert!(made.len() < most, "there is no limit");
-    // Each is one with its neighbors again.
-    for page in &made[made.len() - left / 2..] {
+    let (kept, freed) = made.split_at(made.len() - left / 2);
+    KEPT.lock().unwrap().extend(&kept[kept.len() - 100..]);
+    free(freed);
+}
+
+/// Pages that are mappings of their own.
+static KEPT: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+
+/// Each is one with its neighbors again.
+fn free(pages: &[usize]) {
+    for page in pages {
         assert!(protect(*page, libc::PROT_NONE));
     }
 }
@@ -224,6 +233,8 @@ fn spawn_to_the_limit(size: usize, limit: fn(), names: &[&str]) {
                 }
             }
         }
+        // A thread starts at the end of the runtime, to wait for tokio's.
+        free(&KEPT.lock().unwrap());
     });
 }
 
