@@ -2,7 +2,7 @@
 //!
 //! Stack 0 is the thread's own. Another one begins when it is [switched to](switch_to), and ends with its body, which names the
 //! stack that goes on. A switch costs some tens of nanoseconds. What the scheduler's thread-locals tell of a stack goes with
-//! it ([`StackLocals`](colored_core::port::StackLocals)); all other thread-locals are those of the thread, for all stacks.
+//! it ([`StackLocals`](colored_core::port::StackLocals)); all stacks share the other thread-locals.
 //!
 //! # Why this is sound
 //!

@@ -14,7 +14,7 @@ use std::{env, process, ptr};
 /// Whether a thread can have several stacks here.
 pub const ARE_HERE: bool = true;
 
-/// The bytes of a stack, unless `RUST_MIN_STACK` says otherwise: those of a thread of std.
+/// A stack has so many bytes, as a thread of std has, unless `RUST_MIN_STACK` says otherwise.
 const BYTES: usize = 2 << 20;
 
 /// What a body gives back: the stack that goes on, or its panic.

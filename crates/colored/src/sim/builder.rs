@@ -82,8 +82,8 @@ impl Builder {
     /// Makes all runs on threads: turns that are under way at the same time have a thread each. A switch from one to the other
     /// takes some 5 to 10 µs then, in place of some 0.1 µs.
     ///
-    /// For a program with a thread-local that leads to the frames of its caller, as those of the crate `scoped-tls` do, and
-    /// that acts on other colors while it is set: on [one thread](super#how-runs-are-made) such a program may go astray.
+    /// Some programs need this: a thread-local of theirs leads to the frames of its caller, as the crate `scoped-tls` has them,
+    /// and they act on other colors while it is set. On [one thread](super#how-runs-are-made) such a program may go astray.
     pub fn on_threads(mut self) -> Self {
         self.setup.on_threads = true;
         self

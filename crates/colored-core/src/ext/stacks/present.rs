@@ -62,7 +62,7 @@ pub struct StackLocals {
 }
 
 impl StackLocals {
-    /// Those of a stack that has not begun.
+    /// The values of a stack that has not begun.
     #[must_use]
     #[expect(clippy::new_without_default, reason = "it is no value of its own")]
     pub const fn new() -> Self {
@@ -81,13 +81,13 @@ impl StackLocals {
         }
     }
 
-    /// Exchanges those of this thread for these. Takes some tens of nanoseconds.
+    /// Exchanges the thread's values for these. The exchange takes some tens of nanoseconds.
     ///
     /// # Safety
     ///
-    /// The thread is about to go on with another stack, or has just come from one. These are those of the stack with which it
-    /// goes on: new, if that has not begun; or what the thread left here when it went on from that stack. What the exchange
-    /// leaves here is given back in the same way, or is never used.
+    /// The thread is about to go on with another stack, or has just come from one. These values belong to the stack with which
+    /// it goes on: they are new, if that stack has not begun, or the thread left them here when it went on from that stack.
+    /// The caller gives back in the same way what the exchange leaves here, or never uses it.
     pub unsafe fn exchange(&mut self) {
         // SAFETY: as the caller promises.
         unsafe { self.current.exchange() };
