@@ -64,19 +64,9 @@ impl Told {
 /// The right of a body to suspend itself.
 #[derive(Clone, Copy)]
 pub(crate) struct Suspender {
-    pub(crate) suspend: unsafe fn(*const ()),
     pub(crate) place: *const (),
-}
-
-impl Suspender {
-    /// # Safety
-    ///
-    /// The caller runs inside the body that got this value.
-    #[inline]
-    pub(crate) unsafe fn suspend(self) {
-        // SAFETY: the caller promises that it runs inside the body of this place.
-        unsafe { (self.suspend)(self.place) };
-    }
+    /// What suspends a body of a switch that is not the chosen one.
+    pub(crate) other: Option<unsafe fn(*const ())>,
 }
 
 /// A future, its type erased, in the frame of the function that waits for it.
@@ -126,6 +116,20 @@ pub(crate) unsafe fn current<'a>() -> Option<&'a Link> {
     let link = CURRENT.with(Cell::get);
     // SAFETY: a link is current while its fiber runs, and the fiber's own stack has a reference to it.
     unsafe { link.as_ref() }
+}
+
+/// The fiber that this thread runs, if its code may suspend it now. One call, for it looks at several thread-locals.
+///
+/// # Safety
+///
+/// As for [`current`].
+#[inline(never)]
+pub(crate) unsafe fn current_that_may_wait<'a>() -> Option<&'a Link> {
+    // SAFETY: as in `current`.
+    let link = unsafe { CURRENT.with(Cell::get).as_ref() }?;
+    let may_not =
+        link.is_polling() || link.has_to_end() || link.is_in_closure() || link.is_unwinding();
+    (!may_not).then_some(link)
 }
 
 impl Link {
@@ -205,44 +209,31 @@ impl Link {
         Some(poll(unsafe { cx.as_mut() }))
     }
 
-    /// Suspends the fiber until `awaited` is ready, or the fiber has to end.
-    ///
-    /// # Safety
-    ///
-    /// The caller runs on the fiber, and the place stays up to the return.
+    /// The fiber waits for this future, or for none.
     #[inline]
-    pub(crate) unsafe fn suspend(&self, awaited: Awaited) {
-        self.awaited.set(Some(awaited));
-        let suspender = self.suspender.get().expect("a fiber that runs has begun");
-        // SAFETY: the caller promises that it runs on the fiber.
-        unsafe { suspender.suspend() };
-        self.awaited.set(None);
+    pub(crate) fn set_awaited(&self, awaited: Option<Awaited>) {
+        self.awaited.set(awaited);
     }
 
-    /// Never goes on: its stack stays as it is, and is never used again.
-    ///
-    /// # Safety
-    ///
-    /// The caller runs on the fiber.
-    pub(crate) unsafe fn suspend_for_ever(&self) -> ! {
-        let suspender = self.suspender.get().expect("a fiber that runs has begun");
-        loop {
-            // SAFETY: the caller promises that it runs on the fiber.
-            unsafe { suspender.suspend() };
-        }
+    /// The right of the fiber's code to suspend it.
+    #[inline]
+    pub(crate) fn suspender(&self) -> Suspender {
+        self.suspender.get().expect("a fiber that runs has begun")
     }
 
     /// Whether the fiber is inside of a closure that must return before the poll ends.
-    /// Not inlined, as [`current`].
-    #[inline(never)]
+    ///
+    /// It looks at thread-locals: no function that waits calls it, as of [`current`].
+    #[inline]
     pub(crate) fn is_in_closure(&self) -> bool {
         self.runs_on_the_thread && self.resumed_in.get() != Some(Nesting::here())
     }
 
     /// Whether the stack of the fiber unwinds. The thread counts its panics, and not those of one stack: while another
     /// stack unwinds, that count tells nothing of this one, and the answer is no.
-    /// Not inlined, as [`current`].
-    #[inline(never)]
+    ///
+    /// It looks at thread-locals: no function that waits calls it, as of [`current`].
+    #[inline]
     pub(crate) fn is_unwinding(&self) -> bool {
         thread::panicking() && !(self.runs_on_the_thread && self.resumed_in_panic.get())
     }

@@ -11,6 +11,7 @@ use std::panic::Location;
 /// # Panics
 ///
 /// As [`wait`].
+#[inline]
 #[track_caller]
 pub fn sleep(duration: Duration) {
     wait(colored::time::sleep(duration));
@@ -21,6 +22,7 @@ pub fn sleep(duration: Duration) {
 /// # Panics
 ///
 /// As [`wait`].
+#[inline]
 #[track_caller]
 pub fn yield_now() {
     wait(colored::yield_now());

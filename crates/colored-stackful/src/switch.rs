@@ -50,3 +50,20 @@ pub(crate) trait Switch: Sized {
     /// The addresses at which an overflow of the stack is noticed; empty if this code cannot tell.
     fn guard(&self) -> Range<usize>;
 }
+
+/// Returns from the [`resume`](Switch::resume) of the body that has this right, up to its next one.
+///
+/// # Safety
+///
+/// The caller runs inside the body that got the right.
+#[inline]
+pub(crate) unsafe fn suspend(right: Suspender) {
+    match right.other {
+        // No call stands between the frame that waits and the switch: a processor foretells returns by the calls that it
+        // has seen, and a frame more is a wrong guess for each return that follows, on both stacks.
+        // SAFETY: the caller promises that it runs inside the body of this place.
+        None => unsafe { Chosen::suspend(right.place) },
+        // SAFETY: as above.
+        Some(suspend) => unsafe { suspend(right.place) },
+    }
+}

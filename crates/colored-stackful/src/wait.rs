@@ -1,6 +1,7 @@
 //! [`wait`]: `.await` for code that is no future.
 
 use crate::link::{self, Awaited, Link};
+use crate::switch;
 use std::fmt;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -84,6 +85,7 @@ impl From<CannotWait> for io::Error {
 ///
 /// Where [`checked_wait`] returns an error, and with the panic of the future. After the task was aborted it unwinds again,
 /// as a panic that no hook reports.
+#[inline]
 #[track_caller]
 pub fn wait<F: Future>(future: F) -> F::Output {
     match checked_wait(future) {
@@ -115,8 +117,10 @@ fn end_again() -> ! {
              Its stack is leaked. A loop with `catch_unwind` ends where `stackful::is_ending()`",
             link.told.site, CAUGHT_TOO_OFTEN
         );
-        // SAFETY: the caller runs on the fiber.
-        unsafe { link.suspend_for_ever() };
+        loop {
+            // SAFETY: the caller runs on the fiber, whose stack stays as it is, and is never used again.
+            unsafe { switch::suspend(link.suspender()) };
+        }
     }
     resume_unwind(Box::new(Ended))
 }
@@ -133,8 +137,19 @@ fn end_again() -> ! {
 /// # Panics
 ///
 /// With the panic of the future.
+#[inline]
 pub fn checked_wait<F: Future>(future: F) -> Result<F::Output, CannotWait> {
     let future = pin!(future);
+    // SAFETY: the reference stays in this function.
+    match unsafe { link::current_that_may_wait() } {
+        Some(link) => wait_on(link, future),
+        None => poll_once(future),
+    }
+}
+
+/// As [`checked_wait`], where the caller cannot wait.
+#[cold]
+fn poll_once<F: Future>(future: Pin<&mut F>) -> Result<F::Output, CannotWait> {
     // SAFETY: the reference stays in this function.
     let link = unsafe { link::current() }.ok_or(CannotWait::Outside)?;
     if link.is_polling() {
@@ -143,12 +158,16 @@ pub fn checked_wait<F: Future>(future: F) -> Result<F::Output, CannotWait> {
     if link.is_in_closure() {
         return Err(CannotWait::InClosure);
     }
-    if link.has_to_end() || link.is_unwinding() {
-        return poll_at_the_end(link, future);
+    // A destructor may use what is ready.
+    let mut cx = Context::from_waker(Waker::noop());
+    match future.poll(&mut cx) {
+        Poll::Ready(output) => Ok(output),
+        Poll::Pending if link.has_to_end() => Err(CannotWait::Ended),
+        Poll::Pending => Err(CannotWait::Panicking),
     }
-    wait_on(link, future)
 }
 
+#[inline]
 fn wait_on<F: Future>(link: &Link, mut future: Pin<&mut F>) -> Result<F::Output, CannotWait> {
     if link.polls_here {
         // SAFETY: this code runs on the fiber.
@@ -159,8 +178,11 @@ fn wait_on<F: Future>(link: &Link, mut future: Pin<&mut F>) -> Result<F::Output,
     }
     let mut place = Place { future, output: None };
     let awaited = Awaited { place: ptr::from_mut(&mut place).cast(), poll: poll_place::<F> };
-    // SAFETY: this code runs on the fiber, and the place is in this frame.
-    unsafe { link.suspend(awaited) };
+    // The place is in this frame, up to the return.
+    link.set_awaited(Some(awaited));
+    // SAFETY: this code runs on the fiber.
+    unsafe { switch::suspend(link.suspender()) };
+    link.set_awaited(None);
     if link.has_to_end() {
         resume_unwind(Box::new(Ended));
     }
@@ -191,17 +213,6 @@ unsafe fn poll_place<F: Future>(place: *mut (), cx: &mut Context<'_>) -> bool {
     };
     place.output = Some(output);
     true
-}
-
-/// A destructor may use what is ready.
-#[cold]
-fn poll_at_the_end<F: Future>(link: &Link, future: Pin<&mut F>) -> Result<F::Output, CannotWait> {
-    let mut cx = Context::from_waker(Waker::noop());
-    match future.poll(&mut cx) {
-        Poll::Ready(output) => Ok(output),
-        Poll::Pending if link.has_to_end() => Err(CannotWait::Ended),
-        Poll::Pending => Err(CannotWait::Panicking),
-    }
 }
 
 /// Whether the stackful task that the caller runs in was aborted, or its runtime shuts down. Then each wait unwinds the

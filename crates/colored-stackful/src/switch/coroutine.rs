@@ -23,7 +23,7 @@ impl Switch for Coroutine {
         let stack = Stack::take(size)?;
         let guard = stack.guard();
         let body = |yielder: &Yielder<(), ()>, ()| {
-            body(Suspender { suspend: Self::suspend, place: ptr::from_ref(yielder).cast() });
+            body(Suspender { place: ptr::from_ref(yielder).cast(), other: None });
         };
         // SAFETY: the caller promises that the borrows of `body` live for as long as they are used.
         let inner = unsafe { corosensei::Coroutine::with_stack_unchecked(stack, body) };
@@ -35,6 +35,7 @@ impl Switch for Coroutine {
         matches!(self.inner.resume(()), CoroutineResult::Return(()))
     }
 
+    #[inline]
     unsafe fn suspend(place: *const ()) {
         // SAFETY: the caller runs inside the body, for whose length the yielder lives on the body's own stack.
         let yielder = unsafe { &*place.cast::<Yielder<(), ()>>() };

@@ -69,7 +69,7 @@ impl Switch for Threads {
             let body = moved;
             if own.wait_while(Baton::WithTheCaller) == Baton::WithTheBody {
                 let place = ptr::from_ref(&*own).cast();
-                (body.into_inner())(Suspender { suspend: Self::suspend, place });
+                (body.into_inner())(Suspender { place, other: Some(Self::suspend) });
             }
             own.pass(Baton::Ended);
         };
