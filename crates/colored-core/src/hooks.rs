@@ -16,6 +16,7 @@
 
 pub(crate) mod looks;
 pub(crate) mod mark;
+pub(crate) mod queues;
 pub(crate) mod slots;
 pub(crate) mod workers;
 
@@ -31,6 +32,12 @@ pub(crate) use crate::ext::points::{Act, Acts, at_site};
 pub(crate) use crate::ext::observe::inline_call::InlineCall;
 // A slice that somebody listens to.
 pub(crate) use crate::ext::observe::lane::SliceListener;
+// The lane, which this thread holds, is closed: the values of its color are dropped behind all that is scheduled.
+pub(crate) use crate::ext::locals::close as color_closes;
+// Nodes that make their lanes urgent while they are scheduled, where some color has a priority.
+pub(crate) use crate::ext::priority::lent::{
+    is_lent_urgency, lends_urgency, lower, raise, restore, takes_urgency,
+};
 // A task is spawned, or a closure is sent, by something that a subscriber knows.
 pub(crate) use crate::ext::span::{Carried, Origin, TaskSpan};
 

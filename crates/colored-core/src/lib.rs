@@ -68,7 +68,7 @@
 //!    sets a flag of that thread. A task with an open section **keeps its lane**: the node stays at
 //!    the head, and the exchange that clears `SCHEDULED` leaves the right to run the lane to the
 //!    thread that wakes the task. That thread dispatches the lane instead of pushing the node
-//!    (`lane/section.rs`).
+//!    (`lane/turn.rs`).
 //! 7. **Hop.** The task gets its new lane while it is still `SCHEDULED`, and is pushed there after
 //!    it has left the old lane: it is in one chain at a time.
 //! 8. **End.** The holder drops the future in place, under its color, stores the output, and sets
@@ -104,18 +104,17 @@
 //!
 //! # Shelves
 //!
-//! The modules, which are files, import each other in no cycle, and `kernel` names nothing of `ext`: `tests/layers/cycles.rs`
-//! checks both.
+//! The modules, which are files, import each other in no cycle, and `kernel` names nothing of `ext`, nor calls a method that
+//! `ext` adds to its types: `tests/layers/cycles.rs` checks that.
 //!
 //! | modules | purpose | port to what is above |
 //! |---|---|---|
 //! | `sync` | atomics, cells, locks and deques: the product's or loom's | |
 //! | [`budget`], `color`, [`memory`](kernel::memory), [`chain`](kernel::chain), in [`kernel`] | the leaves: keys, chains, free lists | |
 //! | [`task`](kernel::task) | state word, cell, waker, handle | `Schedule`: a task is ready |
-//! | [`lane`](kernel::lane) | exclusion and order; slices; callbacks; behaviors and readers. [`base`](kernel::lane::base) is below the rest | `Dispatch`: a lane is runnable |
-//! | [`table`](kernel::table) | the exact map from colors to lanes | |
-//! | `wait`, `join` | records of waits; [`JoinHandle`], [`AbortHandle`] | `WaitKind`, [`Room`](port::Room): the target of a wait |
-//! | [`sched`](kernel::sched) | workers, stealing, sleep, guests, shutdown; spawning | [`Park`]: nothing to run; [`Policy`]: where a lane goes |
+//! | [`lane`](kernel::lane) | exclusion and order; slices; callbacks; behaviors and readers; the exact map from colors to lanes. [`base`](kernel::lane::base) is below the rest | `Dispatch`: a lane is runnable |
+//! | `wait` | records of waits | `WaitKind`, [`Room`](port::Room): the target of a wait |
+//! | [`sched`](kernel::sched) | workers, stealing, sleep, guests, shutdown; spawning, [`JoinHandle`], [`AbortHandle`] | [`Park`]: nothing to run; [`Policy`]: where a lane goes. `Routing`, `FindByClass`: who decides in place of the scheduler |
 //! | [`cell`](kernel::cell), [`spawn`](kernel::spawn) | the functions that users call | |
 //! | [`hooks`] | **the seam**: the moments of lanes, tasks and workers, which the kernel calls, and the one place that calls who listens. It stands above `lane::base`, and below the rest of the kernel | |
 //! | [`ext::observe`], [`ext::meter`], [`ext::trace`], [`ext::points`], [`ext::span`] | who listens | |
@@ -255,8 +254,8 @@ pub use self::kernel::cell::{
     Several, Shared, When, checked_when, shared, when,
 };
 pub use self::kernel::color::Color;
-pub use self::kernel::join::{AbortHandle, JoinHandle};
 pub use self::kernel::lane::Address;
+pub use self::kernel::sched::{AbortHandle, JoinHandle};
 pub use self::kernel::sched::{
     Destination, Entered, Entries, InPlace, Nested, Options, Park, Policy, Rest, Runnable,
     RunningSlice, Scheduler, SchedulerHandle, Step, Unsuitable, Worker, WorkerMetrics,

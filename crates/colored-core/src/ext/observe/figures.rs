@@ -72,7 +72,7 @@ impl Scheduler {
     /// The level at which a slice that begins now is recorded. Costs a look at one word of the process while nothing is
     /// recorded.
     #[inline]
-    pub(crate) fn slice_level(&self) -> Level {
+    pub(in crate::ext) fn slice_level(&self) -> Level {
         if meter::is_on() { self.level() } else { Level::Off }
     }
 
@@ -86,13 +86,6 @@ impl Scheduler {
             self.common.slot.outside.allocate();
         }
         self.common.slot.switch.set(level)
-    }
-
-    /// Spare workers are wanted: allocates their rings, if the scheduler records.
-    pub(crate) fn allocate_rings_of_spares(&self, spares: Range<usize>) {
-        if self.level() != Level::Off {
-            self.allocate_rings(spares);
-        }
     }
 
     /// Allocates the rings of these workers.
@@ -172,13 +165,18 @@ impl Scheduler {
     }
 
     /// Tells the shell that the search for deadlocks has given a wait an error.
-    pub(crate) fn tell_of_deadlock(&self) {
+    pub(in crate::ext) fn tell_of_deadlock(&self) {
         contain(|| self.park.found_deadlock(self));
     }
 
     /// Records an event of this thread, at this time.
     #[cold]
-    pub(crate) fn record_at(&self, level: Level, nanos: impl FnOnce() -> u64, event: Event) {
+    pub(in crate::ext) fn record_at(
+        &self,
+        level: Level,
+        nanos: impl FnOnce() -> u64,
+        event: Event,
+    ) {
         if self.common.slot.switch.level() < level {
             return;
         }
@@ -188,13 +186,6 @@ impl Scheduler {
             }
             _ => self.common.slot.outside.push(Record { nanos: nanos(), event }),
         });
-    }
-
-    /// The lane retires, or nothing else tells what it has used: that is added to this thread's sums.
-    #[cold]
-    pub(crate) fn keep_usage(&self, color: Color, usage: Usage) {
-        let worker = local::index_in(self).unwrap_or(0);
-        self.remotes[worker].slot.profile.lock().add(color, usage);
     }
 }
 
@@ -260,8 +251,11 @@ impl Scheduler {
 }
 
 impl Listen for Scheduler {
+    #[cold]
     fn keep_usage(&self, color: Color, usage: Usage) {
-        Scheduler::keep_usage(self, color, usage);
+        // That is added to this thread's sums.
+        let worker = local::index_in(self).unwrap_or(0);
+        self.remotes[worker].slot.profile.lock().add(color, usage);
     }
 
     #[cold]

@@ -25,7 +25,7 @@
 use crate::hooks::slots::{LaneSlot, Listen, Priority, PriorityWord, SchedulerSlot};
 use crate::kernel::chain::{Chain, Kind, Node, ReaderCount, Tail};
 use crate::kernel::color::{Color, ColorKind};
-use crate::kernel::lane::count::Count;
+use crate::kernel::lane::Count;
 use crate::kernel::task::{Holds, LiveList, ParkedSections, SectionKey, TaskPanic};
 use crate::sync::{Arc, AtomicBool, AtomicU16, Mutex, Ordering, UnsafeCell};
 use crossbeam_utils::CachePadded;
@@ -48,7 +48,7 @@ pub(crate) struct Lane {
     pub(crate) kind: ColorKind,
     /// The worker on which it last ran, from 1; 0 if it has not run. Holder only.
     pub(crate) home: AtomicU16,
-    /// Whether a thread spins until no reader is inside ([`try_take`](super::callback::try_take)). A hint.
+    /// Whether a thread spins until no reader is inside ([`try_take`](super::push::try_take)). A hint.
     pub(crate) wished: AtomicBool,
     /// The queue by class in which it is, or was last ([`Priority`]).
     pub(crate) class_place: AtomicU16,
@@ -137,11 +137,6 @@ impl Lane {
         // Fresh colors sort in the order in which they were made, whatever else has made some: else a simulation could
         // not be run again.
         (self.color(), ptr::from_ref(self).addr())
-    }
-
-    /// How urgent the color is at the moment.
-    pub(crate) fn priority(&self) -> Priority {
-        self.priority.class()
     }
 
     /// The tail of the chain. May be out of date.

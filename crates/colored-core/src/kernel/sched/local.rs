@@ -6,7 +6,7 @@ use crate::kernel::lane::{Lane, ReadyLane, Runner, current};
 use crate::kernel::memory::{Cache, FreeList};
 use crate::kernel::sched::handle::SchedulerHandle;
 use crate::kernel::sched::remote::{MAY_BE_DROPPED_ANYWHERE, Remote, pin_of};
-use crate::kernel::sched::scheduler::{CoarseClock, Scheduler, Since};
+use crate::kernel::sched::scheduler::{CoarseClock, Routing, Scheduler, Since};
 use crate::kernel::task::Named;
 use crate::sync::{Arc, Deque, ThreadId, this_thread, thread_slot};
 use crossbeam_utils::CachePadded;
@@ -258,13 +258,8 @@ impl Local {
 
     #[cold]
     fn route_by_policy_or_class(&self, lane: ReadyLane, since: Since) -> Option<ReadyLane> {
-        let scheduler = self.scheduler();
-        if scheduler.common.has_classes() {
-            let behind = current::is_waking_last();
-            scheduler.queue_by_class(Some(self.index), lane, since, behind);
-            return None;
-        }
-        scheduler.route(Some(self.index), lane, since)
+        let (scheduler, behind) = (self.scheduler(), current::is_waking_last());
+        scheduler.classes.place(scheduler, Some(self.index), lane, since, behind)
     }
 
     /// Wakes a worker if this one has more lanes than the one that it runs next.

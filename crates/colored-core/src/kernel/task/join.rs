@@ -4,10 +4,10 @@
 use crate::kernel::budget;
 use crate::kernel::color::Color;
 use crate::kernel::task::Schedule;
-use crate::kernel::task::header::{Header, TaskRef};
 use crate::kernel::task::id::Id;
 use crate::kernel::task::state::Joinable;
 use crate::kernel::task::wait_record::{Deadlock, Named};
+use crate::kernel::task::{Header, TaskRef};
 use std::any::Any;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;

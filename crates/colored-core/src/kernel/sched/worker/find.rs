@@ -19,6 +19,11 @@ const BEHIND_STEPS: u32 = 61;
 /// Nanoseconds after which they move too: five full slices.
 const BEHIND_NANOS: u64 = 1_000_000;
 
+/// How a worker finds a lane once the program has given a color a priority. `ext` implements it.
+pub(crate) trait FindByClass {
+    fn find_by_class(&mut self) -> Option<ReadyLane>;
+}
+
 impl Worker {
     pub(super) fn find(&mut self) -> Option<ReadyLane> {
         self.steps = self.steps.wrapping_add(1);
@@ -32,7 +37,7 @@ impl Worker {
     #[cold]
     fn find_by_policy_or_class(&mut self) -> Option<ReadyLane> {
         if self.local.scheduler().common.has_classes() {
-            self.find_ranked()
+            self.find_by_class()
         } else {
             self.find_plain()
         }
