@@ -54,13 +54,12 @@ fn if_on(tell: impl FnOnce()) {
     }
 }
 
-/// A task is about to be scheduled: it has been woken, perhaps by the task that this thread polls.
+/// A task is about to be pushed: it has been woken, perhaps by the task that this thread polls.
 #[inline(always)]
-pub(crate) fn task_woken(lane: LanePtr, task: TaskRef<LanePtr>) {
+pub(crate) fn task_woken(lane: &Lane, node: &Node, task: TaskRef<LanePtr>) {
     if_on(|| {
-        // SAFETY: the task, which is not complete, owns a reference to its lane.
-        let lane = unsafe { lane.get() };
         observe::lane::woken(lane, task.id());
+        observe::lane::pushed(lane, node);
     });
 }
 

@@ -27,6 +27,7 @@
 //! lock. Both are in one word, so that the exchange that takes the last reference also decides this. A thread that
 //! reads the bit before the exchange may read an old value: the holder may publish the lane in between. Then the
 //! exchange fails, because the bit has changed.
+//! An owner that finds its own references only, and no bit, needs no exchange: nobody else has the lane.
 //!
 //! # Exclusion (G1)
 //!
@@ -112,11 +113,6 @@ impl Count {
         Self(AtomicUsize::new(ONE | usize::from(published)))
     }
 
-    /// One reference to a lane that is not published. The caller has exclusive access.
-    pub(crate) fn renew(&mut self) {
-        *self = Self::new(false);
-    }
-
     pub(crate) fn is_published(&self) -> bool {
         // Ordering: the holder sets it; others learn it through the table's lock, and the last owner by the exchange
         // that gives the last reference back.
@@ -164,8 +160,13 @@ impl Count {
 
     /// Gives references back unless the lane is published.
     pub(crate) fn release_unpublished(&self, refs: usize) -> GivenBack {
-        // Ordering: hint only, the exchange decides.
-        let mut word = self.0.load(Ordering::Relaxed);
+        // Ordering: Acquire pairs with the Release of all other owners.
+        let mut word = self.0.load(Ordering::Acquire);
+        if word == refs * ONE {
+            // Ordering: no other owner is left that could add a reference, and only a holder publishes.
+            self.0.store(0, Ordering::Relaxed);
+            return GivenBack::Last;
+        }
         loop {
             if word & PUBLISHED != 0 {
                 return GivenBack::Published;

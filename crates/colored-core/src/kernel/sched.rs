@@ -18,8 +18,9 @@
 //! | the end of a behavior that it waited for | the worker's own home queue |
 //! | any of these, with a [`Policy`] | where the policy says: as above, the home queue of a worker, or the injector |
 //!
-//! Every task of a fresh color makes and retires a lane, often on different workers. A lane owns the scheduler, so making
-//! a new one would bounce that reference count between the cores: spare lanes are kept for the next fresh color.
+//! Every task of a color that nothing else uses makes and retires a lane, often on different workers. A lane owns the
+//! scheduler, so making a new one would bounce that reference count between the cores: spare lanes are kept for the next
+//! color.
 
 mod enter;
 mod guest;
@@ -57,7 +58,9 @@ use crate::hooks::slots::Priority;
 use crate::hooks::workers as hooks;
 use crate::kernel::color::Color;
 use crate::kernel::lane::refs::Last;
-use crate::kernel::lane::{Common, Dispatch, GivenBack, Held, Lane, LanePtr, Owner, ReadyLane};
+use crate::kernel::lane::{
+    Common, Dispatch, GivenBack, Held, Lane, LanePtr, Owner, ReadyLane, Tenure,
+};
 use crate::kernel::task::{TaskPanic, contain};
 
 impl Dispatch for Scheduler {
@@ -97,11 +100,8 @@ impl Dispatch for Scheduler {
         self.table.insert(lane);
     }
 
-    fn spare(&self, color: Color) -> Option<Box<Lane>> {
-        local::with(|local| match local {
-            Some(local) if std::ptr::eq(local.scheduler(), self) => local.take_spare(color),
-            _ => self.take_spare(color),
-        })
+    fn spare(&self, color: Color, tenure: Tenure) -> Option<Box<Lane>> {
+        self.take_spare(color, tenure)
     }
 
     fn raise(&self, lane: &Lane, to: Priority) {
@@ -153,6 +153,20 @@ impl Scheduler {
             self.park.unpark(worker);
         }
         called
+    }
+
+    /// See [`Dispatch::spare`].
+    #[inline(always)]
+    fn take_spare(&self, color: Color, tenure: Tenure) -> Option<Box<Lane>> {
+        let lane = local::with(|local| match local {
+            Some(local) if std::ptr::eq(local.scheduler(), self) => {
+                local.spare_lanes.pop(&self.spare_lanes)
+            }
+            _ => self.spare_lanes.pop(),
+        });
+        let mut lane = lane?;
+        lane.renew(color, tenure);
+        Some(lane)
     }
 
     /// Counts a task that this thread is about to spawn.
@@ -214,11 +228,6 @@ impl Scheduler {
         }
     }
 
-    /// Takes one spare lane and renews it, for threads that keep none.
-    fn take_spare(&self, color: Color) -> Option<Box<Lane>> {
-        Some(renew(self.spare_lanes.pop()?, color))
-    }
-
     /// Drops the spare lanes when a worker stops: lanes own the scheduler, so none may stay in it.
     fn drop_spare_lanes(&self) {
         drop(self.spare_lanes.close());
@@ -226,23 +235,11 @@ impl Scheduler {
 }
 
 impl Local {
-    /// Takes a spare lane, and renews it.
-    #[inline]
-    fn take_spare(&self, color: Color) -> Option<Box<Lane>> {
-        let lane = self.spare_lanes.pop(&self.scheduler().spare_lanes)?;
-        Some(renew(lane, color))
-    }
-
-    /// Keeps a lane for `take_spare`, if this worker reuses lanes and there is room.
+    /// Keeps a lane for [`Scheduler::take_spare`], if this worker reuses lanes and there is room.
     #[inline]
     fn keep_spare(&self, lane: Box<Lane>) {
         if self.reuses {
             self.spare_lanes.push(lane, &self.scheduler().spare_lanes, drop);
         }
     }
-}
-
-fn renew(mut lane: Box<Lane>, color: Color) -> Box<Lane> {
-    lane.renew(color);
-    lane
 }

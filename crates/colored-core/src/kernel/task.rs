@@ -110,7 +110,7 @@ pub(crate) struct Header<S: Schedule> {
     leaf: UnsafeCell<LeafSlot>,
 }
 
-/// A task's place in the list of its lane ([`LiveList`](super::LiveList)).
+/// A task's place in the list of its lane ([`LiveList`]).
 #[derive(Debug)]
 struct Links<S: Schedule> {
     /// The task itself while it is in no list: a word less than a flag takes.

@@ -167,7 +167,7 @@ fn every_interleaving_is_explored() {
         // SAFETY: the node is in no chain yet, and outlives the unlink at the end of this closure.
         let pushed = unsafe { chain.push(NonNull::from(&node)) };
         assert_eq!(pushed, crate::kernel::chain::Pushed::Taken);
-        assert_eq!(chain.unlink_head(), crate::kernel::chain::Unlinked::Idle);
+        assert_eq!(super::chain::unlink(&chain), crate::kernel::chain::Unlinked::Idle);
     });
     assert_eq!(one, 1, "one thread has one interleaving");
     let many = count(3, || {

@@ -93,7 +93,7 @@ impl Dispatch for Port {
 
     fn publish(&self, _lane: LanePtr) {}
 
-    fn spare(&self, _color: Color) -> Option<Box<Lane>> {
+    fn spare(&self, _color: Color, _tenure: Tenure) -> Option<Box<Lane>> {
         None
     }
 

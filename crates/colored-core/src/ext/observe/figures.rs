@@ -3,7 +3,7 @@
 use super::account::record;
 use super::profile::Site;
 use super::times::Phase;
-use crate::ext::meter::{self, Level};
+use crate::ext::meter::Level;
 use crate::ext::priority::Priority;
 use crate::ext::trace::{Event, Record, Ring, SharedRing};
 use crate::ext::usage::Usage;
@@ -67,13 +67,6 @@ impl Scheduler {
     #[must_use]
     pub fn level(&self) -> Level {
         self.common.slot.switch.level()
-    }
-
-    /// The level at which a slice that begins now is recorded. Costs a look at one word of the process while nothing is
-    /// recorded.
-    #[inline]
-    pub(in crate::ext) fn slice_level(&self) -> Level {
-        if meter::is_on() { self.level() } else { Level::Off }
     }
 
     /// Changes what the scheduler records, and returns what it recorded before. Takes effect with the next slice of

@@ -114,9 +114,9 @@ impl Lane {
     }
 
     /// Makes an unreferenced lane that was in no table, or has left it, into a fresh one.
-    pub(crate) fn renew(&mut self, color: Color) {
+    pub(crate) fn renew(&mut self, color: Color, tenure: Tenure) {
         (self.kind, self.number) = (color.kind(), color.number());
-        self.refs.renew();
+        self.refs = Count::new(tenure == Tenure::Published);
         // Ordering: exclusive access.
         self.home.store(0, Ordering::Relaxed);
         self.inner.with_mut(|inner| {
@@ -179,6 +179,13 @@ impl Lane {
     pub(crate) fn home(&self) -> Option<usize> {
         // Ordering: the holder reads what a holder wrote, ordered by the chain; a hint for others.
         usize::from(self.home.load(Ordering::Relaxed)).checked_sub(1)
+    }
+
+    /// Whether it is the worker with this number, counted from 1, that `set_home` has been given last.
+    #[inline]
+    pub(crate) fn is_home(&self, worker: u32) -> bool {
+        // Ordering: see `home`.
+        u32::from(self.home.load(Ordering::Relaxed)) == worker
     }
 
     /// Remembers a worker. Holder only.
@@ -328,7 +335,7 @@ pub(crate) trait Dispatch: Listen + Any + Send + Sync {
     fn publish(&self, lane: LanePtr);
 
     /// An unused lane, made into one of that color, if this thread has one at hand.
-    fn spare(&self, color: Color) -> Option<Box<Lane>>;
+    fn spare(&self, color: Color, tenure: Tenure) -> Option<Box<Lane>>;
 
     /// Nanoseconds since some time. Costs a read of the clock.
     fn now(&self) -> u64;

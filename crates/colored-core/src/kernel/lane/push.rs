@@ -5,7 +5,7 @@
 //! call, and as a lane of a set.
 
 use crate::hooks::{self, Act, InlineCall};
-use crate::kernel::chain::{Kind, Node, Tail};
+use crate::kernel::chain::{Kind, Node, Pushed, Tail};
 use crate::kernel::lane::base::{AfterTurn, Dispatch, Held, Lane, LanePtr, Owner, ReadyLane};
 use crate::kernel::lane::current::{self, Hold};
 use crate::kernel::lane::refs::LaneRef;
@@ -26,12 +26,12 @@ impl LanePtr {
     /// # Safety
     ///
     /// As for [`Chain::push`](crate::kernel::chain::Chain::push), and the node owns a reference to this lane or is
-    /// [`Kind::Uncounted`](crate::kernel::chain::Kind::Uncounted).
+    /// [`Kind::Uncounted`].
     #[inline(always)]
     pub(crate) unsafe fn push(self, node: NonNull<Node>) {
         // SAFETY: the caller promises that the node is in no chain, stays until it has run, and owns a reference or
         // needs none.
-        unsafe { self.push_with(node, ReadyLane::dispatch_recorded) };
+        unsafe { self.push_with(node, hooks::pushed, ReadyLane::dispatch_recorded) };
     }
 
     /// As [`push`](Self::push), for a caller that keeps the scheduler alive: so a thread that is no worker need not
@@ -49,14 +49,19 @@ impl LanePtr {
         };
         // SAFETY: the caller promises that the node is in no chain, stays until it has run, and owns a reference or
         // needs none.
-        unsafe { self.push_with(node, dispatch) };
+        unsafe { self.push_with(node, hooks::pushed, dispatch) };
     }
 
     /// # Safety
     ///
     /// As for [`push`](Self::push).
     #[inline(always)]
-    unsafe fn push_with(self, node: NonNull<Node>, dispatch: impl FnOnce(ReadyLane, u32)) {
+    unsafe fn push_with(
+        self,
+        node: NonNull<Node>,
+        tell: impl FnOnce(&Lane, &Node),
+        dispatch: impl FnOnce(ReadyLane, u32),
+    ) {
         // SAFETY: the node's reference, or the caller's, keeps the lane alive.
         let lane = unsafe { self.get() };
         let act = Act::push(lane);
@@ -66,13 +71,32 @@ impl LanePtr {
         if fresh.urgent {
             hooks::raise(lane);
         }
-        hooks::pushed(lane, fresh);
+        tell(lane, fresh);
         // SAFETY: the caller promises that the node is in no chain, and stays until it has run.
         if unsafe { lane.push_node(node) } {
             hooks::queued(lane);
             dispatch(ReadyLane(self), pin);
         }
         act.end();
+    }
+}
+
+impl Lane {
+    /// Adds a node. True if the caller has the right to run the lane now, which was idle. Otherwise the lane and the node
+    /// may be gone.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Chain::push`](crate::kernel::chain::Chain::push).
+    #[inline(always)]
+    pub(in crate::kernel::lane) unsafe fn push_node(&self, node: NonNull<Node>) -> bool {
+        // SAFETY: the caller promises the same.
+        match unsafe { self.chain.push(node) } {
+            Pushed::Taken => true,
+            Pushed::Behind => false,
+            // The node keeps the lane: it does not have its turn before they are counted.
+            Pushed::BehindReaders(readers) => self.readers.add(readers),
+        }
     }
 }
 
@@ -147,10 +171,11 @@ impl Schedule for LanePtr {
     #[inline]
     unsafe fn schedule(self, node: NonNull<Node>) {
         // SAFETY: the node is a task's, which is not complete, and so alive.
-        hooks::task_woken(self, unsafe { TaskRef::from_node(node) });
+        let task = unsafe { TaskRef::from_node(node) };
+        let tell = |lane: &Lane, node: &Node| hooks::task_woken(lane, node, task);
         // SAFETY: the caller may move the task, so the node is in no chain; a task that is not complete owns a
         // reference to its lane.
-        unsafe { self.push(node) };
+        unsafe { self.push_with(node, tell, ReadyLane::dispatch_recorded) };
     }
 
     unsafe fn resume(self, node: NonNull<Node>) {

@@ -49,7 +49,7 @@
 //! In a shutdown, the first lane drops all readers that no lane has taken: a reader that runs may wait for one of them.
 
 use crate::hooks::{self, Act};
-use crate::kernel::chain::{Admission, Chain, Kind, Node, Pushed};
+use crate::kernel::chain::{Admission, Chain, Kind, Node};
 use crate::kernel::lane::base::{AfterTurn, Held, Lane, LanePtr, ReadyLane};
 use crate::kernel::lane::current::{self, Hold};
 use crate::kernel::lane::push::{self, READERS_LOOKS, give_way};
@@ -99,23 +99,6 @@ pub(in crate::kernel::lane) fn try_enter(lane: &Lane) -> bool {
 }
 
 impl Lane {
-    /// Adds a node. True if the caller has the right to run the lane now, which was idle. Otherwise the lane and the node
-    /// may be gone.
-    ///
-    /// # Safety
-    ///
-    /// As for [`Chain::push`](crate::kernel::chain::Chain::push).
-    #[inline(always)]
-    pub(in crate::kernel::lane) unsafe fn push_node(&self, node: NonNull<Node>) -> bool {
-        // SAFETY: the caller promises the same.
-        match unsafe { self.chain.push(node) } {
-            Pushed::Taken => true,
-            Pushed::Behind => false,
-            // The node keeps the lane: it does not have its turn before they are counted.
-            Pushed::BehindReaders(readers) => self.readers.add(readers),
-        }
-    }
-
     /// Enters, true; or adds the reader's node, false. After false the node may be gone. An urgent node has raised the
     /// lane before.
     ///

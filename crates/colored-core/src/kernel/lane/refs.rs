@@ -197,9 +197,11 @@ impl Lane {
     /// A lane of the same scheduler under a fresh color.
     pub(crate) fn spare(&self) -> LaneRef {
         let color = Color::unique();
-        let lane = self.port.spare(color).unwrap_or_else(|| {
-            Box::new(Self::new(color, Arc::clone(&self.port), Tenure::Unpublished))
-        });
+        let tenure = Tenure::Unpublished;
+        let lane = self
+            .port
+            .spare(color, tenure)
+            .unwrap_or_else(|| Box::new(Self::new(color, Arc::clone(&self.port), tenure)));
         // SAFETY: a fresh lane has one reference.
         unsafe { LaneRef::from_counted(LanePtr::from_box(lane)) }
     }

@@ -51,7 +51,7 @@ impl ReadyLane {
                 None => break Some(head.pin),
             };
             // SAFETY: the head has had its turn, here or in the slice before.
-            match unsafe { hold.end_turn(then, runner.is_closing()) } {
+            match unsafe { hold.end_turn(then, || runner.is_closing()) } {
                 Unlinked::Idle => return Slice::Over,
                 Unlinked::More if runner.count_turn(head.weight()) => {}
                 Unlinked::More | Unlinked::Stalled => break None,
@@ -280,10 +280,10 @@ impl Hold {
     ///
     /// The turn of the head has answered `then`, in this slice, or in an earlier one that could not end it.
     #[inline(always)]
-    pub(crate) unsafe fn end_turn(&self, then: AfterTurn, closing: bool) -> Unlinked {
+    unsafe fn end_turn(&self, then: AfterTurn, is_closing: impl FnOnce() -> bool) -> Unlinked {
         match then {
             // SAFETY: the caller promises that the head has had its turn.
-            AfterTurn::Unlink => unsafe { self.unlink(closing) },
+            AfterTurn::Unlink => unsafe { self.unlink(is_closing()) },
             AfterTurn::Rotate => {
                 let act = Act::push(&self.lane());
                 match self.lane().chain.rotate_head() {
@@ -304,7 +304,7 @@ impl Hold {
                     Kept::Waiting => Unlinked::Idle,
                     Kept::Again => Unlinked::More,
                     // SAFETY: the caller promises that the head has had its turn.
-                    Kept::Over => unsafe { self.unlink(closing) },
+                    Kept::Over => unsafe { self.unlink(is_closing()) },
                 }
             }
             AfterTurn::LaneGone => Unlinked::Idle,
@@ -318,18 +318,19 @@ impl Hold {
     /// # Safety
     ///
     /// The head has had its turn.
-    #[inline]
+    #[inline(always)]
     unsafe fn unlink(&self, closing: bool) -> Unlinked {
         let lane = self.lane();
         let head = lane.head();
-        if !lane.chain.has_more() {
+        let behind = lane.chain.behind(head.node);
+        if behind.is_none() {
             self.count_taken();
             lane.ensure_found(closing);
         }
         if head.urgent {
             hooks::lower(&lane);
         }
-        let unlinked = lane.chain.unlink_head();
+        let unlinked = lane.chain.unlink_head(head.node, behind);
         if unlinked == Unlinked::Stalled {
             // The head is still in the chain, so this thread still holds the lane.
             if head.urgent {
@@ -361,9 +362,10 @@ impl Hold {
     /// Counts the references that were taken and given back meanwhile. Something else keeps a lane that is still held:
     /// as a rule the nodes in its chain, which own references.
     pub(crate) fn count_refs(&self) {
-        self.count_taken();
         let owed = self.take_owed();
-        if owed < 0 {
+        if owed > 0 {
+            self.lane().retain(owed.unsigned_abs());
+        } else if owed < 0 {
             // SAFETY: their owners gave these references to the holder, which gives them back here, once.
             unsafe { self.ptr().release(owed.unsigned_abs()) };
         }

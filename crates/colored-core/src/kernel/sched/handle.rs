@@ -78,12 +78,7 @@ impl SchedulerHandle {
 
     /// A fresh lane that only its task refers to.
     pub(super) fn unique_lane(&self) -> LaneRef {
-        let color = Color::unique();
-        let scheduler = self.scheduler();
-        let lane = scheduler.spare(color).unwrap_or_else(|| {
-            let port = arc_dyn!(Arc::clone(&self.inner.scheduler) => dyn Dispatch);
-            Box::new(Lane::new(color, port, Tenure::Unpublished))
-        });
+        let lane = make_lane(&self.inner.scheduler, Color::unique(), Tenure::Unpublished);
         // SAFETY: a fresh lane has one reference.
         unsafe { LaneRef::from_counted(LanePtr::from_box(lane)) }
     }
@@ -171,9 +166,15 @@ impl SchedulerHandle {
 }
 
 fn lane_of(scheduler: &Arc<Scheduler>, color: Color) -> LaneRef {
-    scheduler.table.get_or_insert(color, || {
+    scheduler.table.get_or_insert(color, || make_lane(scheduler, color, Tenure::Published))
+}
+
+/// A lane of that color with one reference: a spare one, if this thread has one at hand.
+#[inline]
+fn make_lane(scheduler: &Arc<Scheduler>, color: Color, tenure: Tenure) -> Box<Lane> {
+    scheduler.take_spare(color, tenure).unwrap_or_else(|| {
         let port = arc_dyn!(Arc::clone(scheduler) => dyn Dispatch);
-        Box::new(Lane::new(color, port, Tenure::Published))
+        Box::new(Lane::new(color, port, tenure))
     })
 }
 
@@ -333,8 +334,15 @@ impl<T> Future for JoinHandle<T> {
     type Output = Result<T, JoinError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        // Only a poll after the first one has a record, and makes the call.
-        let verdict = self.wait.record().and_then(|_| self.wait.begin_poll());
+        // Only a poll after the first one has a record. The output counts more than a verdict.
+        let verdict = match self.wait.record() {
+            None => None,
+            Some(_) if self.join.is_finished() => {
+                self.wait.end();
+                return self.join.poll_complete(cx);
+            }
+            Some(_) => self.wait.begin_poll(),
+        };
         let polled = Pin::new(&mut self.join).poll(cx);
         if polled.is_ready() {
             self.wait.end();

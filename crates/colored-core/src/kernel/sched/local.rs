@@ -52,8 +52,6 @@ pub(crate) struct Local {
     pub(crate) reuses: bool,
     /// The worker's thread, once something is pinned to it.
     thread: Cell<Option<ThreadId>>,
-    /// Whether the worker runs a slice.
-    pub(crate) runs: Cell<bool>,
     /// Whether the worker is handing out events: it wakes no other worker before all are handed out.
     batching: Cell<bool>,
     toward: Cell<Toward>,
@@ -118,7 +116,6 @@ impl Local {
             spare_lanes: FreeList::new(),
             reuses,
             thread: Cell::new(None),
-            runs: Cell::new(false),
             batching: Cell::new(false),
         }
     }
@@ -212,16 +209,19 @@ impl Local {
                 if let Some(displaced) = self.remote().swap_next(Some(lane)) {
                     self.deque.push(displaced);
                 }
+                // As in `offer`: there is a lane in the `next` slot.
+                if !self.deque.is_empty() && !self.batching.get() && self.scheduler().steals {
+                    self.scheduler().notify();
+                }
             }
-            Toward::Home => return self.collect(lane),
+            Toward::Home => self.collect(lane),
         }
-        self.offer();
     }
 
     #[inline(never)]
     fn enqueue_pinned(&self, lane: ReadyLane, pin: u32) {
         // After a slice the worker looks at its inbox before it sleeps.
-        let is_own = pin & !MAY_BE_DROPPED_ANYWHERE == self.pin() && self.runs.get();
+        let is_own = pin & !MAY_BE_DROPPED_ANYWHERE == self.pin() && self.remote().is_in_slice();
         if is_own { self.remote().put(lane) } else { self.scheduler().send(pin, lane) }
     }
 
@@ -238,7 +238,7 @@ impl Local {
     #[inline]
     pub(crate) fn put_back(&self, lane: ReadyLane) {
         let remote = self.remote();
-        let alone = remote.has_next() || remote.has_policy_or_classes() || self.deque.len() == 0;
+        let alone = remote.has_next() || remote.has_policy_or_classes() || self.deque.is_empty();
         if alone || !remote.take_free_turn() {
             self.requeue(lane);
         } else if let Some(displaced) = remote.swap_next(Some(lane)) {

@@ -110,6 +110,8 @@ pub struct Worker {
     /// The last step told the thread to sleep.
     asleep: bool,
     steal_pause: StealPause,
+    /// Whether it is a spare worker.
+    is_spare: bool,
     /// A spare worker that has not joined.
     absent: bool,
 }
@@ -123,6 +125,7 @@ impl Worker {
         options: &Options,
     ) -> Self {
         Self {
+            is_spare: handle.scheduler().is_spare(index),
             absent: handle.scheduler().is_spare(index),
             local: Local::new(handle, index, deque, options.reuse),
             rng: Rng::new(seed ^ (index as u64 + 1)),
@@ -203,7 +206,7 @@ impl Worker {
     /// If a [`spawn_local`](crate::spawn_local) under this worker ran on another thread.
     pub fn step(&mut self) -> Step {
         self.local.assert_on_its_thread();
-        if self.local.scheduler().is_spare(self.index())
+        if self.is_spare
             && let Next::Return(step) = self.join_or_leave()
         {
             return step;
@@ -212,9 +215,7 @@ impl Worker {
         match self.find() {
             Some(lane) => {
                 self.stop_searching();
-                self.local.runs.set(true);
                 self.run(lane);
-                self.local.runs.set(false);
                 Step::Ran
             }
             None => self.go_to_sleep(),

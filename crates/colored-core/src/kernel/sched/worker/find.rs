@@ -54,8 +54,8 @@ impl Worker {
     /// Prepares to run the lane here.
     #[inline(always)]
     pub(crate) fn set_home(&self, lane: &ReadyLane) {
-        let (home, scheduler) = (lane.lane().home(), self.local.scheduler());
-        if home != Some(self.index()) && !scheduler.is_spare(self.index()) {
+        // A worker's pin is its number, counted from 1.
+        if !lane.lane().is_home(self.local.pin()) && !self.is_spare {
             lane.lane().set_home(self.index());
         }
     }
@@ -89,7 +89,7 @@ impl Worker {
         }
         if let Some(lane) = scheduler.injector.steal_batch(&self.local.deque) {
             // A worker that looked while the rest was between the queues has seen it in neither.
-            if !self.searching && self.local.deque.len() > 0 {
+            if !self.searching && !self.local.deque.is_empty() {
                 scheduler.notify();
             }
             self.round.begin(self.local.deque.len());
