@@ -1,9 +1,10 @@
-//! No modules of the core import each other in a cycle, and the kernel knows no extension.
+//! No modules of the core import each other in a cycle, and the kernel knows no extension: it imports none, and calls no
+//! method that one adds to its types.
 //!
 //! A module is a file here. What a file re-exports belongs to the module of its origin, and a re-export is no import: so the
 //! first page of a folder leads to the folder's files, and these do not stand on the page. The root is such a page too.
 
-use super::source::{Source, UsePath};
+use super::source::{Method, Source, UsePath};
 use super::{assert_none, is_of_tests, sources};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -155,6 +156,44 @@ fn faults(files: &[(&str, &Source)], below: &str, above: &str) -> Vec<String> {
     faults
 }
 
+/// The methods that the upper shelf adds to types of the lower one, and that this could call without an import: those that are
+/// visible there, but for the public ones; and of these, the ones that it calls.
+fn additions(files: &[(&str, &Source)], below: &str, above: &str) -> Vec<String> {
+    let on = |shelf: &str| {
+        let is_there = |file: &str| module_of(file).first().is_some_and(|first| first == shelf);
+        files.iter().filter(|(file, _)| is_there(file)).collect::<Vec<_>>()
+    };
+    let (lower, upper) = (on(below), on(above));
+    let types: BTreeSet<_> = lower.iter().flat_map(|(_, source)| source.types()).collect();
+    let own: BTreeSet<_> = lower.iter().flat_map(|(_, source)| source.functions()).collect();
+    let (mut faults, mut public) = (Vec::new(), BTreeMap::new());
+    for (file, source) in upper {
+        let declared = source.types();
+        let is_added = |of: &str| types.contains(of) && !declared.contains(&of);
+        let inside = format!("pub(incrate::{above}");
+        for method in source.methods().into_iter().filter(|method| is_added(&method.of)) {
+            let Method { of, name, visible, line } = method;
+            let is_of_module = visible == "pub(super)" && module_of(file).len() > 1;
+            if visible == "pub" {
+                public.insert(name, of);
+            } else if !(visible.is_empty() || is_of_module || visible.starts_with(&inside)) {
+                faults.push(format!(
+                    "{file}:{line}: `{below}` can call `{of}::{name}`: make it `pub(in crate::{above})`, \
+                     or a port of `{below}`"
+                ));
+            }
+        }
+    }
+    for (file, source) in lower {
+        for (name, line) in source.calls() {
+            if let Some(of) = public.get(name).filter(|_| !own.contains(name)) {
+                faults.push(format!("{file}:{line}: `{of}::{name}` is of `{above}`"));
+            }
+        }
+    }
+    faults
+}
+
 /// The shortest way from a module back to it.
 fn way_back(
     imports: &BTreeMap<Module, BTreeMap<Module, usize>>,
@@ -180,6 +219,7 @@ fn the_core_has_no_cycle_of_modules() {
     let files: Vec<_> = sources(CORE).into_iter().filter(|(file, _)| is_of_core(file)).collect();
     assert!(files.len() > 100, "the core has another form now");
     assert_none(faults(&files, "kernel", "ext"));
+    assert_none(additions(&files, "kernel", "ext"));
 }
 
 #[cfg(test)]
@@ -226,5 +266,38 @@ mod tests {
             ("roof/tile.rs", ""),
         ];
         assert_eq!(faults_of(&files), ["ground::stone:2: `roof::tile` is of `roof`"]);
+    }
+
+    #[test]
+    fn a_call_of_what_the_upper_shelf_adds_is_found() {
+        let files = [
+            (
+                "ground.rs",
+                "struct Stone; fn f(s: &Stone, c: &Cart) { s.weigh(); s.lie(); c.load(Ordering::Relaxed); }",
+            ),
+            (
+                "ground/sand.rs",
+                "impl Sand { fn lie(&self) {} }\nfn g(s: &Stone) { s.roll(); Stone::load(s, 7) }",
+            ),
+            (
+                "roof.rs",
+                "impl Stone { pub(crate) fn roll(&self) {} pub(in crate::roof) fn wait(&self) {}\n\
+                 pub fn weigh(&self) {} pub fn lie(&self) {} fn own(&self) {} pub(super) fn up(&self) {} }",
+            ),
+            (
+                "roof/tile.rs",
+                "struct Tile; impl Tile { pub(crate) fn lie(&self) {} }\n\
+                 impl Stone { pub(super) fn lift(&self) {} pub fn load(&self) {} } impl Load for Stone { fn take(&self) {} }",
+            ),
+        ];
+        let files: Vec<_> = files.iter().map(|(file, text)| (*file, Source::parse(text))).collect();
+        let files: Vec<_> = files.iter().map(|(file, source)| (*file, source)).collect();
+        let expected = [
+            "roof.rs:1: `ground` can call `Stone::roll`: make it `pub(in crate::roof)`, or a port of `ground`",
+            "roof.rs:2: `ground` can call `Stone::up`: make it `pub(in crate::roof)`, or a port of `ground`",
+            "ground.rs:1: `Stone::weigh` is of `roof`",
+            "ground/sand.rs:2: `Stone::load` is of `roof`",
+        ];
+        assert_eq!(additions(&files, "ground", "roof"), expected);
     }
 }

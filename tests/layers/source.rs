@@ -1,6 +1,9 @@
 //! The names in a file, without comments and literals, and the paths they form. `proc_macro2` reads the file.
 
 mod functions;
+mod methods;
+
+pub(crate) use self::methods::Method;
 
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use std::fmt;

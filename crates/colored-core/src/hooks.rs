@@ -16,6 +16,7 @@
 
 pub(crate) mod looks;
 pub(crate) mod mark;
+pub(crate) mod queues;
 pub(crate) mod slots;
 pub(crate) mod workers;
 
@@ -31,6 +32,12 @@ pub(crate) use crate::ext::points::{Act, Acts, at_site};
 pub(crate) use crate::ext::observe::inline_call::InlineCall;
 // A slice that somebody listens to.
 pub(crate) use crate::ext::observe::lane::SliceListener;
+// The lane, which this thread holds, is closed: the values of its color are dropped behind all that is scheduled.
+pub(crate) use crate::ext::locals::close as color_closes;
+// Nodes that make their lanes urgent while they are scheduled, where some color has a priority.
+pub(crate) use crate::ext::priority::lent::{
+    is_lent_urgency, lends_urgency, lower, raise, restore, takes_urgency,
+};
 // A task is spawned, or a closure is sent, by something that a subscriber knows.
 pub(crate) use crate::ext::span::{Carried, Origin, TaskSpan};
 
@@ -47,13 +54,12 @@ fn if_on(tell: impl FnOnce()) {
     }
 }
 
-/// A task is about to be scheduled: it has been woken, perhaps by the task that this thread polls.
+/// A task is about to be pushed: it has been woken, perhaps by the task that this thread polls.
 #[inline(always)]
-pub(crate) fn task_woken(lane: LanePtr, task: TaskRef<LanePtr>) {
+pub(crate) fn task_woken(lane: &Lane, node: &Node, task: TaskRef<LanePtr>) {
     if_on(|| {
-        // SAFETY: the task, which is not complete, owns a reference to its lane.
-        let lane = unsafe { lane.get() };
         observe::lane::woken(lane, task.id());
+        observe::lane::pushed(lane, node);
     });
 }
 

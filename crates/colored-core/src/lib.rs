@@ -68,7 +68,7 @@
 //!    sets a flag of that thread. A task with an open section **keeps its lane**: the node stays at
 //!    the head, and the exchange that clears `SCHEDULED` leaves the right to run the lane to the
 //!    thread that wakes the task. That thread dispatches the lane instead of pushing the node
-//!    (`lane/section.rs`).
+//!    (`lane/turn.rs`).
 //! 7. **Hop.** The task gets its new lane while it is still `SCHEDULED`, and is pushed there after
 //!    it has left the old lane: it is in one chain at a time.
 //! 8. **End.** The holder drops the future in place, under its color, stores the output, and sets
@@ -104,18 +104,17 @@
 //!
 //! # Shelves
 //!
-//! The modules, which are files, import each other in no cycle, and `kernel` names nothing of `ext`: `tests/layers/cycles.rs`
-//! checks both.
+//! The modules, which are files, import each other in no cycle, and `kernel` names nothing of `ext`, nor calls a method that
+//! `ext` adds to its types: `tests/layers/cycles.rs` checks that.
 //!
 //! | modules | purpose | port to what is above |
 //! |---|---|---|
 //! | `sync` | atomics, cells, locks and deques: the product's or loom's | |
 //! | [`budget`], `color`, [`memory`](kernel::memory), [`chain`](kernel::chain), in [`kernel`] | the leaves: keys, chains, free lists | |
 //! | [`task`](kernel::task) | state word, cell, waker, handle | `Schedule`: a task is ready |
-//! | [`lane`](kernel::lane) | exclusion and order; slices; callbacks; behaviors and readers. [`base`](kernel::lane::base) is below the rest | `Dispatch`: a lane is runnable |
-//! | [`table`](kernel::table) | the exact map from colors to lanes | |
-//! | `wait`, `join` | records of waits; [`JoinHandle`], [`AbortHandle`] | `WaitKind`, [`Room`](port::Room): the target of a wait |
-//! | [`sched`](kernel::sched) | workers, stealing, sleep, guests, shutdown; spawning | [`Park`]: nothing to run; [`Policy`]: where a lane goes |
+//! | [`lane`](kernel::lane) | exclusion and order; slices; callbacks; behaviors and readers; the exact map from colors to lanes. [`base`](kernel::lane::base) is below the rest | `Dispatch`: a lane is runnable |
+//! | `wait` | records of waits | `WaitKind`, [`Room`](port::Room): the target of a wait |
+//! | [`sched`](kernel::sched) | workers, stealing, sleep, guests, shutdown; spawning, [`JoinHandle`], [`AbortHandle`] | [`Park`]: nothing to run; [`Policy`]: where a lane goes. `Routing`, `FindByClass`: who decides in place of the scheduler |
 //! | [`cell`](kernel::cell), [`spawn`](kernel::spawn) | the functions that users call | |
 //! | [`hooks`] | **the seam**: the moments of lanes, tasks and workers, which the kernel calls, and the one place that calls who listens. It stands above `lane::base`, and below the rest of the kernel | |
 //! | [`ext::observe`], [`ext::meter`], [`ext::trace`], [`ext::points`], [`ext::span`] | who listens | |
@@ -135,12 +134,12 @@
 //! | **G2** order | The order of a lane is the order of the swaps on its chain's tail. The chain belongs to the lane, so a steal does not touch it. The claims of one behavior are pushed in one step; a reader enters at once only if nothing waits; the holder of a lane accesses it at once only if its own node is the last one | `chain.rs`; [`lane`](kernel::lane); `lane/base.rs` | `chain`, `lane`, `when`, `readers` |
 //! | **G3** serial by default | Every task has a lane; without a named color it is the lane of [`Color::DEFAULT`]. A guest's future is a pinned task on it | `sched/guest.rs` | `scheduler` |
 //! | **G4** no leak of color | The color is an argument of the spawn. Only [`spawn_here`] and [`spawn_local`] read the lane that runs | | none: nothing interleaves |
-//! | **G5** exact colors | The table compares whole colors. A published lane's count reaches zero only under its shard's lock, under which look-ups add to it; one word holds the count and whether the table has the lane | [`table`](kernel::table), `lane/count.rs` | `table`, `retire` |
+//! | **G5** exact colors | The table compares whole colors. A published lane's count reaches zero only under its shard's lock, under which look-ups add to it; one word holds the count and whether the table has the lane | `lane/refs.rs`, [`lane`](kernel::lane) | `table`, `retire` |
 //! | **G6** work conservation | A thread publishes a lane, then looks for sleepers. A worker announces its sleep, then looks at the queues. A fence stands between the two steps of each. A `next` slot is exempt: it may be stolen once its worker is late, and [`Scheduler::rescue`] finds it. A pausing worker counts as busy, and looks again in time. A spare worker that leaves hands its lanes over first | `sched/idle.rs`, `sched/worker/spare.rs`, `ext/policy.rs`, `ext/priority/classes.rs` | `scheduler`, `policy`, `classes`, `spares` |
-//! | **G7** bounded turns | A worker ends a slice after 64 polls, 4,096 closures or 200 µs and puts the lane behind all others. At most 3 lanes in a row come from the `next` slot, where a lane that has filled its slice stays for as many turns as a theft has freed; the lanes that are in the injector when a round of a worker's deque begins come before that round; an inbox has every other step. A task that has given its color up, after a section, goes behind what is scheduled before it begins another one | `sched/worker.rs`, `sched/worker/find.rs`, `lane/turn.rs`, `lane/section.rs`, [`budget`] | `exclusive::taken_again_behind_a_push`; tests and the simulator count slices and sections |
+//! | **G7** bounded turns | A worker ends a slice after 64 polls, 4,096 closures or 200 µs and puts the lane behind all others. At most 3 lanes in a row come from the `next` slot, where a lane that has filled its slice stays for as many turns as a theft has freed; the lanes that are in the injector when a round of a worker's deque begins come before that round; an inbox has every other step. A task that has given its color up, after a section, goes behind what is scheduled before it begins another one | `sched/worker.rs`, `sched/worker/find.rs`, `lane/turn.rs`, `ext/exclusive.rs`, [`budget`] | `exclusive::taken_again_behind_a_push`; tests and the simulator count slices and sections |
 //! | **G8** destructors on color | Only the holder drops a future, so a cancellation waits for its turn. A waiting task is on the list of its lane; a lane with such a list is in the table, where a shutdown finds it; a task that keeps its lane is in a list of such tasks. A worker stays until all that is pinned to it has been dropped. If the worker is dropped before, these values leak: no other thread may drop them | `sched/shutdown.rs`, `sched/guest.rs`, `task/waiting.rs`, `ext/locals.rs` | `shutdown`, `pinned`, `task`, `turn`, `join`, `exclusive`, `locals` |
 //! | **G9** panic isolation | Polls, callbacks and destructors run inside `catch_unwind`; foreign wakers inside [`contain()`]; the shell hears of each task by [`Park::panicked`] | `task/cell.rs` | none |
-//! | **G11** color per poll | The hold ends with the slice, and thread-locals record what the thread holds. A [`ColorCell`] gives its value to a closure, never across an await. A section is a count in the task's state: while it is not zero, a poll that ends leaves lane and node where they are | `lane/current.rs`, `lane/section.rs`, [`cell`](kernel::cell) | `cell`, `inline`, `exclusive` |
+//! | **G11** color per poll | The hold ends with the slice, and thread-locals record what the thread holds. A [`ColorCell`] gives its value to a closure, never across an await. A section is a count in the task's state: while it is not zero, a poll that ends leaves lane and node where they are | `lane/current.rs`, `lane/turn.rs`, [`cell`](kernel::cell) | `cell`, `inline`, `exclusive` |
 //! | **G12** diagnosed waits | The thread that polls a task records the waits of the task in it. The search for deadlocks takes the right to run the sections that have waited long, and the tasks that it reaches, for its duration: so the records do not change meanwhile. It ends the youngest wait of a cycle that is inside a section with an error | `task/wait_record.rs`, `wait.rs`, `ext/deadlock.rs`, `lane/behavior.rs` | `record`, `exclusive`, `waits` |
 //!
 //! The shell above this crate provides G10 (no stuck worker delays I/O).
@@ -255,8 +254,8 @@ pub use self::kernel::cell::{
     Several, Shared, When, checked_when, shared, when,
 };
 pub use self::kernel::color::Color;
-pub use self::kernel::join::{AbortHandle, JoinHandle};
 pub use self::kernel::lane::Address;
+pub use self::kernel::sched::{AbortHandle, JoinHandle};
 pub use self::kernel::sched::{
     Destination, Entered, Entries, InPlace, Nested, Options, Park, Policy, Rest, Runnable,
     RunningSlice, Scheduler, SchedulerHandle, Step, Unsuitable, Worker, WorkerMetrics,

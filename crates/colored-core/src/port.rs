@@ -24,6 +24,7 @@
 //! [`Address`](crate::Address) and [`Scheduler`](crate::Scheduler) belong to the public interface of the core: a color
 //! of a scheduler, and its clock.
 
+pub use crate::ext::deadlock::room::{RoomWait, WaitingTask};
 #[cfg(feature = "sim")]
 pub use crate::ext::points::{Moment, Point, on_points};
 pub use crate::ext::stacks::{CellOfStack, Kept, RefCellOfStack, StackLocal, exchange_with_stacks};
@@ -32,7 +33,7 @@ pub use crate::ext::stacks::{StackLocals, begin_stacks};
 pub use crate::kernel::lane::current::{Closure, Nesting};
 pub use crate::kernel::sched::{Finish, Part, in_own_call, report_overload};
 pub use crate::kernel::task::How;
-pub use crate::kernel::wait::{Room, RoomWait, WaitId, WaitingTask, Ways, forget, note};
+pub use crate::kernel::wait::{Room, WaitId, Ways, forget, note};
 
 use crate::kernel::cell::{AccessError, Call, ColorCell};
 use crate::kernel::color::Color;

@@ -44,6 +44,7 @@
 mod graph;
 pub(crate) mod line;
 mod records;
+pub(crate) mod room;
 
 use self::graph::Graph;
 use self::line::Wanted;

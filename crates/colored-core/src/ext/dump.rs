@@ -13,11 +13,12 @@
 
 use crate::ext::deadlock::find_deadlocks;
 use crate::ext::snapshot::sheet::Progress;
-use crate::ext::snapshot::view::{View, view_kept};
+use crate::ext::snapshot::show_asked;
+use crate::ext::snapshot::view::{View, view_idle, view_kept, view_own};
 use crate::kernel::color::Color;
 use crate::kernel::lane::LaneRef;
+use crate::kernel::lane::refs::Cursor;
 use crate::kernel::sched::{RunningSlice, Scheduler};
-use crate::kernel::table::Cursor;
 use crate::kernel::task::Deadlock;
 use std::mem;
 
@@ -104,7 +105,7 @@ impl<'a> Dumping<'a> {
             let page = |view: View<'_>| self.sheet.write(view, &mut place, now);
             // Another lane that this thread holds, further up the stack, is like one of a stuck worker.
             let is_own = lane.is_current();
-            let done = if is_own { lane.view_own(page) } else { lane.view_idle(page) };
+            let done = if is_own { view_own(&lane, page) } else { view_idle(&lane, page) };
             match done {
                 Some(true) => return,
                 Some(false) => {}
@@ -122,7 +123,7 @@ impl<'a> Dumping<'a> {
         for lane in &self.asked {
             // If it has become idle: a page at a time. If not, its holder, or the next look, comes to it.
             while scheduler.is_asked(lane)
-                && lane.view_idle(|view| scheduler.show_asked(view)).is_some()
+                && view_idle(lane, |view| show_asked(scheduler, view)).is_some()
             {}
         }
         self.visit_sections();
@@ -149,7 +150,7 @@ impl<'a> Dumping<'a> {
             let lane = task.task().lane();
             if self.asked.iter().any(|asked| asked.ptr() == lane) {
                 // `None`: the task has left its lane.
-                let _shown = view_kept(&paused, |view| self.scheduler.show_asked(view));
+                let _shown = view_kept(&paused, |view| show_asked(self.scheduler, view));
             }
         }
     }
@@ -209,8 +210,8 @@ impl Drop for Dumping<'_> {
 #[cfg(all(test, not(colored_loom)))]
 mod tests {
     use crate::kernel::color::Color;
+    use crate::kernel::lane::refs::Cursor;
     use crate::kernel::sched::{Park, Scheduler};
-    use crate::kernel::table::Cursor;
     use std::collections::HashSet;
 
     struct NoPark;

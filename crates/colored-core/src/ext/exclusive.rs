@@ -1,15 +1,22 @@
 //! [`exclusive`]: a section that holds the color across awaits.
 //!
 //! Between two polls a task holds no color, and other tasks of its color run. A task with an open
-//! section keeps its lane when its poll ends (`lane/section.rs`). The section is a count in the task's
+//! section keeps its lane when its poll ends (`kernel/lane/turn.rs`). The section is a count in the task's
 //! state, so it ends wherever its future is dropped, also far from the task.
+//!
+//! # Taken again
+//!
+//! The task stays at the head from its first section on, for as long as its polls end with an open one. So it is still
+//! there when it has given the color up, in a poll that goes on, and could take the color again before all others, again
+//! and again. [`Holds`] says that it has had a section since it came to the head; such a task begins another one only if
+//! nothing is scheduled behind it, and goes behind that work first otherwise ([`take`]). It leaves the head for that, and
+//! so the next section begins in any case. A section beside, or inside, an open one takes nothing.
 
 use crate::kernel::budget;
-use crate::kernel::lane::section::{self, Inside};
-use crate::kernel::lane::{LanePtr, current};
+use crate::kernel::lane::{Held, LanePtr, current};
 use crate::kernel::sched::with_handle_of_task;
-use crate::kernel::task::{Holds, PolledTask, Section};
-use crate::kernel::wait::Wait;
+use crate::kernel::task::{Holds, PolledTask, Section, TaskRef};
+use crate::kernel::wait::{self, Inside, Wait};
 use pin_project_lite::pin_project;
 use std::fmt;
 use std::panic::Location;
@@ -189,7 +196,7 @@ fn enter_in(
             task.task().id()
         )
     }
-    if !section::take(task.task(), put_off) {
+    if !take(task.task(), put_off) {
         return None;
     }
     match Section::enter(task) {
@@ -199,6 +206,28 @@ fn enter_in(
         }
         Err(error) => panic!("the section of {site} cannot begin: {error}"),
     }
+}
+
+/// A section of the task that this thread polls is about to begin. False if it may not begin in this turn, because the
+/// task has given the color up since it came to the head, and other work is scheduled: the task has to go behind that.
+///
+/// `put_off` belongs to the section, and says when it was put off. So no section is put off in two turns, whatever the
+/// other branches of its task do, and a branch that is polled twice in one turn gains nothing.
+fn take(task: TaskRef<LanePtr>, put_off: &mut Option<Holds>) -> bool {
+    if task.has_sections() {
+        return true;
+    }
+    Held::with_current(|lane| {
+        let Some(lane) = lane else { return true };
+        let holds = lane.inner(|inner| inner.holds);
+        let is_again = holds.is_on() && put_off.is_none_or(|before| before == holds);
+        if is_again && !lane.chain.has_head_only() {
+            *put_off = Some(holds);
+            return false;
+        }
+        lane.inner(|inner| inner.holds.begin());
+        true
+    })
 }
 
 fn assert_same(section: &Section<LanePtr>, site: &'static Location<'static>) {
@@ -224,13 +253,13 @@ struct GoingOn(Option<Inside>);
 impl GoingOn {
     fn begin(open: &Open, site: &'static Location<'static>) -> Self {
         let record = open.record.as_ref().map(Wait::record);
-        Self(section::replace_inside(Some(Inside { task: open.section.task(), site, record })))
+        Self(wait::replace_inside(Some(Inside { task: open.section.task(), site, record })))
     }
 }
 
 impl Drop for GoingOn {
     fn drop(&mut self) {
-        section::replace_inside(self.0);
+        wait::replace_inside(self.0);
     }
 }
 

@@ -22,7 +22,7 @@
 
 use crate::kernel::lane::base::{Entry, Held, Inner, Locals, Value};
 use crate::kernel::lane::refs::LaneRef;
-use crate::kernel::lane::{callback, current};
+use crate::kernel::lane::{current, push};
 use crate::kernel::task::contain;
 use std::error::Error;
 use std::fmt;
@@ -189,7 +189,7 @@ impl Inner {
 /// Drops the values of a lane under it, unless it is in use again by then.
 pub(crate) fn end(lane: LaneRef) {
     let end = End { in_any_case: false };
-    callback::post_owning(lane, move || drop(end));
+    push::post_owning(lane, move || drop(end));
 }
 
 /// Ends the values when it is dropped: so a callback that is cancelled ends them too.
@@ -211,17 +211,17 @@ impl Drop for End {
     }
 }
 
-impl Held<'_> {
-    /// Drops the values after all that is scheduled now, even if the lane has other owners.
-    pub(crate) fn end_locals(self) {
-        if self.has_locals()
-            && let Some(lane) = LaneRef::of_holder()
-        {
-            let end = End { in_any_case: true };
-            callback::post_owning(lane, move || drop(end));
-        }
+/// Drops the values of a lane after all that is scheduled now, even if the lane has other owners.
+pub(crate) fn close(lane: Held<'_>) {
+    if lane.has_locals()
+        && let Some(lane) = LaneRef::of_holder()
+    {
+        let end = End { in_any_case: true };
+        push::post_owning(lane, move || drop(end));
     }
+}
 
+impl Held<'_> {
     /// Whether there is a reference beside the calling callback's.
     fn has_other_owners(self) -> bool {
         // A reference that this misses was not there when the holder before this turn ended, so it comes from the

@@ -10,6 +10,7 @@
 //! injector. So the argument of `idle.rs` holds for any policy. Where workers do not steal, a worker that goes to
 //! sleep looks only at the queues from which it takes: its own, and the injector.
 
+use crate::hooks::queues::OtherQueues;
 use crate::kernel::lane::{Lane, ReadyLane};
 use crate::kernel::sched::scheduler::{Destination, Runnable, Scheduler, Since};
 
@@ -32,7 +33,7 @@ impl Scheduler {
 
     /// The destination that the policy chooses, as the worker `own` sees it: never a worker that has the lane.
     #[inline]
-    pub(crate) fn destination(&self, own: Option<usize>, lane: &Lane) -> Destination {
+    pub(in crate::ext) fn destination(&self, own: Option<usize>, lane: &Lane) -> Destination {
         let Some(policy) = self.policy else { return Destination::Usual };
         let lane = Runnable { color: lane.color(), worker: own, home: lane.home() };
         match policy.destination(lane, self) {
@@ -46,7 +47,7 @@ impl Scheduler {
 
     /// Takes a lane to its destination; returns it if that is the usual one.
     #[inline]
-    pub(crate) fn route(
+    pub(in crate::ext) fn route(
         &self,
         own: Option<usize>,
         lane: ReadyLane,

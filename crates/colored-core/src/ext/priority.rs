@@ -71,12 +71,12 @@ impl PriorityWord {
         self.0.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn class(&self) -> Priority {
+    fn class(&self) -> Priority {
         class(self.get())
     }
 
     /// Counts an urgent node. Returns the new class, if the lane is queued in a lower one.
-    pub(crate) fn add_urgent(&self) -> Option<Priority> {
+    fn add_urgent(&self) -> Option<Priority> {
         // Ordering: Acquire pairs with the Release in `enter_queue`. Else only this word decides.
         let before = self.0.fetch_add(UNIT, Ordering::Acquire);
         assert!(before < u32::MAX / 2, "too many urgent tasks under one color");
@@ -84,36 +84,36 @@ impl PriorityWord {
     }
 
     /// An urgent node has had its turn. Only the holder calls this, or the thread that lets a reader in.
-    pub(crate) fn lower(&self) {
+    fn lower(&self) {
         // Ordering: as in `get`.
         self.0.fetch_sub(UNIT, Ordering::Relaxed);
     }
 
     /// Undoes [`lower`](Self::lower): the urgent node is still in the chain. Only the holder calls this.
-    pub(crate) fn restore(&self) {
+    fn restore(&self) {
         // Ordering: as in `get`.
         self.0.fetch_add(UNIT, Ordering::Relaxed);
     }
 
     /// The lane is about to enter a queue by class. Returns its class.
-    pub(crate) fn enter_queue(&self) -> Priority {
+    fn enter_queue(&self) -> Priority {
         // Ordering: Release pairs with the Acquire of a thread that raises the lane.
         class(self.0.fetch_or(QUEUED, Ordering::Release))
     }
 
     /// The lane has left its queue by class.
-    pub(crate) fn leave_queue(&self) {
+    fn leave_queue(&self) {
         // Ordering: only this word decides; the lock hands the lane on.
         self.0.fetch_and(!QUEUED, Ordering::Relaxed);
     }
 
     /// The priority of the color.
-    pub(crate) fn base(&self) -> Priority {
+    fn base(&self) -> Priority {
         base(self.get())
     }
 
     /// Sets the priority of the color. Returns the new class, if the lane is queued in a lower one.
-    pub(crate) fn set_base(&self, base: Priority) -> Option<Priority> {
+    fn set_base(&self, base: Priority) -> Option<Priority> {
         let bits = match base {
             Priority::Low => LOW,
             Priority::Normal => 0,

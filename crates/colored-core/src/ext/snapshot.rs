@@ -25,13 +25,13 @@ impl Scheduler {
 
 impl Scheduler {
     /// Begins a dump; false if another one has begun and not ended.
-    pub(crate) fn begin_snapshot(&self) -> bool {
+    pub(in crate::ext) fn begin_snapshot(&self) -> bool {
         // Ordering: Acquire pairs with the Release of `end_snapshot`.
         !self.snapshots().taken.swap(true, Ordering::Acquire)
     }
 
     /// Asks the holder of a lane to write down the rest of its tasks.
-    pub(crate) fn request_view(&self, lane: &LaneRef, place: Progress) {
+    pub(in crate::ext) fn request_view(&self, lane: &LaneRef, place: Progress) {
         let mut requests = self.snapshots().requests.lock();
         requests.places.insert(lane.ptr(), Some(place));
         // Under the lock, as below, so that a late visitor of the last dump does not clear the flag of this one.
@@ -39,24 +39,24 @@ impl Scheduler {
     }
 
     /// Whether the lane has not been written down to its end.
-    pub(crate) fn is_asked(&self, lane: &LaneRef) -> bool {
+    pub(in crate::ext) fn is_asked(&self, lane: &LaneRef) -> bool {
         self.snapshots().requests.lock().places.contains_key(&lane.ptr())
     }
 
     /// Whether some of the lane's tasks have been written down, or are now.
-    pub(crate) fn is_begun(&self, lane: &LaneRef) -> bool {
+    pub(in crate::ext) fn is_begun(&self, lane: &LaneRef) -> bool {
         let requests = self.snapshots().requests.lock();
         let place = requests.places.get(&lane.ptr());
         place.is_some_and(|place| place.as_ref().is_none_or(|place| !place.seen.is_empty()))
     }
 
     /// The tasks that have been written down on request.
-    pub(crate) fn written(&self) -> usize {
+    pub(in crate::ext) fn written(&self) -> usize {
         self.snapshots().requests.lock().sheet.tasks().len()
     }
 
     /// Ends the dump: returns what was written down on request.
-    pub(crate) fn end_snapshot(&self) -> Sheet {
+    pub(in crate::ext) fn end_snapshot(&self) -> Sheet {
         let mut requests = self.snapshots().requests.lock();
         requests.dump += 1;
         // The references to tasks are dropped outside the lock.
@@ -70,34 +70,32 @@ impl Scheduler {
     }
 }
 
-impl Scheduler {
-    /// Writes down a page of a lane that this thread has the right to run, if the dump has asked for it.
-    pub(crate) fn show_asked(&self, view: View<'_>) {
-        let mut requests = self.snapshots().requests.lock();
-        let place = requests.places.get_mut(&view.ptr()).and_then(Option::take);
-        let Some(mut place) = place else {
-            // Of a dump that is over.
-            return view.ask(false);
-        };
-        let dump = requests.dump;
-        drop(requests);
-        let mut sheet = Sheet::default();
-        let is_done = sheet.write(view, &mut place, self.now());
-        let mut requests = self.snapshots().requests.lock();
-        let is_meant = requests.dump == dump;
-        if is_meant {
-            requests.sheet.append(&mut sheet);
-        }
-        if is_meant && !is_done {
-            requests.places.insert(view.ptr(), Some(place));
-            return;
-        }
-        if is_meant {
-            requests.places.remove(&view.ptr());
-        }
-        view.ask(requests.places.contains_key(&view.ptr()));
-        drop(requests);
-        // The references to tasks are dropped outside the lock.
-        drop(place);
+/// Writes down a page of a lane that this thread has the right to run, if the dump has asked for it.
+pub(crate) fn show_asked(scheduler: &Scheduler, view: View<'_>) {
+    let mut requests = scheduler.snapshots().requests.lock();
+    let place = requests.places.get_mut(&view.ptr()).and_then(Option::take);
+    let Some(mut place) = place else {
+        // Of a dump that is over.
+        return view.ask(false);
+    };
+    let dump = requests.dump;
+    drop(requests);
+    let mut sheet = Sheet::default();
+    let is_done = sheet.write(view, &mut place, scheduler.now());
+    let mut requests = scheduler.snapshots().requests.lock();
+    let is_meant = requests.dump == dump;
+    if is_meant {
+        requests.sheet.append(&mut sheet);
     }
+    if is_meant && !is_done {
+        requests.places.insert(view.ptr(), Some(place));
+        return;
+    }
+    if is_meant {
+        requests.places.remove(&view.ptr());
+    }
+    view.ask(requests.places.contains_key(&view.ptr()));
+    drop(requests);
+    // The references to tasks are dropped outside the lock.
+    drop(place);
 }

@@ -16,9 +16,7 @@ use std::sync::OnceLock;
 pub(crate) use crate::ext::leaf::Leaf;
 #[cfg(feature = "leaves")]
 pub(crate) use crate::ext::leaf::LeafSlot;
-// How urgent a lane is, and a scheduler's queues by class.
-pub(crate) use crate::ext::priority::classes::Classes;
-pub(crate) use crate::ext::priority::lent::lends_urgency;
+// How urgent a lane is.
 pub(crate) use crate::ext::priority::{Priority, PriorityWord};
 
 /// What listeners keep in a lane: one word. It points to the meter, once the lane has been recorded, and its lowest bit says
@@ -147,6 +145,6 @@ pub(crate) trait Listen {
     /// Records an event of this thread, if the scheduler records events of that level.
     fn record(&self, level: Level, event: Event);
 
-    /// A lane that the table does not have has used so much.
+    /// A lane that retires, or that the table does not have, has used so much.
     fn keep_usage(&self, color: Color, usage: Usage);
 }

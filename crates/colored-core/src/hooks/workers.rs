@@ -2,8 +2,11 @@
 //!
 //! As [`hooks`](crate::hooks), for what stands above lanes.
 
+use crate::ext::meter::Level;
+use crate::ext::observe::lane::take_usage;
 use crate::ext::observe::times::Phase;
-use crate::ext::snapshot::view::View;
+use crate::ext::snapshot::{self, view::View};
+use crate::hooks::slots::Listen;
 use crate::kernel::lane::base::{Held, Lane};
 use crate::kernel::sched::local::Local;
 use crate::kernel::sched::scheduler::{CoarseClock, Scheduler};
@@ -20,6 +23,27 @@ pub(crate) use crate::ext::observe::guest_slice::{
 /// A worker is about to run a slice. Some if somebody listens: [`run`] runs it then.
 pub(crate) use crate::ext::observe::slice::{begin as slice_begins, run};
 
+/// The worker goes to sleep.
+pub(crate) fn sleeps(account: &mut Account, clock: &mut CoarseClock, local: &Local) {
+    account.begin_sleep(clock, local);
+}
+
+/// The worker has woken up.
+pub(crate) fn wakes(account: &mut Account, clock: &mut CoarseClock, local: &Local) {
+    account.end_sleep(clock, local);
+}
+
+/// The worker is about to hand out so many events.
+#[inline]
+pub(crate) fn hands_out(
+    account: &mut Account,
+    events: usize,
+    clock: &mut CoarseClock,
+    local: &Local,
+) {
+    account.count_events(events, clock, local);
+}
+
 /// The worker looks for a lane to steal.
 #[inline]
 pub(crate) fn searches(account: &mut Account, clock: &mut CoarseClock, local: &Local) {
@@ -28,18 +52,21 @@ pub(crate) fn searches(account: &mut Account, clock: &mut CoarseClock, local: &L
 
 /// The scheduler wants spare workers: those of this range may run soon.
 pub(crate) fn spares_wanted(scheduler: &Scheduler, spares: Range<usize>) {
-    scheduler.allocate_rings_of_spares(spares);
+    // Their rings are needed.
+    if scheduler.common.slot.switch.level() != Level::Off {
+        scheduler.remotes[spares].iter().for_each(|remote| remote.slot.ring.allocate());
+    }
 }
 
 /// The lane retires: it has no reference, and is in no table.
 #[inline]
 pub(crate) fn retires(scheduler: &Scheduler, lane: &mut Lane) {
-    if let Some(usage) = lane.take_usage() {
+    if let Some(usage) = take_usage(lane) {
         scheduler.keep_usage(lane.color(), usage);
     }
 }
 
 /// A slice begins of a lane that was asked to be shown.
 pub(crate) fn asked(scheduler: &Scheduler, lane: Held<'_>) {
-    scheduler.show_asked(View::of(lane));
+    snapshot::show_asked(scheduler, View::of(lane));
 }

@@ -18,6 +18,7 @@ pub const PER_POLL: u32 = 128;
 const UNCONSTRAINED: u32 = u32::MAX;
 
 thread_slot!(static LEFT: Cell<u32> = Cell::new(UNCONSTRAINED));
+#[cfg(feature = "sim")]
 thread_slot!(static BEGIN: Cell<u32> = Cell::new(PER_POLL));
 
 /// What is left of the budget of a poll, and with what polls begin.
@@ -115,6 +116,7 @@ pub fn set(units: u32) {
 
 /// Sets the units with which polls of this thread begin from now on, in place of [`PER_POLL`]: for simulations, in which a
 /// task lets others run after few operations, or before its first one. No more than `PER_POLL`.
+#[cfg(feature = "sim")]
 pub fn begin_polls_with(units: u32) {
     BEGIN.with(|begin| begin.set(units.min(PER_POLL)));
 }
@@ -122,8 +124,18 @@ pub fn begin_polls_with(units: u32) {
 /// Runs one poll with a fresh budget.
 #[inline]
 pub(crate) fn fresh<R>(f: impl FnOnce() -> R) -> R {
-    let _restore = Restore(LEFT.with(|left| left.replace(BEGIN.with(Cell::get))));
+    let _restore = Restore(LEFT.with(|left| left.replace(units_of_a_poll())));
     f()
+}
+
+#[cfg(feature = "sim")]
+fn units_of_a_poll() -> u32 {
+    BEGIN.with(Cell::get)
+}
+
+#[cfg(not(feature = "sim"))]
+fn units_of_a_poll() -> u32 {
+    PER_POLL
 }
 
 struct Restore(u32);
@@ -138,8 +150,8 @@ impl Drop for Restore {
 #[cfg(all(test, not(colored_loom)))]
 mod tests {
     use super::{
-        PER_POLL, begin_polls_with, fresh, give_back, has_remaining, poll_proceed, poll_remaining,
-        remaining, spend, unlimited,
+        PER_POLL, fresh, give_back, has_remaining, poll_proceed, poll_remaining, remaining, spend,
+        unlimited,
     };
     use std::task::{Context, Waker};
 
@@ -170,8 +182,11 @@ mod tests {
         assert!(has_remaining(), "outside a poll there is no limit");
     }
 
+    #[cfg(feature = "sim")]
     #[test]
     fn polls_of_a_simulation_begin_with_fewer_units() {
+        use super::begin_polls_with;
+
         let mut cx = Context::from_waker(Waker::noop());
         begin_polls_with(1);
         fresh(|| {

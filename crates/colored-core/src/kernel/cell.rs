@@ -49,7 +49,7 @@ pub(crate) use self::access::InUse;
 use self::access::{Made, Owner};
 use crate::hooks;
 use crate::kernel::color::Color;
-use crate::kernel::lane::{LaneRef, callback};
+use crate::kernel::lane::{LaneRef, push};
 use crate::kernel::sched::SchedulerHandle;
 use std::fmt;
 use std::panic::{Location, RefUnwindSafe, UnwindSafe};
@@ -247,7 +247,7 @@ impl<T: Send + 'static> ColorCell<T> {
             // SAFETY: `is_free_here` says that this thread holds the lane.
             return Ok(unsafe { self.inner.with(f) });
         }
-        callback::run_inline_soon(self.inner.lane(), f, |f| {
+        push::run_inline_soon(self.inner.lane(), f, |f| {
             // SAFETY: `run_inline_soon` runs the closure under the lane, which this thread holds meanwhile.
             unsafe { self.inner.with(f) }
         })

@@ -257,16 +257,26 @@ impl Chain {
     /// Whether a node behind the head can be seen. Only the holder calls this; false may be out of date.
     #[inline]
     pub(crate) fn has_more(&self) -> bool {
-        !Self::next_of(self.head()).is_null()
+        self.behind(self.head()).is_some()
     }
 
-    /// Takes the head out, with an empty link. Only the holder calls this, and is not the holder any more after [`Unlinked::Idle`].
+    /// The node behind `before`, if it can be seen. `before` is in the chain. The caller is the holder, or no other
+    /// thread takes out nodes behind `before`.
     #[inline]
-    pub(crate) fn unlink_head(&self) -> Unlinked {
-        let head = self.head();
-        let next = Self::next_of(head);
-        if !next.is_null() {
-            self.pass_head(head, next);
+    pub(crate) fn behind(&self, before: NonNull<Node>) -> Option<NonNull<Node>> {
+        NonNull::new(Self::next_of(before))
+    }
+
+    /// Takes the head out, with an empty link. `behind` is the node behind it, if the caller has seen one. Only the holder
+    /// calls this, and is not the holder any more after [`Unlinked::Idle`].
+    #[inline]
+    pub(crate) fn unlink_head(
+        &self,
+        head: NonNull<Node>,
+        behind: Option<NonNull<Node>>,
+    ) -> Unlinked {
+        if let Some(next) = behind {
+            self.pass_head(head, next.as_ptr());
             return Unlinked::More;
         }
         // Ordering: Release hands all that the holder did to the Acquire of the next thread that takes the chain; after a
@@ -357,10 +367,9 @@ impl Chain {
         self.tail.load(Ordering::Relaxed) == self.head().as_ptr()
     }
 
-    /// The node behind `before`, if it can be seen. `before` is in the chain. The caller is the holder, or no other
-    /// thread takes out nodes behind `before`.
+    /// As [`behind`](Self::behind), with the kind.
     pub(crate) fn next(&self, before: NonNull<Node>) -> Option<(NonNull<Node>, Kind)> {
-        let node = NonNull::new(Self::next_of(before))?;
+        let node = self.behind(before)?;
         // SAFETY: the node is in the chain behind `before`, where no other thread takes nodes out, so it is alive.
         Some((node, unsafe { node.as_ref() }.kind))
     }

@@ -4,11 +4,11 @@
 use crate::hooks::TaskSpan;
 use crate::kernel::budget;
 use crate::kernel::color::Color;
-use crate::kernel::join::JoinHandle;
-use crate::kernel::lane::{self, LanePtr, current, section};
+use crate::kernel::lane::{self, LanePtr, current};
+use crate::kernel::sched::JoinHandle;
 use crate::kernel::sched::with_handle_of_task;
 use crate::kernel::task::{self, EndedTurn, How, Id, TaskRef, TaskTurn};
-use crate::kernel::wait::WaitSlot;
+use crate::kernel::wait::{self, WaitSlot};
 use std::fmt;
 use std::panic::Location;
 use std::pin::Pin;
@@ -238,7 +238,7 @@ impl Future for Hop {
 
 #[cold]
 fn in_a_section(color: Color, site: &'static Location<'static>) -> ! {
-    match section::inside() {
+    match wait::inside() {
         Some(section) => panic!(
             "`hop({color})` at {site} inside the section of {}: a section holds the color \
              where it began until it ends",

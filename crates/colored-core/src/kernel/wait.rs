@@ -28,10 +28,10 @@
 //! can. A crate above implements [`Room`]; the core knows only the answers of its methods.
 
 use crate::hooks::slots::Leaf;
-use crate::kernel::lane::{self, Address, BehaviorRef, LanePtr, LaneRef, current, section};
-use crate::kernel::task::{Abort, Cause, Deadlock, How, Named, WaitRecord};
-use crate::sync::{Arc, arc_dyn};
-use std::marker::PhantomData;
+use crate::kernel::lane::{self, Address, BehaviorRef, LanePtr, LaneRef, current};
+use crate::kernel::task::{Abort, Cause, Deadlock, How, Named, TaskRef, WaitRecord};
+use crate::sync::{Arc, thread_slot};
+use std::cell::Cell;
 use std::panic::Location;
 use std::ptr::{self, NonNull};
 use std::task::Waker;
@@ -52,6 +52,32 @@ pub(crate) enum Target {
     Room(Arc<dyn Room>),
     /// The task's own lane.
     Own,
+}
+
+/// The innermost section that a wait is in.
+#[derive(Clone, Copy)]
+pub(crate) struct Inside {
+    /// The task whose section it is.
+    pub(crate) task: TaskRef<LanePtr>,
+    /// Where the section was made.
+    pub(crate) site: &'static Location<'static>,
+    /// Its record in the task.
+    pub(crate) record: Option<NonNull<WaitRecord>>,
+}
+
+thread_slot!(static INSIDE: Cell<Option<Inside>> = Cell::new(None));
+
+/// The section whose future this thread polls; `None` outside the future of one. A task that is polled inside another
+/// task's section, for example by a worker that is stepped there, is in none.
+#[inline]
+pub(crate) fn inside() -> Option<Inside> {
+    let inside = INSIDE.with(Cell::get)?;
+    (current::task() == Some(inside.task)).then_some(inside)
+}
+
+/// Sets the section that this thread is inside, and returns the one before.
+pub(crate) fn replace_inside(inside: Option<Inside>) -> Option<Inside> {
+    INSIDE.with(|place| place.replace(inside))
 }
 
 /// A recorded wait; dropping it ends the record.
@@ -85,7 +111,7 @@ impl Wait {
     fn insert(cause: Cause, is_section: bool) -> Option<Self> {
         current::with_polled(|task| {
             let (task, since) = (task?, lane::noted_time()?);
-            let section = section::inside().and_then(|inside| inside.record);
+            let section = inside().and_then(|inside| inside.record);
             let owner = task.task().as_ptr().cast::<()>();
             let record = WaitRecord::allocate(owner, cause, section, since, is_section);
             Some(Self(task.insert_record(record)))
@@ -111,7 +137,7 @@ impl Wait {
     /// now.
     #[inline]
     fn record_poll(&self) {
-        let section = section::inside().and_then(|inside| inside.record);
+        let section = inside().and_then(|inside| inside.record);
         // SAFETY: `WaitSlot::record_wait` has found that this thread polls the task of the record.
         unsafe { self.get().set_section(section) };
     }
@@ -172,7 +198,7 @@ impl WaitSlot {
 
     /// Whether the slot has a record of the task that this thread polls.
     #[inline]
-    fn is_here(&self) -> bool {
+    pub(crate) fn is_here(&self) -> bool {
         self.0.as_ref().is_some_and(Wait::is_here)
     }
 
@@ -206,68 +232,6 @@ pub(crate) struct AwaitedTurn {
     pub(crate) lane: LanePtr,
     pub(crate) how: &'static How,
     pub(crate) site: &'static Location<'static>,
-}
-
-/// A recorded wait for room. The queue of the room keeps it.
-#[derive(Default)]
-pub struct RoomWait {
-    /// Dropped before the room, to which the record points.
-    slot: WaitSlot,
-    /// The room of the record. `None` before the first record.
-    room: Option<Arc<dyn Room>>,
-}
-
-impl RoomWait {
-    /// Called first in each poll of the future that waits. Returns the error with which the wait has to end, if
-    /// there is one.
-    #[inline]
-    pub fn begin_poll(&mut self) -> Option<Deadlock> {
-        self.slot.begin_poll()
-    }
-
-    /// Records the wait. Called last in each poll of the future that waits. The task that this thread polls then has a record of
-    /// the wait, until this value is dropped. Outside a task, the call does nothing.
-    pub fn record_wait<R: Room>(
-        &mut self,
-        how: &'static How,
-        site: &'static Location<'static>,
-        room: &Arc<R>,
-    ) {
-        if !self.slot.is_here() {
-            self.slot.end();
-            self.room = Some(arc_dyn!(Arc::clone(room) => dyn Room));
-        }
-        let what = Arc::as_ptr(room).cast();
-        let cause = || Cause { how, site, kind: KindOf::<R>::KIND, what, beside: ptr::null() };
-        // SAFETY: the slot makes a record of this cause only if it has none of the task that this thread polls. Then
-        // `self.room` owns the room to which the cause points; it is replaced only while the slot has no record, and
-        // dropped after the slot.
-        unsafe { self.slot.record_wait(cause) };
-    }
-
-    /// Whether it is this wait.
-    #[must_use]
-    pub fn is(&self, wait: WaitId) -> bool {
-        self.slot.record().map(WaitId::of) == Some(wait)
-    }
-}
-
-/// The functions for waits for room in an `R`.
-struct KindOf<R>(PhantomData<R>);
-
-impl<R: Room> KindOf<R> {
-    /// The search wakes such a wait by [`Room::take_waker`].
-    const KIND: &'static WaitKind = &WaitKind { target: Self::target, waker: |_| None };
-
-    unsafe fn target(cause: &Cause) -> Option<Target> {
-        let room: *const R = cause.what.cast();
-        // SAFETY: `RoomWait::record_wait` made the pointer from an `Arc<R>`, and keeps a clone of the `Arc` beside the
-        // record.
-        unsafe { Arc::increment_strong_count(room) };
-        // SAFETY: the line above has counted the reference that this line takes.
-        let room = unsafe { Arc::from_raw(room) };
-        Some(Target::Room(arc_dyn!(room => dyn Room)))
-    }
 }
 
 /// Notes that the task that this thread polls waits for a leaf. The leaf calls it before it returns `Pending`, after it has
@@ -328,39 +292,10 @@ pub struct Ways {
     pub(crate) called: Vec<Called>,
 }
 
-impl Ways {
-    /// Some holders can go on only under the color, if `by_color`; the others are tasks that have been given room, and
-    /// have not used it yet. `None` if one of these tasks is complete: then another task polls the future that waited.
-    pub fn new<'a>(
-        by_color: bool,
-        called: impl IntoIterator<Item = &'a WaitingTask>,
-    ) -> Option<Self> {
-        let called = called.into_iter().map(WaitingTask::called).collect::<Option<_>>()?;
-        Some(Self { by_color, called })
-    }
-}
-
 /// A task that has been given room, and has to run before it uses the room.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Called {
     pub(crate) task: Named,
     /// The lane on which it runs next.
     pub(crate) lane: LanePtr,
-}
-
-/// A task that waits for room, or has been given room. To be dropped outside all locks: the task may be dropped with
-/// it.
-pub struct WaitingTask(Abort<LanePtr>);
-
-impl WaitingTask {
-    /// The task that this thread polls.
-    #[must_use]
-    pub fn current() -> Option<Self> {
-        current::abort_handle().map(Self)
-    }
-
-    fn called(&self) -> Option<Called> {
-        let task = self.0.task();
-        (!task.is_complete()).then(|| Called { task: task.named(), lane: task.lane() })
-    }
 }

@@ -4,7 +4,7 @@ use super::doubles::{Port, Witness, gate, lane, run_beside};
 use super::{check, count};
 use crate::ext::snapshot::view::View;
 use crate::kernel::chain::{Chain, Kind, Node};
-use crate::kernel::lane::{Held, callback};
+use crate::kernel::lane::{Held, push};
 use crate::sync::{Arc, AtomicBool, AtomicUsize, Condvar, Mutex, Ordering};
 use loom::thread;
 use std::ptr::NonNull;
@@ -167,15 +167,15 @@ fn every_interleaving_is_explored() {
         // SAFETY: the node is in no chain yet, and outlives the unlink at the end of this closure.
         let pushed = unsafe { chain.push(NonNull::from(&node)) };
         assert_eq!(pushed, crate::kernel::chain::Pushed::Taken);
-        assert_eq!(chain.unlink_head(), crate::kernel::chain::Unlinked::Idle);
+        assert_eq!(super::chain::unlink(&chain), crate::kernel::chain::Unlinked::Idle);
     });
     assert_eq!(one, 1, "one thread has one interleaving");
     let many = count(3, || {
         let port = Port::new();
         let lane = lane(&port);
         let other = lane.clone();
-        let thread = thread::spawn(move || callback::post(&other, || ()));
-        callback::post(&lane, || ());
+        let thread = thread::spawn(move || push::post(&other, || ()));
+        push::post(&lane, || ());
         thread.join().unwrap();
         port.run_all();
     });

@@ -30,11 +30,17 @@ impl Nodes {
     }
 }
 
+/// Takes the head out, as the holder.
+pub(super) fn unlink(chain: &Chain) -> Unlinked {
+    let head = chain.head();
+    chain.unlink_head(head, chain.behind(head))
+}
+
 /// Takes all nodes out, as the holder.
 fn drain(shared: &Shared, nodes: &Nodes) {
     loop {
         let head = shared.chain.head();
-        match shared.chain.unlink_head() {
+        match unlink(&shared.chain) {
             Unlinked::More => {}
             Unlinked::Stalled => {
                 thread::yield_now();
@@ -152,7 +158,7 @@ fn take_against_push() {
             }
             loop {
                 assert_eq!(shared.chain.head(), own);
-                match shared.chain.unlink_head() {
+                match unlink(&shared.chain) {
                     Unlinked::Idle => return,
                     Unlinked::Stalled => thread::yield_now(),
                     Unlinked::More => return drain(shared, nodes),

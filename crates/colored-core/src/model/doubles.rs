@@ -8,7 +8,7 @@ use crate::hooks::slots::{Listen, SchedulerSlot};
 use crate::kernel::color::Color;
 use crate::kernel::lane::{
     Common, Dispatch, GivenBack, Held, Lane, LanePtr, LaneRef, Owner, ReadyLane, Runner, Slice,
-    Tenure, callback,
+    Tenure, push,
 };
 use crate::kernel::task::{Cell, Join, TaskPanic};
 use crate::sync::{Arc, Mutex, UnsafeCell, arc_dyn};
@@ -93,7 +93,7 @@ impl Dispatch for Port {
 
     fn publish(&self, _lane: LanePtr) {}
 
-    fn spare(&self, _color: Color) -> Option<Box<Lane>> {
+    fn spare(&self, _color: Color, _tenure: Tenure) -> Option<Box<Lane>> {
         None
     }
 
@@ -151,7 +151,7 @@ pub(crate) fn run_beside(port: &Arc<Port>) -> JoinHandle<()> {
 /// Pushes a turn that leaves a mark.
 pub(crate) fn post(lane: &LaneRef, witness: &Arc<Witness>, mark: u32) {
     let witness = Arc::clone(witness);
-    callback::post(lane, move || witness.note(mark));
+    push::post(lane, move || witness.note(mark));
 }
 
 /// Spawns on a lane.

@@ -2,14 +2,14 @@
 
 use super::doubles::{Witness, gate, scene, spawn};
 use super::{check, check_within};
-use crate::kernel::lane::{LaneRef, callback};
+use crate::kernel::lane::{LaneRef, push};
 use crate::sync::Arc;
 use loom::thread;
 
 fn call_or_post(lane: &LaneRef, witness: &Arc<Witness>, mark: u32) {
     let seen = Arc::clone(witness);
-    if let Err(later) = callback::run_inline(lane, move || seen.note(mark)) {
-        callback::post(lane, later);
+    if let Err(later) = push::run_inline(lane, move || seen.note(mark)) {
+        push::post(lane, later);
     }
 }
 
@@ -21,7 +21,7 @@ fn call_against_push() {
         let (other, seen, runner) = (lane.clone(), Arc::clone(&witness), Arc::clone(&port));
         let thread = thread::spawn(move || {
             let mark = Arc::clone(&seen);
-            callback::post(&other, move || mark.note(1));
+            push::post(&other, move || mark.note(1));
             runner.run_all();
         });
         call_or_post(&lane, &witness, 2);
@@ -39,7 +39,7 @@ fn call_against_two_pushes() {
         let (port, lane, witness) = scene();
         let threads = [1, 2].map(|mark| {
             let (other, seen) = (lane.clone(), Arc::clone(&witness));
-            thread::spawn(move || callback::post(&other, move || seen.note(mark)))
+            thread::spawn(move || push::post(&other, move || seen.note(mark)))
         });
         call_or_post(&lane, &witness, 3);
         drop(lane);

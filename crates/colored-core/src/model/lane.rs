@@ -4,7 +4,7 @@ use super::doubles::{
     Endless, HopTo, OneTurn, Port, Witness, gate, lane, post, run_beside, scene, spawn,
 };
 use super::{check, check_within};
-use crate::kernel::lane::{callback, current};
+use crate::kernel::lane::{current, push};
 use crate::sync::{Arc, Mutex};
 use loom::thread;
 use std::pin::Pin;
@@ -227,7 +227,7 @@ fn references_escape_their_slice() {
         let lane = lane(&port);
         let sent = Arc::new(Mutex::new(Vec::new()));
         let (out, own) = (Arc::clone(&sent), lane.clone());
-        callback::post(&lane, move || {
+        push::post(&lane, move || {
             out.lock().extend([own.clone(), own.clone()]);
             drop(own);
         });

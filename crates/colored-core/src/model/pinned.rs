@@ -4,8 +4,8 @@
 use super::check_within;
 use super::pool::{Flag, pool, start};
 use crate::kernel::color::Color;
-use crate::kernel::join::JoinHandle;
-use crate::kernel::lane::callback;
+use crate::kernel::lane::push;
+use crate::kernel::sched::JoinHandle;
 use crate::kernel::sched::SchedulerHandle;
 use crate::sync::{Arc, ThreadId, this_thread};
 use loom::thread;
@@ -66,7 +66,7 @@ fn stop_against_a_color_that_is_held() {
         made.wait();
         let (closer, lane) = (handle.clone(), handle.lane(Color::new(1)));
         let closer = thread::spawn(move || closer.scheduler().shut_down());
-        let held = callback::run_inline(&lane, thread::yield_now);
+        let held = push::run_inline(&lane, thread::yield_now);
         drop((held.ok(), lane));
         closer.join().unwrap();
         worker.join().unwrap();

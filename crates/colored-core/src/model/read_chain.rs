@@ -1,5 +1,6 @@
 //! The protocol of readers and writers on one chain, by itself.
 
+use super::chain::unlink;
 use super::doubles::Witness;
 use super::{check, check_within};
 use crate::kernel::chain::{Admission, Chain, Kind, Node, Pushed, ReaderCount, Tail, Unlinked};
@@ -64,7 +65,7 @@ impl Shared {
             }
             self.witness.touch();
             let unlinked = loop {
-                match self.chain.unlink_head() {
+                match unlink(&self.chain) {
                     Unlinked::Stalled => thread::yield_now(),
                     unlinked => break unlinked,
                 }

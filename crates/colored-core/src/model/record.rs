@@ -7,7 +7,7 @@ use super::pool::{pool, step_until_idle};
 use crate::ext::deadlock::look_for_deadlocks;
 use crate::ext::exclusive::{Exclusive, exclusive};
 use crate::kernel::color::Color;
-use crate::kernel::join::JoinHandle;
+use crate::kernel::sched::JoinHandle;
 use crate::kernel::sched::{SchedulerHandle, spawn_here};
 use crate::kernel::task::{Cause, How, WaitRecord, WaitRecords};
 use crate::sync::{Arc, Mutex, UnsafeCell};

@@ -4,7 +4,7 @@
 use super::pool::{Flag, pool, run, start, step_until_idle};
 use super::{check, check_large, check_within};
 use crate::kernel::color::Color;
-use crate::kernel::lane::callback;
+use crate::kernel::lane::push;
 use crate::kernel::sched::spawn_local;
 use crate::sync::Arc;
 use loom::thread;
@@ -90,7 +90,7 @@ fn stop_against_post() {
         let lane = handle.lane(Color::new(1));
         let poster = thread::spawn(move || {
             let payload = Arc::new(());
-            callback::post(&lane, move || drop(payload));
+            push::post(&lane, move || drop(payload));
         });
         handle.scheduler().shut_down();
         poster.join().unwrap();

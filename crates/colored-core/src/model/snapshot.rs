@@ -6,8 +6,9 @@ use super::pool::{pool, start, step_until_idle};
 use super::{check_large, check_within};
 use crate::ext::dump::{Dumped, Dumping, StateSeen};
 use crate::ext::exclusive::exclusive;
+use crate::ext::snapshot::view::view_idle;
 use crate::kernel::color::Color;
-use crate::kernel::lane::callback;
+use crate::kernel::lane::push;
 use crate::kernel::sched::SchedulerHandle;
 use crate::kernel::task::Id;
 use crate::sync::Arc;
@@ -45,12 +46,12 @@ fn visit_against_push() {
         let thread = thread::spawn(move || {
             for mark in [1, 2] {
                 let seen = Arc::clone(&seen);
-                callback::post(&other, move || seen.note(mark));
+                push::post(&other, move || seen.note(mark));
             }
             gate.open();
             runner.run_all();
         });
-        let tasks = lane.view_idle(|view| {
+        let tasks = view_idle(&lane, |view| {
             let first = view.task_behind(None);
             first.map(|task| view.has(task) && view.task_behind(Some(task)).is_none())
         });

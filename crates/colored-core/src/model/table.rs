@@ -4,7 +4,7 @@ use super::doubles::gate;
 use super::pool::{pool, step_until_idle};
 use super::{check, check_within};
 use crate::kernel::color::Color;
-use crate::kernel::lane::callback;
+use crate::kernel::lane::push;
 use crate::kernel::sched::spawn_here;
 use crate::kernel::spawn::yield_now;
 use crate::sync::{Arc, AtomicUsize, Ordering};
@@ -24,7 +24,7 @@ fn retire_against_revive() {
         let ran = Arc::new(AtomicUsize::new(0));
         let count = Arc::clone(&ran);
         let again = handle.lane(COLOR);
-        callback::post(&again, move || {
+        push::post(&again, move || {
             count.fetch_add(1, Ordering::Relaxed);
         });
         drop(again);

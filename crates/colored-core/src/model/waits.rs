@@ -7,7 +7,7 @@ use crate::ext::deadlock::look_for_deadlocks;
 use crate::ext::exclusive::exclusive;
 use crate::kernel::cell::{CallError, ColorCell, when};
 use crate::kernel::color::Color;
-use crate::kernel::join::JoinHandle;
+use crate::kernel::sched::JoinHandle;
 use crate::kernel::sched::SchedulerHandle;
 use crate::sync::{Arc, Mutex};
 use loom::thread;

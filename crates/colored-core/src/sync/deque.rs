@@ -32,6 +32,11 @@ impl<T> Deque<T> {
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
 }
 
 /// The thieves' end of a [`Deque`].

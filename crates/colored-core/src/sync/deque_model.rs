@@ -29,6 +29,10 @@ impl<T> Deque<T> {
     pub(crate) fn len(&self) -> usize {
         self.0.lock().len()
     }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.lock().is_empty()
+    }
 }
 
 #[derive(Debug)]

@@ -26,7 +26,7 @@ pub(crate) struct Wanted {
 }
 
 impl BehaviorRef {
-    pub(crate) fn wants(&self) -> impl Iterator<Item = Wanted> {
+    pub(in crate::ext) fn wants(&self) -> impl Iterator<Item = Wanted> {
         self.claims().iter().map(|claim| Wanted {
             lane: claim.want.lane(),
             color: claim.lane().color(),
@@ -44,7 +44,7 @@ impl LanePtr {
     /// # Safety
     ///
     /// The lane is held, and stays blocked (module documentation) up to the end of this call.
-    pub(crate) unsafe fn line(self, show: impl FnMut(BehaviorRef)) {
+    pub(in crate::ext) unsafe fn line(self, show: impl FnMut(BehaviorRef)) {
         // SAFETY: the caller promises that the lane is held: so its chain has nodes, which keep it.
         let chain = &unsafe { self.get() }.chain;
         let second = chain.next(chain.head());
@@ -59,7 +59,10 @@ impl LanePtr {
     /// # Safety
     ///
     /// That behavior is inside up to the end of this call.
-    pub(crate) unsafe fn line_beside_readers(self, show: impl FnMut(BehaviorRef)) -> Option<bool> {
+    pub(in crate::ext) unsafe fn line_beside_readers(
+        self,
+        show: impl FnMut(BehaviorRef),
+    ) -> Option<bool> {
         // SAFETY: the caller promises that the behavior is inside, and so keeps the lane, up to the end of this call.
         let lane = unsafe { self.get() };
         if let Tail::Idle | Tail::Readers(_) = lane.chain.tail() {

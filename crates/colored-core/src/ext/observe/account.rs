@@ -4,11 +4,11 @@
 //! it goes to sleep and where it wakes up, and counts the time between as [`Phase::Run`].
 
 use super::times::Phase;
-use crate::ext::meter::Level;
+use crate::ext::meter::{self, Level};
 use crate::ext::trace::{Event, Record};
 use crate::kernel::lane::{ReadyLane, current};
 use crate::kernel::sched::local::Local;
-use crate::kernel::sched::scheduler::CoarseClock;
+use crate::kernel::sched::scheduler::{CoarseClock, Scheduler};
 
 /// A worker's present phase.
 #[derive(Debug, Default)]
@@ -18,10 +18,17 @@ pub(crate) struct Account {
     events: u32,
 }
 
+/// The level at which a slice that begins now is recorded. Costs a look at one word of the process while nothing is
+/// recorded.
+#[inline]
+pub(super) fn slice_level(scheduler: &Scheduler) -> Level {
+    if meter::is_on() { scheduler.level() } else { Level::Off }
+}
+
 /// The level at which the worker's slices are recorded.
 #[inline]
-pub(crate) fn level(local: &Local) -> Level {
-    local.scheduler().slice_level()
+pub(super) fn level(local: &Local) -> Level {
+    slice_level(local.scheduler())
 }
 
 impl Account {

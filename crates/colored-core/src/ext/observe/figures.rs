@@ -3,7 +3,7 @@
 use super::account::record;
 use super::profile::Site;
 use super::times::Phase;
-use crate::ext::meter::{self, Level};
+use crate::ext::meter::Level;
 use crate::ext::priority::Priority;
 use crate::ext::trace::{Event, Record, Ring, SharedRing};
 use crate::ext::usage::Usage;
@@ -69,13 +69,6 @@ impl Scheduler {
         self.common.slot.switch.level()
     }
 
-    /// The level at which a slice that begins now is recorded. Costs a look at one word of the process while nothing is
-    /// recorded.
-    #[inline]
-    pub(crate) fn slice_level(&self) -> Level {
-        if meter::is_on() { self.level() } else { Level::Off }
-    }
-
     /// Changes what the scheduler records, and returns what it recorded before. Takes effect with the next slice of
     /// each worker. The first call with another level than [`Level::Off`] allocates the rings, on this thread.
     pub fn set_level(&self, level: Level) -> Level {
@@ -86,13 +79,6 @@ impl Scheduler {
             self.common.slot.outside.allocate();
         }
         self.common.slot.switch.set(level)
-    }
-
-    /// Spare workers are wanted: allocates their rings, if the scheduler records.
-    pub(crate) fn allocate_rings_of_spares(&self, spares: Range<usize>) {
-        if self.level() != Level::Off {
-            self.allocate_rings(spares);
-        }
     }
 
     /// Allocates the rings of these workers.
@@ -172,13 +158,18 @@ impl Scheduler {
     }
 
     /// Tells the shell that the search for deadlocks has given a wait an error.
-    pub(crate) fn tell_of_deadlock(&self) {
+    pub(in crate::ext) fn tell_of_deadlock(&self) {
         contain(|| self.park.found_deadlock(self));
     }
 
     /// Records an event of this thread, at this time.
     #[cold]
-    pub(crate) fn record_at(&self, level: Level, nanos: impl FnOnce() -> u64, event: Event) {
+    pub(in crate::ext) fn record_at(
+        &self,
+        level: Level,
+        nanos: impl FnOnce() -> u64,
+        event: Event,
+    ) {
         if self.common.slot.switch.level() < level {
             return;
         }
@@ -188,13 +179,6 @@ impl Scheduler {
             }
             _ => self.common.slot.outside.push(Record { nanos: nanos(), event }),
         });
-    }
-
-    /// The lane retires, or nothing else tells what it has used: that is added to this thread's sums.
-    #[cold]
-    pub(crate) fn keep_usage(&self, color: Color, usage: Usage) {
-        let worker = local::index_in(self).unwrap_or(0);
-        self.remotes[worker].slot.profile.lock().add(color, usage);
     }
 }
 
@@ -260,8 +244,11 @@ impl Scheduler {
 }
 
 impl Listen for Scheduler {
+    #[cold]
     fn keep_usage(&self, color: Color, usage: Usage) {
-        Scheduler::keep_usage(self, color, usage);
+        // That is added to this thread's sums.
+        let worker = local::index_in(self).unwrap_or(0);
+        self.remotes[worker].slot.profile.lock().add(color, usage);
     }
 
     #[cold]

@@ -1,5 +1,6 @@
 //! Slices that are recorded: on a guest.
 
+use super::account::slice_level;
 use super::lane::SliceListener;
 use super::slice::Listening;
 use crate::ext::meter::{At, Level};
@@ -13,7 +14,7 @@ use std::cell::Cell;
 
 /// A slice begins. Some if it is recorded.
 pub(crate) fn begin(scheduler: &Scheduler) -> Option<Listening> {
-    let level = scheduler.slice_level();
+    let level = slice_level(scheduler);
     (level != Level::Off).then_some(Listening(level))
 }
 

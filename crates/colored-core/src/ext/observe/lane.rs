@@ -254,14 +254,14 @@ pub(crate) fn turn_ends(
 
 impl Lane {
     /// What has been recorded of the lane, if something has; with `at`, up to that time.
-    pub(crate) fn usage(&self, at: Option<At>) -> Option<Usage> {
+    pub(in crate::ext) fn usage(&self, at: Option<At>) -> Option<Usage> {
         let meter = self.slot.meter()?;
         Some(at.map_or_else(|| meter.usage(), |at| meter.usage_until(at)))
     }
+}
 
-    /// Forgets what has been recorded, and returns it. No thread uses the lane.
-    #[inline]
-    pub(crate) fn take_usage(&mut self) -> Option<Usage> {
-        self.slot.meter_mut()?.reset()
-    }
+/// Forgets what has been recorded, and returns it. No thread uses the lane.
+#[inline]
+pub(crate) fn take_usage(lane: &mut Lane) -> Option<Usage> {
+    lane.slot.meter_mut()?.reset()
 }

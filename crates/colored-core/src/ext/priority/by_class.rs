@@ -5,8 +5,8 @@ use super::classes::{Classes, DOWN};
 use crate::hooks::workers as hooks;
 use crate::kernel::color::Color;
 use crate::kernel::lane::{Lane, ReadyLane};
-use crate::kernel::sched::scheduler::{Destination, Scheduler, Since};
-use crate::kernel::sched::worker::Worker;
+use crate::kernel::sched::scheduler::{Destination, Routing, Scheduler, Since};
+use crate::kernel::sched::worker::{FindByClass, Worker};
 use crate::kernel::sched::{SchedulerHandle, local};
 
 impl SchedulerHandle {
@@ -21,7 +21,7 @@ impl SchedulerHandle {
         if scheduler.is_cancel_sent() {
             return;
         }
-        scheduler.use_classes();
+        Classes::begin(scheduler);
         let lane = self.lane(color);
         let mut bases = scheduler.classes.bases.lock();
         let raised = lane.set_priority(priority);
@@ -33,7 +33,7 @@ impl SchedulerHandle {
         drop(bases);
         drop(old);
         if let Some(class) = raised {
-            scheduler.move_up(&lane, class);
+            scheduler.classes.raise(scheduler, &lane, class);
         }
         drop(lane);
         scheduler.drain_if_stopped();
@@ -47,46 +47,44 @@ impl SchedulerHandle {
     }
 }
 
-impl Classes {
-    /// Forgets all priorities: the lanes that they keep own the scheduler.
-    pub(crate) fn forget(&self) {
-        let bases = std::mem::take(&mut *self.bases.lock());
-        for lane in bases.into_values() {
-            // A lane that is queued stays where it is.
-            let _raised = lane.set_priority(Priority::Normal);
+impl Routing for Classes {
+    fn begin(scheduler: &Scheduler) {
+        if scheduler.common.use_classes() {
+            scheduler.remotes.iter().for_each(|remote| remote.set_policy_or_classes());
+        }
+    }
+
+    fn place(
+        &self,
+        scheduler: &Scheduler,
+        own: Option<usize>,
+        lane: ReadyLane,
+        since: Since,
+        behind: bool,
+    ) -> Option<ReadyLane> {
+        if !scheduler.common.has_classes() {
+            return scheduler.route(own, lane, since);
+        }
+        scheduler.queue_by_class(own, lane, since, behind);
+        None
+    }
+
+    fn raise(&self, scheduler: &Scheduler, lane: &Lane, to: Priority) {
+        if let Some(place) = self.move_up(lane, to) {
+            scheduler.wake_for(local::index_in(scheduler), place, true);
         }
     }
 }
 
 impl Scheduler {
-    /// Priorities are used from now on.
-    pub(crate) fn use_classes(&self) {
-        if self.common.use_classes() {
-            self.remotes.iter().for_each(|remote| remote.set_policy_or_classes());
-        }
-    }
-
     /// Queues a lane that has become runnable, or has had its slice, by its class. `own` is the worker that has it, if
     /// one has.
-    pub(crate) fn queue_by_class(
-        &self,
-        own: Option<usize>,
-        lane: ReadyLane,
-        since: Since,
-        behind: bool,
-    ) {
+    fn queue_by_class(&self, own: Option<usize>, lane: ReadyLane, since: Since, behind: bool) {
         let place = self.place_of(own, lane.lane());
         let (class, lanes) = self.classes.put(place, lane, behind);
         let urgent = class == Priority::High && since == Since::Scheduled;
         let more = urgent || lanes > 1 || self.has_left_over(place);
         self.wake_for(own, place, more);
-    }
-
-    /// Moves a lane that was raised while it was queued.
-    pub(crate) fn move_up(&self, lane: &Lane, to: Priority) {
-        if let Some(place) = self.classes.move_up(lane, to) {
-            self.wake_for(local::index_in(self), place, true);
-        }
     }
 
     /// Whether that worker still has a lane that was queued before the first priority was set.
@@ -126,19 +124,20 @@ impl Scheduler {
 /// low gets a turn within 64 slices of 200 µs, some 13 ms.
 const LOWER_STEPS: u32 = 32;
 
-impl Worker {
-    /// Finds a lane when a priority has been set.
+impl FindByClass for Worker {
     #[cold]
-    pub(crate) fn find_ranked(&mut self) -> Option<ReadyLane> {
+    fn find_by_class(&mut self) -> Option<ReadyLane> {
         if self.check_behind() {
             self.local.scheduler().classes.append_behind(self.index());
         }
-        let lane = self.find_by_class()?;
+        let lane = self.find_ranked()?;
         self.set_home(&lane);
         Some(lane)
     }
+}
 
-    fn find_by_class(&mut self) -> Option<ReadyLane> {
+impl Worker {
+    fn find_ranked(&mut self) -> Option<ReadyLane> {
         let remote = self.local.remote();
         // Pinned lanes have every second step, but not the steps of the lower classes.
         let lower = self.steps.is_multiple_of(LOWER_STEPS);

@@ -28,6 +28,7 @@
 //! the flag or not. Its fence, and the fence of the thread that put a lane there, show it both the flag and the lane.
 
 use super::Priority;
+use crate::hooks::queues::OtherQueues;
 use crate::kernel::color::Color;
 use crate::kernel::lane::{Lane, LaneRef, ReadyLane};
 use crate::sync::{AtomicU32, AtomicUsize, Mutex, Ordering};
@@ -38,7 +39,7 @@ use std::ptr;
 const CLASSES: usize = 3;
 
 /// The classes, highest first.
-pub(crate) const DOWN: [Priority; CLASSES] = [Priority::High, Priority::Normal, Priority::Low];
+pub(super) const DOWN: [Priority; CLASSES] = [Priority::High, Priority::Normal, Priority::Low];
 
 pub(crate) struct Classes {
     /// One for each worker, and one that all workers share.
@@ -46,7 +47,7 @@ pub(crate) struct Classes {
     /// Lanes of the highest class, anywhere.
     high: AtomicUsize,
     /// Colors with a priority of their own.
-    pub(crate) bases: Mutex<BTreeMap<Color, LaneRef>>,
+    pub(super) bases: Mutex<BTreeMap<Color, LaneRef>>,
 }
 
 /// The lanes of one class, oldest first.
@@ -124,12 +125,12 @@ impl Classes {
     }
 
     /// The place that all workers share.
-    pub(crate) fn for_all(&self) -> usize {
+    pub(super) fn for_all(&self) -> usize {
         self.places.len() - 1
     }
 
     /// Whether a lane of the highest class may be queued anywhere. A hint.
-    pub(crate) fn has_high(&self) -> bool {
+    pub(super) fn has_high(&self) -> bool {
         // Ordering: a hint, see `count_high`.
         self.high.load(Ordering::Relaxed) > 0
     }
@@ -142,7 +143,7 @@ impl Classes {
     }
 
     /// Queues a lane by its class. Returns the class, and how many lanes the place has now.
-    pub(crate) fn put(&self, place: usize, lane: ReadyLane, behind: bool) -> (Priority, usize) {
+    pub(super) fn put(&self, place: usize, lane: ReadyLane, behind: bool) -> (Priority, usize) {
         self.places[place].change(|classes| {
             let class = lane.lane().enter_class_queue(place);
             self.count_high(class);
@@ -154,7 +155,7 @@ impl Classes {
     }
 
     /// Takes the oldest lane of the first of these classes that has one.
-    pub(crate) fn take(&self, place: usize, of: &[Priority]) -> Option<ReadyLane> {
+    pub(super) fn take(&self, place: usize, of: &[Priority]) -> Option<ReadyLane> {
         let place = &self.places[place];
         let filled = place.filled();
         if !of.iter().any(|class| filled & bit(*class) != 0) {
@@ -174,7 +175,7 @@ impl Classes {
     }
 
     /// Moves a lane to a higher class, if it is still queued in a lower one. Returns the place.
-    pub(crate) fn move_up(&self, lane: &Lane, to: Priority) -> Option<usize> {
+    pub(super) fn move_up(&self, lane: &Lane, to: Priority) -> Option<usize> {
         let place = lane.class_place();
         self.places[place].change(|classes| {
             let mut lower = classes[..to as usize].iter_mut();
@@ -186,16 +187,31 @@ impl Classes {
     }
 
     /// Now and then, lets the lanes behind be the last, in the worker's queues and in the shared ones.
-    pub(crate) fn append_behind(&self, worker: usize) {
+    pub(super) fn append_behind(&self, worker: usize) {
         for place in [worker, self.for_all()].map(|place| &self.places[place]) {
             if place.filled() != 0 {
                 place.classes.lock().iter_mut().for_each(Class::append_behind);
             }
         }
     }
+}
 
-    /// Moves the lanes of a worker's queues to the shared ones. Returns whether there were any.
-    pub(crate) fn hand_over(&self, worker: usize) -> bool {
+impl OtherQueues for Classes {
+    fn has_work_for(&self, worker: usize, steals: bool) -> bool {
+        let mut places = self.places.iter().enumerate();
+        let may_take = |place| steals || place == worker || place == self.for_all();
+        places.any(|(place, queues)| queues.filled() != 0 && may_take(place))
+    }
+
+    fn is_empty(&self) -> bool {
+        self.places.iter().all(|place| place.filled() == 0)
+    }
+
+    fn any_ready(&self) -> Option<ReadyLane> {
+        (0..self.places.len()).find_map(|place| self.take(place, &DOWN))
+    }
+
+    fn hand_over(&self, worker: usize) -> bool {
         let mut any = false;
         while let Some(lane) = self.take(worker, &DOWN) {
             self.put(self.for_all(), lane, false);
@@ -204,19 +220,11 @@ impl Classes {
         any
     }
 
-    /// Whether a lane is queued that a worker may take: from its own and the shared queues, or from all workers' queues.
-    pub(crate) fn has_work_for(&self, worker: usize, steals: bool) -> bool {
-        let mut places = self.places.iter().enumerate();
-        let may_take = |place| steals || place == worker || place == self.for_all();
-        places.any(|(place, queues)| queues.filled() != 0 && may_take(place))
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.places.iter().all(|place| place.filled() == 0)
-    }
-
-    /// Takes any queued lane.
-    pub(crate) fn any_ready(&self) -> Option<ReadyLane> {
-        (0..self.places.len()).find_map(|place| self.take(place, &DOWN))
+    fn forget(&self) {
+        let bases = std::mem::take(&mut *self.bases.lock());
+        for lane in bases.into_values() {
+            // A lane that is queued stays where it is.
+            let _raised = lane.set_priority(Priority::Normal);
+        }
     }
 }

@@ -1,4 +1,5 @@
-//! Lent urgency, and what a lane does with its [word](super::PriorityWord).
+//! Lent urgency, and what a lane does with its [word](super::PriorityWord). The kernel calls the functions by
+//! [`hooks`](crate::hooks).
 //!
 //! A color that a color of the highest class waits for is of that class too.
 //! Otherwise the urgent color would wait for as long as the other has to: priority inversion, with inheritance as the
@@ -22,32 +23,49 @@ use crate::sync::Ordering;
 /// Whether this thread holds a lane that lends urgency to a node that it makes now, and is going to wait for.
 pub(crate) fn lends_urgency() -> bool {
     Held::with_current(|own| {
-        own.is_some_and(|own| own.priority() == Priority::High && own.takes_urgency())
+        own.is_some_and(|own| own.priority() == Priority::High && takes_urgency(&own))
     })
 }
 
+/// Whether a node that this thread makes for the lane now, and is going to wait for, is urgent there.
+pub(crate) fn is_lent_urgency(lane: &Lane) -> bool {
+    lends_urgency() && takes_urgency(lane)
+}
+
+/// Whether a node may be urgent in the lane, which may belong to another scheduler.
+pub(crate) fn takes_urgency(lane: &Lane) -> bool {
+    lane.port.common().has_classes()
+}
+
+/// Makes the lane urgent for a node that the caller pushes next: the node's turn takes the urgency back. Takes the
+/// lock of a queue, and may wake a worker.
+#[cold]
+pub(crate) fn raise(lane: &Lane) {
+    if let Some(class) = lane.priority.add_urgent() {
+        lane.port.raise(lane, class);
+    }
+}
+
+/// An urgent node has had its turn. Only the holder calls this, or the thread that lets a reader in.
+#[inline]
+pub(crate) fn lower(lane: &Lane) {
+    lane.priority.lower();
+}
+
+/// Undoes [`lower`]: the urgent node is still in the chain. Only the holder calls this.
+#[inline]
+pub(crate) fn restore(lane: &Lane) {
+    lane.priority.restore();
+}
+
 impl Lane {
-    /// Whether a node that this thread makes for the lane now, and is going to wait for, is urgent there.
-    pub(crate) fn is_lent_urgency(&self) -> bool {
-        lends_urgency() && self.takes_urgency()
-    }
-
-    /// Whether a node may be urgent in the lane, which may belong to another scheduler.
-    pub(crate) fn takes_urgency(&self) -> bool {
-        self.port.common().has_classes()
-    }
-
-    /// Makes the lane urgent for a node that the caller pushes next: the node's turn takes the urgency back. Takes the
-    /// lock of a queue, and may wake a worker.
-    #[cold]
-    pub(crate) fn raise(&self) {
-        if let Some(class) = self.priority.add_urgent() {
-            self.port.raise(self, class);
-        }
+    /// How urgent the color is at the moment.
+    pub(in crate::ext) fn priority(&self) -> Priority {
+        self.priority.class()
     }
 
     /// The lane is about to enter a queue by class, under the lock of the queue. Returns its class.
-    pub(crate) fn enter_class_queue(&self, place: usize) -> Priority {
+    pub(super) fn enter_class_queue(&self, place: usize) -> Priority {
         let place = u16::try_from(place).expect("fewer than 2¹⁶ queues");
         // Ordering: the Release of `enter_queue` publishes it.
         self.class_place.store(place, Ordering::Relaxed);
@@ -55,25 +73,25 @@ impl Lane {
     }
 
     /// The lane has left its queue by class, under the lock of the queue.
-    pub(crate) fn leave_class_queue(&self) {
+    pub(super) fn leave_class_queue(&self) {
         self.priority.leave_queue();
     }
 
     /// The queue by class in which the lane is, for a thread that has learned that it is in one. It may be in another
     /// one by now, or in none.
-    pub(crate) fn class_place(&self) -> usize {
+    pub(super) fn class_place(&self) -> usize {
         // Ordering: an exchange of the word, with Acquire, has told this thread that the lane is in a queue.
         usize::from(self.class_place.load(Ordering::Relaxed))
     }
 
     /// Sets the priority of the color. Returns the new class, if the lane is queued in a lower one and must be moved.
     #[must_use]
-    pub(crate) fn set_priority(&self, priority: Priority) -> Option<Priority> {
+    pub(super) fn set_priority(&self, priority: Priority) -> Option<Priority> {
         self.priority.set_base(priority)
     }
 
     /// The priority that the color was given last.
-    pub(crate) fn base_priority(&self) -> Priority {
+    pub(super) fn base_priority(&self) -> Priority {
         self.priority.base()
     }
 }

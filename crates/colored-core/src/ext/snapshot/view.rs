@@ -8,10 +8,10 @@
 //!
 //! | the lane is | the visitor | how it has the right |
 //! |---|---|---|
-//! | idle | the thread that dumps | the lane's own node, as for an inline call ([`LaneRef::view_idle`]) |
+//! | idle | the thread that dumps | the lane's own node, as for an inline call ([`view_idle`]) |
 //! | queued or running | the holder, at the begin of its next slice | it runs the slice ([`Dispatch::show`](crate::kernel::lane::Dispatch::show)) |
 //! | parked | the thread that dumps | it has paused the task that keeps the lane ([`view_kept`]) |
-//! | running on the thread that dumps | that thread, from inside a turn | its own hold ([`LaneRef::view_own`]) |
+//! | running on the thread that dumps | that thread, from inside a turn | its own hold ([`view_own`]) |
 //!
 //! So exclusion (G1) is as for an inline call; the order (G2) too: a node that is pushed during the view of an idle lane
 //! stands behind the lane's own node, and the end of the view hands the lane on with that node at its head. A view
@@ -24,7 +24,7 @@
 use crate::kernel::chain::{Kind, Node};
 use crate::kernel::color::Color;
 use crate::kernel::lane::base::{Held, LanePtr};
-use crate::kernel::lane::callback::try_take;
+use crate::kernel::lane::push::try_take;
 use crate::kernel::lane::refs::LaneRef;
 use crate::kernel::task::{Paused, TaskRef};
 use std::ptr::NonNull;
@@ -46,31 +46,28 @@ pub(crate) struct Line {
     pub(crate) goes_on: bool,
 }
 
-impl LaneRef {
-    /// Calls `f` with the lane if it is idle. `f` runs no code of the program.
-    #[inline]
-    pub(crate) fn view_idle<R>(&self, f: impl FnOnce(View<'_>) -> R) -> Option<R> {
-        if !try_take(self) {
-            return None;
-        }
-        // SAFETY: this thread has just taken the lane by its own node, and `self` keeps it alive.
-        let lane = unsafe { Held::new(self.ptr()) };
-        let result = f(View::of(lane));
-        // SAFETY: the lane's own node is at its head since `try_take`, nothing has run under the color, and `self`
-        // keeps the lane.
-        unsafe { self.ptr().end_unused() };
-        Some(result)
+/// Calls `f` with the lane if it is idle. `f` runs no code of the program.
+#[inline]
+pub(crate) fn view_idle<R>(lane: &LaneRef, f: impl FnOnce(View<'_>) -> R) -> Option<R> {
+    if !try_take(lane) {
+        return None;
     }
+    // SAFETY: this thread has just taken the lane by its own node, and `lane` keeps it alive.
+    let held = unsafe { Held::new(lane.ptr()) };
+    let result = f(View::of(held));
+    // SAFETY: the lane's own node is at its head since `try_take`, nothing has run under the color, and `lane` keeps it.
+    unsafe { lane.ptr().end_unused() };
+    Some(result)
+}
 
-    /// Calls `f` with the lane if this thread runs it. `f` runs no code of the program.
-    pub(crate) fn view_own<R>(&self, f: impl FnOnce(View<'_>) -> R) -> Option<R> {
-        if !self.is_current() {
-            return None;
-        }
-        // SAFETY: this thread holds the lane up to the end of a turn that is further up the stack.
-        let lane = unsafe { Held::new(self.ptr()) };
-        Some(f(View::of(lane)))
+/// Calls `f` with the lane if this thread runs it. `f` runs no code of the program.
+pub(crate) fn view_own<R>(lane: &LaneRef, f: impl FnOnce(View<'_>) -> R) -> Option<R> {
+    if !lane.is_current() {
+        return None;
     }
+    // SAFETY: this thread holds the lane up to the end of a turn that is further up the stack.
+    let held = unsafe { Held::new(lane.ptr()) };
+    Some(f(View::of(held)))
 }
 
 /// Calls `f` with the lane of a paused task, if the task keeps it. `f` runs no code of the program.

@@ -4,11 +4,11 @@ use super::{Kept, StackLocal};
 use crate::ext::{points, span};
 use crate::kernel::budget::Budget;
 use crate::kernel::lane::current::Current;
-use crate::kernel::lane::section;
 use crate::kernel::memory;
 use crate::kernel::sched::local;
 use crate::kernel::sched::{AllEntered, exchange_block_on};
 use crate::kernel::task::Id;
+use crate::kernel::wait;
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::panic::Location;
@@ -54,7 +54,7 @@ pub struct StackLocals {
     block_on: Cell<*const ()>,
     budget: Budget,
     entered: AllEntered,
-    section: Option<section::Inside>,
+    section: Option<wait::Inside>,
     dropped: Cell<Option<Id>>,
     span: Cell<Option<span::Inside>>,
     site: Cell<Option<&'static Location<'static>>>,
@@ -99,7 +99,7 @@ impl StackLocals {
         unsafe { exchange_block_on(&self.block_on) };
         self.budget.exchange();
         self.entered.exchange();
-        self.section = section::replace_inside(self.section.take());
+        self.section = wait::replace_inside(self.section.take());
         Id::exchange_dropped(&self.dropped);
         span::exchange_inside(&self.span);
         points::exchange_site(&self.site);

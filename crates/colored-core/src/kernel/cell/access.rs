@@ -14,7 +14,7 @@
 use crate::hooks::{self, Carried};
 use crate::kernel::color::Color;
 use crate::kernel::lane::current::{self, Closure};
-use crate::kernel::lane::{LaneRef, callback};
+use crate::kernel::lane::{LaneRef, push};
 use crate::kernel::task::Deadlock;
 use crate::sync::{AtomicBool, AtomicU32, Ordering, UnsafeCell};
 use std::fmt;
@@ -348,7 +348,7 @@ impl<T: Send + 'static> Owner<T> {
         };
         hooks::posted(&self.lane);
         // SAFETY: the cell keeps its lane up to its end, which comes behind this turn.
-        unsafe { callback::post_uncounted(&self.lane, turn) };
+        unsafe { push::post_uncounted(&self.lane, turn) };
     }
 
     /// The last clone goes.
@@ -361,8 +361,8 @@ impl<T: Send + 'static> Owner<T> {
         // dropping it.
         let lane = ManuallyDrop::into_inner(unsafe { lane.read() });
         let end = End(self.0);
-        if let Err(later) = callback::run_inline(&lane, move || drop(end)) {
-            callback::post(&lane, later);
+        if let Err(later) = push::run_inline(&lane, move || drop(end)) {
+            push::post(&lane, later);
         }
     }
 }

@@ -8,7 +8,7 @@
 
 use crate::hooks::Carried;
 use crate::kernel::cell::access::{CallError, InUse};
-use crate::kernel::lane::{Address, LanePtr, LaneRef, callback};
+use crate::kernel::lane::{Address, LanePtr, LaneRef, push};
 use crate::kernel::task::{Cause, How, Schedule, contain};
 use crate::kernel::wait::{AwaitedTurn, Target, WaitKind, WaitSlot};
 use crate::sync::{Arc, Mutex, MutexGuard};
@@ -38,7 +38,7 @@ impl<F: Send + 'static, R: Send + 'static> Queued<F, R> {
     ) -> Self {
         let (mut queued, slot) = Self::new(f, waker.clone());
         let posted = Posted { call: RemoteCall::new(slot), run };
-        callback::post_awaited(lane, move || posted.run());
+        push::post_awaited(lane, move || posted.run());
         queued.record_wait(turn);
         queued
     }

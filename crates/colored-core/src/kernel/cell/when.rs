@@ -5,7 +5,7 @@ use super::access::{CallError, Checked, Fallible, InUse};
 use super::queued::{Outcome, Queued, Slot};
 use super::set::{Cells, Set};
 use crate::hooks::at_site;
-use crate::hooks::slots::lends_urgency;
+use crate::hooks::lends_urgency;
 use crate::kernel::budget;
 use crate::kernel::lane::behavior::request::{self, Request};
 use crate::kernel::lane::behavior::{self, BehaviorRef, Claim, Header};

@@ -25,7 +25,7 @@
 use crate::hooks::slots::{LaneSlot, Listen, Priority, PriorityWord, SchedulerSlot};
 use crate::kernel::chain::{Chain, Kind, Node, ReaderCount, Tail};
 use crate::kernel::color::{Color, ColorKind};
-use crate::kernel::lane::count::Count;
+use crate::kernel::lane::Count;
 use crate::kernel::task::{Holds, LiveList, ParkedSections, SectionKey, TaskPanic};
 use crate::sync::{Arc, AtomicBool, AtomicU16, Mutex, Ordering, UnsafeCell};
 use crossbeam_utils::CachePadded;
@@ -48,7 +48,7 @@ pub(crate) struct Lane {
     pub(crate) kind: ColorKind,
     /// The worker on which it last ran, from 1; 0 if it has not run. Holder only.
     pub(crate) home: AtomicU16,
-    /// Whether a thread spins until no reader is inside ([`try_take`](super::callback::try_take)). A hint.
+    /// Whether a thread spins until no reader is inside ([`try_take`](super::push::try_take)). A hint.
     pub(crate) wished: AtomicBool,
     /// The queue by class in which it is, or was last ([`Priority`]).
     pub(crate) class_place: AtomicU16,
@@ -114,9 +114,9 @@ impl Lane {
     }
 
     /// Makes an unreferenced lane that was in no table, or has left it, into a fresh one.
-    pub(crate) fn renew(&mut self, color: Color) {
+    pub(crate) fn renew(&mut self, color: Color, tenure: Tenure) {
         (self.kind, self.number) = (color.kind(), color.number());
-        self.refs.renew();
+        self.refs = Count::new(tenure == Tenure::Published);
         // Ordering: exclusive access.
         self.home.store(0, Ordering::Relaxed);
         self.inner.with_mut(|inner| {
@@ -137,11 +137,6 @@ impl Lane {
         // Fresh colors sort in the order in which they were made, whatever else has made some: else a simulation could
         // not be run again.
         (self.color(), ptr::from_ref(self).addr())
-    }
-
-    /// How urgent the color is at the moment.
-    pub(crate) fn priority(&self) -> Priority {
-        self.priority.class()
     }
 
     /// The tail of the chain. May be out of date.
@@ -184,6 +179,13 @@ impl Lane {
     pub(crate) fn home(&self) -> Option<usize> {
         // Ordering: the holder reads what a holder wrote, ordered by the chain; a hint for others.
         usize::from(self.home.load(Ordering::Relaxed)).checked_sub(1)
+    }
+
+    /// Whether it is the worker with this number, counted from 1, that `set_home` has been given last.
+    #[inline]
+    pub(crate) fn is_home(&self, worker: u32) -> bool {
+        // Ordering: see `home`.
+        u32::from(self.home.load(Ordering::Relaxed)) == worker
     }
 
     /// Remembers a worker. Holder only.
@@ -333,7 +335,7 @@ pub(crate) trait Dispatch: Listen + Any + Send + Sync {
     fn publish(&self, lane: LanePtr);
 
     /// An unused lane, made into one of that color, if this thread has one at hand.
-    fn spare(&self, color: Color) -> Option<Box<Lane>>;
+    fn spare(&self, color: Color, tenure: Tenure) -> Option<Box<Lane>>;
 
     /// Nanoseconds since some time. Costs a read of the clock.
     fn now(&self) -> u64;

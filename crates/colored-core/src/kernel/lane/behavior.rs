@@ -21,7 +21,7 @@
 //! and one belongs to the run. The behavior's cells keep the lanes.
 //!
 //! No behavior is made if all lanes are idle ([`request`]), nor for one lane that is wanted exclusively: there the
-//! closure is a [`callback`].
+//! closure is a [callback](push).
 
 pub(crate) mod request;
 
@@ -29,8 +29,9 @@ use self::request::{Mode, Request};
 use crate::hooks::{self, Acts, InlineCall};
 use crate::kernel::chain::{Kind, Node};
 use crate::kernel::lane::base::{AfterTurn, Lane, LanePtr, as_one_step};
-use crate::kernel::lane::current::{self, Hold, Reader, Table, TableNode};
-use crate::kernel::lane::{callback, readers};
+use crate::kernel::lane::current::{self, Hold};
+use crate::kernel::lane::turn::{Reader, Table, TableNode};
+use crate::kernel::lane::{push, readers};
 use crate::kernel::task::{Named, TaskRef};
 use crate::sync::{AtomicBool, AtomicUsize, Mutex, Ordering};
 use std::ops::Deref;
@@ -193,7 +194,7 @@ impl Claim {
         let lane = self.want.lane;
         if lends && lane != LanePtr::nowhere() {
             // SAFETY: the caller promises that the lane is alive, since one is wanted.
-            self.head.node.urgent = unsafe { lane.get() }.takes_urgency();
+            self.head.node.urgent = hooks::takes_urgency(unsafe { lane.get() });
         }
     }
 
@@ -266,7 +267,7 @@ pub(crate) unsafe fn enqueue(behavior: &BehaviorRef) -> bool {
     };
     // The lanes are raised before the nodes are there: the turn of each node takes the urgency back.
     let urgent = claims.iter().filter(|claim| claim.head.node.urgent);
-    urgent.for_each(|claim| claim.lane().raise());
+    urgent.for_each(|claim| hooks::raise(claim.lane()));
     let acts = Acts::push(claims.iter().map(Claim::lane));
     as_one_step(claims.iter().map(Claim::claim_lock), || claims.iter().for_each(push));
     acts.end();
@@ -368,7 +369,7 @@ unsafe fn admit(node: NonNull<Node>) {
         // lane.
         let spare = unsafe { lane.get() }.spare();
         let complete = Posted(Some(complete));
-        callback::post_urged(&spare, urgent, move || complete.run());
+        push::post_urged(&spare, urgent, move || complete.run());
     }
 }
 

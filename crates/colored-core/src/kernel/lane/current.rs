@@ -442,46 +442,33 @@ impl Head {
     }
 }
 
-/// What every node begins with that a lane runs and that is no task: a callback, a claim, a reader.
-#[derive(Debug)]
-#[repr(C)]
-pub(crate) struct TableNode {
-    pub(crate) node: Node,
-    pub(crate) table: &'static Table,
-}
+impl Held<'_> {
+    /// Marks all waiting tasks for cancellation, the oldest first: their turns come in that order. An abort may add nodes
+    /// to the lane, but does not run it.
+    #[cold]
+    pub(crate) fn abort_waiting(self) {
+        self.inner(|inner| inner.live.reverse());
+        while let Some(task) = self.inner(|inner| inner.live.pop()) {
+            task.abort();
+        }
+    }
 
-/// The functions of a [`TableNode`], which they take. The caller holds its lane.
-#[derive(Debug)]
-pub(crate) struct Table {
-    /// The turn, at the head. The last argument says whether everything is to be cancelled.
-    pub(crate) run: unsafe fn(NonNull<Node>, &Hold, bool) -> AfterTurn,
-    /// What remains when it has had its turn and is in no chain.
-    pub(crate) free: unsafe fn(NonNull<Node>),
-    /// If it reads beside others.
-    pub(crate) reader: Option<Reader>,
-}
-
-/// What is done with the node of a reader.
-#[derive(Debug)]
-pub(crate) enum Reader {
-    /// A claim, whose behavior leaves when it has run. The function takes the node of an admitted claim.
-    Claim(unsafe fn(NonNull<Node>)),
-    /// A queued read. `begin` takes the closure out of the reach of its future, or drops it there: if it was abandoned, or
-    /// if the second argument says that the runtime shuts down. The caller holds the lane. It may be called again.
-    /// Returns whether there is something to read. `read` takes the node of an admitted read.
-    Queued {
-        begin: unsafe fn(NonNull<Node>, bool) -> bool,
-        read: unsafe fn(NonNull<Node>, bool) -> Option<Waker>,
-    },
-}
-
-/// # Safety
-///
-/// `node` begins a [`TableNode`], and is alive.
-#[inline]
-pub(crate) unsafe fn table(node: NonNull<Node>) -> &'static Table {
-    // SAFETY: the caller promises that it begins a `TableNode`, and is alive.
-    unsafe { node.cast::<TableNode>().as_ref() }.table
+    /// Called before the lane may become idle with tasks that wait: ensures that a shutdown finds them. The lane is in the
+    /// table from then on. A shutdown that looked into the table before has set its flag before, and the table's lock makes
+    /// the flag visible here.
+    #[inline]
+    pub(super) fn ensure_found(self, mut closing: bool) {
+        if self.inner(|inner| inner.live.is_empty()) {
+            return;
+        }
+        if !self.is_published() {
+            self.publish(self.ptr());
+            closing = self.is_closing();
+        }
+        if closing {
+            self.abort_waiting();
+        }
+    }
 }
 
 /// The color that this thread runs under; look-ups can find it from now on.

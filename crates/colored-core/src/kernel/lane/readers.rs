@@ -23,7 +23,7 @@
 //! Work that comes while readers are inside is queued, and no reader enters from then on. So a reader comes after all work
 //! that was scheduled before it (G2), endless readers starve no writer, and endless writers no reader.
 //!
-//! A writer that has not queued yet may [look](super::callback::try_take) at the lane for a moment. Readers that come
+//! A writer that has not queued yet may [look](super::push::try_take) at the lane for a moment. Readers that come
 //! meanwhile let it go first: a hint, and only for a moment.
 //!
 //! # Readers that had to wait
@@ -49,11 +49,12 @@
 //! In a shutdown, the first lane drops all readers that no lane has taken: a reader that runs may wait for one of them.
 
 use crate::hooks::{self, Act};
-use crate::kernel::chain::{Admission, Chain, Kind, Node, Pushed};
+use crate::kernel::chain::{Admission, Chain, Kind, Node};
 use crate::kernel::lane::base::{AfterTurn, Held, Lane, LanePtr, ReadyLane};
-use crate::kernel::lane::callback::{self, READERS_LOOKS, give_way};
-use crate::kernel::lane::current::{self, Hold, Reader, Table, TableNode, table};
+use crate::kernel::lane::current::{self, Hold};
+use crate::kernel::lane::push::{self, READERS_LOOKS, give_way};
 use crate::kernel::lane::refs::LaneRef;
+use crate::kernel::lane::turn::{Reader, Table, TableNode, table};
 use crate::kernel::memory::Boxed;
 use crate::kernel::task::contain;
 use crate::sync::{Arc, Mutex, spin_loop};
@@ -98,23 +99,6 @@ pub(in crate::kernel::lane) fn try_enter(lane: &Lane) -> bool {
 }
 
 impl Lane {
-    /// Adds a node. True if the caller has the right to run the lane now, which was idle. Otherwise the lane and the node
-    /// may be gone.
-    ///
-    /// # Safety
-    ///
-    /// As for [`Chain::push`](crate::kernel::chain::Chain::push).
-    #[inline(always)]
-    pub(in crate::kernel::lane) unsafe fn push_node(&self, node: NonNull<Node>) -> bool {
-        // SAFETY: the caller promises the same.
-        match unsafe { self.chain.push(node) } {
-            Pushed::Taken => true,
-            Pushed::Behind => false,
-            // The node keeps the lane: it does not have its turn before they are counted.
-            Pushed::BehindReaders(readers) => self.readers.add(readers),
-        }
-    }
-
     /// Enters, true; or adds the reader's node, false. After false the node may be gone. An urgent node has raised the
     /// lane before.
     ///
@@ -310,7 +294,7 @@ struct ReadNode<V> {
 /// Schedules a reader, which is waited for, behind all that is scheduled on the lane. If nothing is any more, it reads at
 /// once, on this thread.
 pub(crate) fn post<V: QueuedRead>(lane: &LaneRef, queued: V) {
-    let urgent = lane.is_lent_urgency();
+    let urgent = hooks::is_lent_urgency(lane);
     let table = const {
         &Table {
             run: let_in,
@@ -323,7 +307,7 @@ pub(crate) fn post<V: QueuedRead>(lane: &LaneRef, queued: V) {
     let node = Boxed::new(node).into_raw().cast();
     let act = Act::push(lane);
     if urgent {
-        lane.raise();
+        hooks::raise(lane);
     }
     // SAFETY: the node is new, it is freed when it is out of its chain, and the caller's reference keeps the lane.
     let is_inside = unsafe { lane.enter_or_push(node) };
@@ -368,7 +352,7 @@ impl Lane {
     fn end_wait_of_reader(&self, node: &Node) {
         hooks::entered(self, node);
         if node.urgent {
-            self.priority.lower();
+            hooks::lower(self);
         }
     }
 }
@@ -426,7 +410,7 @@ impl AdmittedRead {
 
     /// Sends the reader to a fresh lane of the same scheduler.
     fn read_elsewhere(self, lane: &Lane) {
-        callback::post_urged(&lane.spare(), self.is_urgent(), move || self.read());
+        push::post_urged(&lane.spare(), self.is_urgent(), move || self.read());
     }
 }
 
@@ -468,7 +452,7 @@ impl BatchTurn {
     fn read_elsewhere(self, lane: &Lane) {
         let spare = lane.spare();
         let here = spare.clone();
-        callback::post(&spare, move || self.read(&here));
+        push::post(&spare, move || self.read(&here));
     }
 
     /// Runs under `here`, in a callback.

@@ -1,10 +1,26 @@
-//! Counted references to lanes, and the end of the last one. An [`Address`] is one that programs have.
+//! The owners of lanes: counted references, of which programs have [`Address`]es, and the exact map from colors to lanes.
+//!
+//! # The table
+//!
+//! It is used when something is spawned by color, and when a lane's last reference goes; a task and
+//! a cell keep their lane. Colors are compared, never hashed into shared lanes (G5).
+//!
+//! # Retire against revive
+//!
+//! A lane leaves the table when it is idle and unreferenced. Its count reaches zero under the
+//! shard's lock only ([`LanePtr::release`] never takes the last reference itself), and a look-up
+//! adds its reference under the same lock. So a look-up finds either a lane that will not be freed,
+//! or none.
 
 use crate::kernel::color::Color;
+use crate::kernel::lane::GivenBack;
 use crate::kernel::lane::base::{Dispatch, Held, Lane, LanePtr, Owner, Tenure};
-use crate::kernel::lane::count::GivenBack;
 use crate::kernel::lane::current::{self, NoTask};
-use crate::sync::Arc;
+use crate::sync::{Arc, Mutex};
+use crossbeam_utils::CachePadded;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+use std::cell::Cell;
 use std::fmt;
 use std::mem::ManuallyDrop;
 
@@ -181,9 +197,11 @@ impl Lane {
     /// A lane of the same scheduler under a fresh color.
     pub(crate) fn spare(&self) -> LaneRef {
         let color = Color::unique();
-        let lane = self.port.spare(color).unwrap_or_else(|| {
-            Box::new(Self::new(color, Arc::clone(&self.port), Tenure::Unpublished))
-        });
+        let tenure = Tenure::Unpublished;
+        let lane = self
+            .port
+            .spare(color, tenure)
+            .unwrap_or_else(|| Box::new(Self::new(color, Arc::clone(&self.port), tenure)));
         // SAFETY: a fresh lane has one reference.
         unsafe { LaneRef::from_counted(LanePtr::from_box(lane)) }
     }
@@ -252,4 +270,210 @@ impl fmt::Debug for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Address").field(&self.color()).finish()
     }
+}
+
+/// How many locks the table has. Two threads collide at one in so many look-ups.
+#[cfg(not(colored_loom))]
+pub(crate) const SHARDS: usize = 64;
+#[cfg(colored_loom)]
+pub(crate) const SHARDS: usize = 1;
+
+/// Unique colors, made in a row, whose buckets are in a row. Without, a million tasks that wait, each under a color of its
+/// own, take up to twice as long, since each misses the caches in the table. 64 are no better than 16.
+pub(crate) const NEAR: u64 = 16;
+
+/// Buckets, of a pointer each, that a shard keeps however few lanes it has.
+pub(crate) const KEPT: usize = 1024;
+
+/// A shard that has more buckets keeps so many for each lane. It then shrinks to a quarter, so the moves of its lanes are
+/// fewer than the lanes that have gone. The value is a guess.
+const SPARSE: usize = 16;
+
+/// The buckets that are looked at under one lock: some 20 µs, most of it for the references.
+#[cfg(not(colored_loom))]
+const PAGE: usize = 256;
+#[cfg(colored_loom)]
+const PAGE: usize = 2;
+
+/// How often the lanes of one shard may move while it is gone through. After that the rest of it is one page: a shard
+/// grows by doubling, and so moves its lanes a few times at most while others look at a million of them.
+const MOVES: u32 = 4;
+
+/// How far the table has been gone through. A lane that is in the table all the time is returned, perhaps twice.
+#[derive(Debug, Default)]
+pub(crate) struct Cursor {
+    shard: usize,
+    bucket: usize,
+    /// The shard's count of moves when its first page was read.
+    moves: u32,
+    again: u32,
+}
+
+pub(crate) struct Table {
+    shards: Box<[CachePadded<Mutex<Shard>>]>,
+    seed: u64,
+}
+
+#[derive(Default)]
+struct Shard {
+    lanes: HashTable<LanePtr>,
+    /// How often lanes have been moved to other buckets.
+    moves: Cell<u32>,
+}
+
+impl Table {
+    /// The buckets of each shard.
+    #[cfg(all(test, not(colored_loom)))]
+    pub(crate) fn buckets(&self) -> Vec<usize> {
+        self.shards.iter().map(|shard| shard.lock().lanes.num_buckets()).collect()
+    }
+
+    /// An empty table. The seed keeps an adversary from choosing colors that collide.
+    pub(crate) fn new(seed: u64) -> Self {
+        let shard = |_| CachePadded::new(Mutex::new(Shard::default()));
+        Self { shards: (0..SHARDS).map(shard).collect(), seed: seed | 1 }
+    }
+
+    fn hash(&self, color: Color) -> u64 {
+        // No adversary chooses the number of a unique color.
+        let near = if color.is_unique() { color.number() % NEAR } else { 0 };
+        // One folded multiplication mixes every bit of the key into both halves.
+        let key = (color.number() ^ near ^ self.seed).rotate_left(color.kind() as u32);
+        let product = u128::from(key) * u128::from(self.seed ^ 0x9e37_79b9_7f4a_7c15);
+        // The tag tells neighbours apart.
+        (product as u64) ^ ((product >> 64) as u64) ^ near ^ (near << 57)
+    }
+
+    /// The hash of a lane that is moved to another bucket.
+    fn rehash(&self, moves: &Cell<u32>, lane: LanePtr) -> u64 {
+        moves.set(moves.get().wrapping_add(1));
+        self.hash(color_of(lane))
+    }
+
+    fn shard(&self, hash: u64) -> &Mutex<Shard> {
+        // `HashTable` uses the low bits for the place and the top seven for the tag.
+        &self.shards[(hash >> 40) as usize % SHARDS]
+    }
+
+    /// The lane of a color, made by `make` if there is none.
+    pub(crate) fn get_or_insert(&self, color: Color, make: impl FnOnce() -> Box<Lane>) -> LaneRef {
+        let hash = self.hash(color);
+        let mut shard = self.shard(hash).lock();
+        let Shard { lanes, moves } = &mut *shard;
+        let rehash = |lane: &LanePtr| self.rehash(moves, *lane);
+        let lane = match lanes.entry(hash, |lane| color_of(*lane) == color, rehash) {
+            Entry::Occupied(entry) => {
+                let lane = *entry.get();
+                // SAFETY: a lane in the table is not freed while its lock is held.
+                unsafe { lane.get() }.retain(1);
+                lane
+            }
+            Entry::Vacant(entry) => *entry.insert(LanePtr::from_box(make())).get(),
+        };
+        // SAFETY: a new lane has one reference; the other case has just added one.
+        unsafe { LaneRef::from_counted(lane) }
+    }
+
+    /// Adds a lane that has not been in the table. Its color is unique, so no look-up can have
+    /// named it before.
+    pub(crate) fn insert(&self, lane: LanePtr) {
+        let hash = self.hash(color_of(lane));
+        let mut shard = self.shard(hash).lock();
+        let Shard { lanes, moves } = &mut *shard;
+        let rehash = |lane: &LanePtr| self.rehash(moves, *lane);
+        lanes.insert_unique(hash, lane, rehash);
+    }
+
+    /// Gives references back. If none is left the lane is out of the table, or kept for its values.
+    ///
+    /// # Safety
+    ///
+    /// The caller owns the references and does not use the lane afterwards.
+    #[inline(never)]
+    pub(crate) unsafe fn release(&self, lane: LanePtr, refs: usize) -> Option<Last> {
+        let hash = self.hash(color_of(lane));
+        let mut shard = self.shard(hash).lock();
+        // SAFETY: the references are the caller's, and the shard is locked.
+        if !unsafe { lane.release_published(refs) } {
+            return None;
+        }
+        // SAFETY: the lane is unreferenced, and the lock keeps look-ups out.
+        let last = unsafe { Last::of(lane) };
+        if let Last::Gone(lane) = last {
+            let Shard { lanes, moves } = &mut *shard;
+            lanes.find_entry(hash, |found| *found == lane).ok()?.remove();
+            // `capacity` leaves out the buckets whose lanes have gone.
+            let buckets = lanes.num_buckets();
+            if buckets > KEPT && lanes.len() <= buckets / SPARSE {
+                // Many lanes have come and gone: free their memory.
+                lanes.shrink_to(2 * lanes.len(), |lane| self.rehash(moves, *lane));
+            }
+        }
+        Some(last)
+    }
+
+    /// References to all lanes.
+    pub(crate) fn all(&self) -> Vec<LaneRef> {
+        let mut lanes = Vec::new();
+        for shard in &self.shards {
+            lanes.extend(shard.lock().lanes.iter().map(|lane| {
+                // SAFETY: the shard that has the lane is locked.
+                unsafe { owned(*lane) }
+            }));
+        }
+        lanes
+    }
+
+    /// The next lanes, up to a page; `None` at the end. A page may be empty.
+    pub(crate) fn page(&self, cursor: &mut Cursor) -> Option<Vec<LaneRef>> {
+        let shard = self.shards.get(cursor.shard)?.lock();
+        let Shard { lanes, moves } = &*shard;
+        let moves = moves.get();
+        if cursor.bucket == 0 {
+            cursor.moves = moves;
+        } else if cursor.moves != moves {
+            // The lanes have other places, and the next ones are unknown.
+            *cursor = Cursor { shard: cursor.shard, bucket: 0, moves, again: cursor.again + 1 };
+        }
+        let all = lanes.num_buckets();
+        let end = if cursor.again >= MOVES { all } else { all.min(cursor.bucket + PAGE) };
+        let found = (cursor.bucket..end).filter_map(|bucket| lanes.get_bucket(bucket));
+        // SAFETY: the shard that has the lane is locked.
+        let page = found.map(|lane| unsafe { owned(*lane) }).collect();
+        cursor.bucket = end;
+        if end == all {
+            *cursor = Cursor { shard: cursor.shard + 1, ..Cursor::default() };
+        }
+        Some(page)
+    }
+
+    /// Calls `f` with each lane, under the lock of its shard.
+    pub(crate) fn for_each(&self, mut f: impl FnMut(&Lane)) {
+        for shard in &self.shards {
+            for lane in shard.lock().lanes.iter() {
+                // SAFETY: a lane in the table is not freed while its lock is held.
+                f(unsafe { lane.get() });
+            }
+        }
+    }
+
+    /// How many colors have a lane.
+    pub(crate) fn len(&self) -> usize {
+        self.shards.iter().map(|shard| shard.lock().lanes.len()).sum()
+    }
+}
+
+/// # Safety
+///
+/// The lane is in a shard whose lock this thread has.
+unsafe fn owned(lane: LanePtr) -> LaneRef {
+    // SAFETY: a lane in the table is not freed while its lock is held.
+    unsafe { lane.get() }.retain(1);
+    // SAFETY: the reference was counted just now.
+    unsafe { LaneRef::from_counted(lane) }
+}
+
+fn color_of(lane: LanePtr) -> Color {
+    // SAFETY: callers pass lanes to which they own a reference, or that are in a locked shard.
+    unsafe { lane.get() }.color()
 }

@@ -3,7 +3,7 @@
 //! # A turn
 //!
 //! The code of a task's turn is here, and so is what remains when the task is out of the chain. Any other node points to a
-//! [`Table`](current::Table) of its own functions: callbacks, claims of behaviors, readers. A new kind of node is a new table.
+//! [`Table`] of its own functions: callbacks, claims of behaviors, readers. A new kind of node is a new table.
 //!
 //! # The end of a turn, and of a hold
 //!
@@ -13,14 +13,26 @@
 //!
 //! A head behind which a producer is half done cannot leave yet. The lane remembers what becomes of it
 //! ([`Held::set_stalled`]), goes back to its worker, and begins with that the next time.
+//!
+//! # A task that waits and keeps its lane
+//!
+//! The node stays at the head, and no worker and no queue has the lane. In the exchange that ends the poll, the right
+//! to run the lane goes with the right to move the node, to the thread that wakes the task (table in `task/state.rs`).
+//! That thread dispatches the lane, whose first turn is the task's again. A node that is pushed meanwhile finds the
+//! chain held, and waits behind.
+//!
+//! A shutdown cannot reach such a lane from behind, for the node that it pushes has no turn. So the task is registered
+//! with the scheduler before it waits with its lane for the first time in a section. If the scheduler is shutting down
+//! already, the task is aborted here.
 
 use crate::hooks::{self, Act, SliceListener};
-use crate::kernel::chain::{Kind, Rotated, Unlinked};
-use crate::kernel::lane::base::{AfterTurn, Held, LanePtr, ReadyLane};
+use crate::kernel::chain::{Kind, Node, Rotated, Unlinked};
+use crate::kernel::lane::base::{AfterTurn, Held, Inner, LanePtr, ReadyLane};
 use crate::kernel::lane::current::{self, Head, Hold};
 use crate::kernel::lane::refs::LaneRef;
-use crate::kernel::task::{EndedTurn, Kept, Named, TaskRef, TaskTurn, Wants};
+use crate::kernel::task::{Closing, EndedTurn, Kept, Named, TaskRef, TaskTurn, Wants};
 use std::ptr::NonNull;
+use std::task::Waker;
 
 impl ReadyLane {
     /// Runs the lane until it is idle, `runner` says stop, or the next turn is another thread's.
@@ -39,7 +51,7 @@ impl ReadyLane {
                 None => break Some(head.pin),
             };
             // SAFETY: the head has had its turn, here or in the slice before.
-            match unsafe { hold.end_turn(then, runner.is_closing()) } {
+            match unsafe { hold.end_turn(then, || runner.is_closing()) } {
                 Unlinked::Idle => return Slice::Over,
                 Unlinked::More if runner.count_turn(head.weight()) => {}
                 Unlinked::More | Unlinked::Stalled => break None,
@@ -63,6 +75,48 @@ fn turn(hold: &Hold, head: Head, runner: &mut impl Runner) -> AfterTurn {
     // The lane may be gone, and is not looked at then.
     hooks::turn_ends(hold, &head, then, runner.listener());
     then
+}
+
+/// What every node begins with that a lane runs and that is no task: a callback, a claim, a reader.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct TableNode {
+    pub(crate) node: Node,
+    pub(crate) table: &'static Table,
+}
+
+/// The functions of a [`TableNode`], which they take. The caller holds its lane.
+#[derive(Debug)]
+pub(crate) struct Table {
+    /// The turn, at the head. The last argument says whether everything is to be cancelled.
+    pub(crate) run: unsafe fn(NonNull<Node>, &Hold, bool) -> AfterTurn,
+    /// What remains when it has had its turn and is in no chain.
+    pub(crate) free: unsafe fn(NonNull<Node>),
+    /// If it reads beside others.
+    pub(crate) reader: Option<Reader>,
+}
+
+/// What is done with the node of a reader.
+#[derive(Debug)]
+pub(crate) enum Reader {
+    /// A claim, whose behavior leaves when it has run. The function takes the node of an admitted claim.
+    Claim(unsafe fn(NonNull<Node>)),
+    /// A queued read. `begin` takes the closure out of the reach of its future, or drops it there: if it was abandoned, or
+    /// if the second argument says that the runtime shuts down. The caller holds the lane. It may be called again.
+    /// Returns whether there is something to read. `read` takes the node of an admitted read.
+    Queued {
+        begin: unsafe fn(NonNull<Node>, bool) -> bool,
+        read: unsafe fn(NonNull<Node>, bool) -> Option<Waker>,
+    },
+}
+
+/// # Safety
+///
+/// `node` begins a [`TableNode`], and is alive.
+#[inline]
+pub(crate) unsafe fn table(node: NonNull<Node>) -> &'static Table {
+    // SAFETY: the caller promises that it begins a `TableNode`, and is alive.
+    unsafe { node.cast::<TableNode>().as_ref() }.table
 }
 
 /// The thread that runs a slice.
@@ -113,7 +167,7 @@ fn run_head(hold: &Hold, head: Head, closing: bool) -> AfterTurn {
     }
     assert!(head.kind != Kind::Inline, "an inline call is over before its lane is queued");
     // SAFETY: the node is at the head, and neither a task nor the lane's own.
-    let table = unsafe { current::table(head.node) };
+    let table = unsafe { table(head.node) };
     // SAFETY: the function is the node's own, and this thread holds the lane, whose head has not had its turn.
     unsafe { (table.run)(head.node, hold, closing) }
 }
@@ -135,7 +189,7 @@ unsafe fn finish_head(head: Head, hold: &Hold) {
     }
     if head.kind != Kind::Inline {
         // SAFETY: the caller promises that the node is alive; it is no task, and not the lane's own.
-        let table = unsafe { current::table(node) };
+        let table = unsafe { table(node) };
         // SAFETY: the function is the node's own, which has had its turn, and is in no chain.
         unsafe { (table.free)(node) };
     }
@@ -226,10 +280,10 @@ impl Hold {
     ///
     /// The turn of the head has answered `then`, in this slice, or in an earlier one that could not end it.
     #[inline(always)]
-    pub(crate) unsafe fn end_turn(&self, then: AfterTurn, closing: bool) -> Unlinked {
+    unsafe fn end_turn(&self, then: AfterTurn, is_closing: impl FnOnce() -> bool) -> Unlinked {
         match then {
             // SAFETY: the caller promises that the head has had its turn.
-            AfterTurn::Unlink => unsafe { self.unlink(closing) },
+            AfterTurn::Unlink => unsafe { self.unlink(is_closing()) },
             AfterTurn::Rotate => {
                 let act = Act::push(&self.lane());
                 match self.lane().chain.rotate_head() {
@@ -250,7 +304,7 @@ impl Hold {
                     Kept::Waiting => Unlinked::Idle,
                     Kept::Again => Unlinked::More,
                     // SAFETY: the caller promises that the head has had its turn.
-                    Kept::Over => unsafe { self.unlink(closing) },
+                    Kept::Over => unsafe { self.unlink(is_closing()) },
                 }
             }
             AfterTurn::LaneGone => Unlinked::Idle,
@@ -264,22 +318,23 @@ impl Hold {
     /// # Safety
     ///
     /// The head has had its turn.
-    #[inline]
+    #[inline(always)]
     unsafe fn unlink(&self, closing: bool) -> Unlinked {
         let lane = self.lane();
         let head = lane.head();
-        if !lane.chain.has_more() {
+        let behind = lane.chain.behind(head.node);
+        if behind.is_none() {
             self.count_taken();
             lane.ensure_found(closing);
         }
         if head.urgent {
-            lane.priority.lower();
+            hooks::lower(&lane);
         }
-        let unlinked = lane.chain.unlink_head();
+        let unlinked = lane.chain.unlink_head(head.node, behind);
         if unlinked == Unlinked::Stalled {
             // The head is still in the chain, so this thread still holds the lane.
             if head.urgent {
-                lane.priority.restore();
+                hooks::restore(&lane);
             }
             lane.set_stalled(AfterTurn::Unlink);
             return unlinked;
@@ -307,9 +362,10 @@ impl Hold {
     /// Counts the references that were taken and given back meanwhile. Something else keeps a lane that is still held:
     /// as a rule the nodes in its chain, which own references.
     pub(crate) fn count_refs(&self) {
-        self.count_taken();
         let owed = self.take_owed();
-        if owed < 0 {
+        if owed > 0 {
+            self.lane().retain(owed.unsigned_abs());
+        } else if owed < 0 {
             // SAFETY: their owners gave these references to the holder, which gives them back here, once.
             unsafe { self.ptr().release(owed.unsigned_abs()) };
         }
@@ -375,6 +431,55 @@ impl LanePtr {
             let hold = unsafe { Hold::begin(self) };
             // SAFETY: the own node is still at the head.
             unsafe { hold.end_crowded() };
+        }
+    }
+}
+
+impl Hold {
+    /// Ends the turn of the head, a task that has an open section and is not ready. After [`Kept::Waiting`] this thread does
+    /// not hold the lane any more.
+    #[cold]
+    fn keep(&self, turn: TaskTurn<'_, LanePtr>) -> Kept {
+        let lane = self.lane();
+        self.count_taken();
+        if !turn.is_notified() {
+            lane.announce(turn.task());
+        }
+        let kept = turn.end_keeping();
+        match kept {
+            Kept::Again => {}
+            // This thread still holds the lane, and the task, which has no section left, is about to leave it.
+            Kept::Over => lane.forget_section(),
+            Kept::Waiting => {
+                self.end();
+                self.count_refs();
+            }
+        }
+        kept
+    }
+}
+
+impl Held<'_> {
+    /// Has the scheduler remember `task`, which is at the head of this lane and has been polled.
+    fn announce(self, task: TaskRef<LanePtr>) {
+        if self.inner(|inner| inner.section.is_some()) {
+            return;
+        }
+        match self.port.common().sections.enter(self.home().unwrap_or(0), task) {
+            Ok(section) => self.inner(|inner| inner.section = Some(section)),
+            Err(Closing) => task.abort(),
+        }
+    }
+
+    /// The task at the head leaves it, and has had a section there.
+    #[cold]
+    fn forget_section(self) {
+        let end = |inner: &mut Inner| {
+            inner.holds.end();
+            inner.section.take()
+        };
+        if let Some(section) = self.inner(end) {
+            self.port.common().sections.remove(section);
         }
     }
 }

@@ -14,8 +14,8 @@
 //! these get by without a count.
 
 use crate::kernel::color::Color;
-use crate::kernel::join::JoinHandle;
 use crate::kernel::lane::{Address, Lane, LanePtr, LaneRef, current};
+use crate::kernel::sched::JoinHandle;
 use crate::kernel::sched::local::{self, Local};
 use crate::kernel::sched::{Scheduler, SchedulerHandle, guest};
 use std::cell::{Cell, RefCell};

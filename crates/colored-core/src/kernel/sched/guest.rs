@@ -26,12 +26,12 @@
 
 use crate::hooks::{Origin, workers as hooks};
 use crate::kernel::color::Color;
-use crate::kernel::join::{AbortHandle, JoinHandle};
 use crate::kernel::lane::{LaneRef, Slice, current};
 use crate::kernel::sched::handle::SchedulerHandle;
 use crate::kernel::sched::local::{self, GuestRunner, Local};
 use crate::kernel::sched::remote::{Guest, MAY_BE_DROPPED_ANYWHERE, pin_of};
 use crate::kernel::sched::scheduler::CoarseClock;
+use crate::kernel::sched::{AbortHandle, JoinHandle};
 use crate::kernel::task::JoinError;
 use crate::sync::{Arc, ThreadId, this_thread, thread_slot};
 use pin_project_lite::pin_project;

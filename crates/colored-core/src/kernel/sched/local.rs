@@ -6,7 +6,7 @@ use crate::kernel::lane::{Lane, ReadyLane, Runner, current};
 use crate::kernel::memory::{Cache, FreeList};
 use crate::kernel::sched::handle::SchedulerHandle;
 use crate::kernel::sched::remote::{MAY_BE_DROPPED_ANYWHERE, Remote, pin_of};
-use crate::kernel::sched::scheduler::{CoarseClock, Scheduler, Since};
+use crate::kernel::sched::scheduler::{CoarseClock, Routing, Scheduler, Since};
 use crate::kernel::task::Named;
 use crate::sync::{Arc, Deque, ThreadId, this_thread, thread_slot};
 use crossbeam_utils::CachePadded;
@@ -52,8 +52,6 @@ pub(crate) struct Local {
     pub(crate) reuses: bool,
     /// The worker's thread, once something is pinned to it.
     thread: Cell<Option<ThreadId>>,
-    /// Whether the worker runs a slice.
-    pub(crate) runs: Cell<bool>,
     /// Whether the worker is handing out events: it wakes no other worker before all are handed out.
     batching: Cell<bool>,
     toward: Cell<Toward>,
@@ -118,7 +116,6 @@ impl Local {
             spare_lanes: FreeList::new(),
             reuses,
             thread: Cell::new(None),
-            runs: Cell::new(false),
             batching: Cell::new(false),
         }
     }
@@ -212,16 +209,19 @@ impl Local {
                 if let Some(displaced) = self.remote().swap_next(Some(lane)) {
                     self.deque.push(displaced);
                 }
+                // As in `offer`: there is a lane in the `next` slot.
+                if !self.deque.is_empty() && !self.batching.get() && self.scheduler().steals {
+                    self.scheduler().notify();
+                }
             }
-            Toward::Home => return self.collect(lane),
+            Toward::Home => self.collect(lane),
         }
-        self.offer();
     }
 
     #[inline(never)]
     fn enqueue_pinned(&self, lane: ReadyLane, pin: u32) {
         // After a slice the worker looks at its inbox before it sleeps.
-        let is_own = pin & !MAY_BE_DROPPED_ANYWHERE == self.pin() && self.runs.get();
+        let is_own = pin & !MAY_BE_DROPPED_ANYWHERE == self.pin() && self.remote().is_in_slice();
         if is_own { self.remote().put(lane) } else { self.scheduler().send(pin, lane) }
     }
 
@@ -238,7 +238,7 @@ impl Local {
     #[inline]
     pub(crate) fn put_back(&self, lane: ReadyLane) {
         let remote = self.remote();
-        let alone = remote.has_next() || remote.has_policy_or_classes() || self.deque.len() == 0;
+        let alone = remote.has_next() || remote.has_policy_or_classes() || self.deque.is_empty();
         if alone || !remote.take_free_turn() {
             self.requeue(lane);
         } else if let Some(displaced) = remote.swap_next(Some(lane)) {
@@ -258,13 +258,8 @@ impl Local {
 
     #[cold]
     fn route_by_policy_or_class(&self, lane: ReadyLane, since: Since) -> Option<ReadyLane> {
-        let scheduler = self.scheduler();
-        if scheduler.common.has_classes() {
-            let behind = current::is_waking_last();
-            scheduler.queue_by_class(Some(self.index), lane, since, behind);
-            return None;
-        }
-        scheduler.route(Some(self.index), lane, since)
+        let (scheduler, behind) = (self.scheduler(), current::is_waking_last());
+        scheduler.classes.place(scheduler, Some(self.index), lane, since, behind)
     }
 
     /// Wakes a worker if this one has more lanes than the one that it runs next.

@@ -1,14 +1,15 @@
 //! [`Scheduler`]: what all threads of a scheduler share; its settings ([`Options`]); its ports, [`Park`] and [`Policy`]; and
 //! [`CoarseClock`], which says how often a worker or a guest reads the time of the port.
 
-use crate::hooks::slots::Classes;
+use crate::hooks::queues::{Classes, OtherQueues};
+use crate::hooks::slots::Priority;
 use crate::kernel::color::Color;
+use crate::kernel::lane::refs::{Cursor, Table};
 use crate::kernel::lane::{Common, Lane, LanePtr, LaneRef, POLL_WEIGHT, ReadyLane};
 use crate::kernel::memory::{SHARED_BYTES, SharedBlocks, SharedList};
 use crate::kernel::sched::idle::Idle;
 use crate::kernel::sched::metrics::TaskCounts;
 use crate::kernel::sched::remote::{Guests, Remote, index_of};
-use crate::kernel::table::{Cursor, Table};
 use crate::kernel::task::{Abort, TaskPanic};
 use crate::sync::{Arc, AtomicBool, AtomicUsize, Injector, Ordering};
 use crossbeam_utils::CachePadded;
@@ -250,9 +251,7 @@ impl Scheduler {
             self.cancel(lane);
             return;
         }
-        if self.common.has_classes() {
-            self.queue_by_class(None, lane, Since::Scheduled, false);
-        } else if let Some(lane) = self.route(None, lane, Since::Scheduled) {
+        if let Some(lane) = self.classes.place(self, None, lane, Since::Scheduled, false) {
             self.injector.push(lane);
             self.notify();
         }
@@ -308,6 +307,26 @@ pub(crate) enum Since {
     Scheduled,
     /// The lane's slice is over.
     Ran,
+}
+
+/// Where lanes go once the program has given a color a priority, or if it has a policy. `ext` implements it for [`Classes`].
+pub(crate) trait Routing {
+    /// Priorities are used from now on.
+    fn begin(scheduler: &Scheduler);
+
+    /// Queues a lane that has become runnable, or has had its slice; returns it if it goes where the scheduler puts it.
+    /// `own` is the worker that has it, if one has. A lane that goes `behind` runs behind the others of its queue.
+    fn place(
+        &self,
+        scheduler: &Scheduler,
+        own: Option<usize>,
+        lane: ReadyLane,
+        since: Since,
+        behind: bool,
+    ) -> Option<ReadyLane>;
+
+    /// Moves a lane that has become more urgent, if it is still queued in a lower class.
+    fn raise(&self, scheduler: &Scheduler, lane: &Lane, to: Priority);
 }
 
 /// A lane keeps its address: it is boxed, and only the box moves.

@@ -17,7 +17,9 @@
 use super::handle::SchedulerHandle;
 use super::remote::{MAY_BE_DROPPED_ANYWHERE, Remote, index_of};
 use super::scheduler::{Part, Scheduler};
-use crate::kernel::lane::{ReadyLane, Runner, Slice};
+use crate::hooks;
+use crate::hooks::queues::OtherQueues;
+use crate::kernel::lane::{Held, LaneRef, ReadyLane, Runner, Slice, push};
 use crate::sync::{Arc, Ordering, fence};
 use crossbeam_utils::CachePadded;
 
@@ -139,6 +141,28 @@ impl Runner for Cancel {
 
     fn count_turn(&mut self, _: i64) -> bool {
         true
+    }
+}
+
+impl LaneRef {
+    /// Tells the lane to cancel the tasks that wait in it.
+    pub(crate) fn close(&self) {
+        let close = Close;
+        push::post(self, move || drop(close));
+    }
+}
+
+/// Closes the lane when it is dropped: so a callback that is cancelled does it too.
+struct Close;
+
+impl Drop for Close {
+    fn drop(&mut self) {
+        Held::with_current(|lane| {
+            let lane = lane.expect("a callback runs, and is dropped, under its lane");
+            lane.abort_waiting();
+            // The values are dropped behind these tasks.
+            hooks::color_closes(lane);
+        });
     }
 }
 

@@ -46,9 +46,12 @@
 mod find;
 mod spare;
 
+pub(crate) use self::find::FindByClass;
 pub use self::spare::{block_in_place, in_own_call};
-use crate::hooks::slots::{Classes, SchedulerSlot};
+use crate::hooks::queues::{Classes, OtherQueues};
+use crate::hooks::slots::SchedulerSlot;
 use crate::hooks::workers::{self as hooks, Account};
+use crate::kernel::lane::refs::Table;
 use crate::kernel::lane::{Common, POLL_WEIGHT, ReadyLane, Runner, Slice};
 use crate::kernel::memory::SharedBlocks;
 use crate::kernel::sched::handle::SchedulerHandle;
@@ -59,7 +62,6 @@ use crate::kernel::sched::remote::{Guests, Remote};
 use crate::kernel::sched::scheduler::{
     CoarseClock, MAX_WORKERS, Options, Park, Scheduler, shared_lanes,
 };
-use crate::kernel::table::Table;
 use crate::sync::{Arc, AtomicBool, AtomicUsize, Deque, Injector, Ordering};
 use crossbeam_utils::CachePadded;
 
@@ -108,6 +110,8 @@ pub struct Worker {
     /// The last step told the thread to sleep.
     asleep: bool,
     steal_pause: StealPause,
+    /// Whether it is a spare worker.
+    is_spare: bool,
     /// A spare worker that has not joined.
     absent: bool,
 }
@@ -121,6 +125,7 @@ impl Worker {
         options: &Options,
     ) -> Self {
         Self {
+            is_spare: handle.scheduler().is_spare(index),
             absent: handle.scheduler().is_spare(index),
             local: Local::new(handle, index, deque, options.reuse),
             rng: Rng::new(seed ^ (index as u64 + 1)),
@@ -175,7 +180,7 @@ impl Worker {
     /// Begins a sleep.
     pub(super) fn begin_sleep(&mut self) {
         self.asleep = true;
-        self.account.begin_sleep(&mut self.clock, &self.local);
+        hooks::sleeps(&mut self.account, &mut self.clock, &self.local);
     }
 
     /// Looks at the clock.
@@ -189,7 +194,7 @@ impl Worker {
     pub fn batch<R>(&mut self, events: usize, f: impl FnOnce() -> R) -> R {
         debug_assert!(!self.absent, "a spare worker that is absent takes no events");
         self.wake_up();
-        self.account.count_events(events, &mut self.clock, &self.local);
+        hooks::hands_out(&mut self.account, events, &mut self.clock, &self.local);
         self.local.batch(events, f)
     }
 
@@ -201,7 +206,7 @@ impl Worker {
     /// If a [`spawn_local`](crate::spawn_local) under this worker ran on another thread.
     pub fn step(&mut self) -> Step {
         self.local.assert_on_its_thread();
-        if self.local.scheduler().is_spare(self.index())
+        if self.is_spare
             && let Next::Return(step) = self.join_or_leave()
         {
             return step;
@@ -210,9 +215,7 @@ impl Worker {
         match self.find() {
             Some(lane) => {
                 self.stop_searching();
-                self.local.runs.set(true);
                 self.run(lane);
-                self.local.runs.set(false);
                 Step::Ran
             }
             None => self.go_to_sleep(),
@@ -231,7 +234,7 @@ impl Worker {
     #[cold]
     fn end_sleep(&mut self) {
         self.asleep = false;
-        self.account.end_sleep(&mut self.clock, &self.local);
+        hooks::wakes(&mut self.account, &mut self.clock, &self.local);
         if self.parked {
             self.parked = false;
             self.searching = self.local.scheduler().idle.unpark(self.index());

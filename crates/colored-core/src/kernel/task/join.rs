@@ -4,21 +4,23 @@
 use crate::kernel::budget;
 use crate::kernel::color::Color;
 use crate::kernel::task::Schedule;
-use crate::kernel::task::header::{Header, TaskRef};
 use crate::kernel::task::id::Id;
 use crate::kernel::task::state::Joinable;
 use crate::kernel::task::wait_record::{Deadlock, Named};
+use crate::kernel::task::{Header, TaskRef};
 use std::any::Any;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::pin::Pin;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Waker, ready};
 use std::{fmt, io, mem};
 
 /// The one handle of a task with output `T`: a reference, and the interest in the output.
 pub(crate) struct Join<T, S: Schedule> {
     task: TaskRef<S>,
+    /// The output has been taken.
+    is_taken: bool,
     output: PhantomData<T>,
 }
 
@@ -35,7 +37,7 @@ impl<T, S: Schedule> Join<T, S> {
     ///
     /// The caller gives the handle's reference of a task whose output is `T`.
     pub(crate) unsafe fn new(task: TaskRef<S>) -> Self {
-        Self { task, output: PhantomData }
+        Self { task, is_taken: false, output: PhantomData }
     }
 
     fn header(&self) -> &Header<S> {
@@ -72,8 +74,16 @@ impl<T, S: Schedule> Join<T, S> {
         let take_output = self.header().vtable.take_output;
         // SAFETY: the task is complete, and this is the handle of a task with this output.
         unsafe { take_output(self.task, output.as_mut_ptr().cast()) };
+        self.is_taken = true;
         // SAFETY: `take_output` has written the output.
         Some(unsafe { output.assume_init() })
+    }
+
+    /// As a poll, of a task that is complete.
+    #[inline]
+    pub(crate) fn poll_complete(&mut self, cx: &mut Context<'_>) -> Poll<Result<T, JoinError>> {
+        ready!(budget::poll_proceed(cx));
+        Poll::Ready(self.try_take().expect("a complete task can be joined"))
     }
 
     /// Ensures that `waker` is woken at completion; false if the task is complete.
@@ -113,9 +123,7 @@ impl<T, S: Schedule> Future for Join<T, S> {
     type Output = Result<T, JoinError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        if budget::poll_proceed(cx).is_pending() {
-            return Poll::Pending;
-        }
+        ready!(budget::poll_proceed(cx));
         if !self.register(cx.waker()) {
             let output = self.try_take().expect("a complete task can be joined");
             return Poll::Ready(output);
@@ -129,6 +137,9 @@ impl<T, S: Schedule> Drop for Join<T, S> {
     #[inline]
     fn drop(&mut self) {
         let state = &self.header().state;
+        if self.is_taken {
+            return self.task.release_late();
+        }
         if state.detach_fast() {
             return;
         }

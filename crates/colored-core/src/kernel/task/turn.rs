@@ -13,7 +13,7 @@
 //! takes the value.
 
 use super::Schedule;
-use super::header::TaskRef;
+use super::TaskRef;
 use super::join::Abort;
 use super::state::{Begun, Completed, Ended, Kept, MOST_SECTIONS, State, Wants};
 use super::wait_record::WaitRecord;

@@ -13,9 +13,9 @@
 //! section may never end. The holder of a lane enters the task when it waits with its lane for the
 //! first time, and removes it before it leaves the lane. So an entered task is alive.
 
-use crate::kernel::task::header::{Header, Links, TaskRef};
 use crate::kernel::task::turn::TaskTurn;
 use crate::kernel::task::{Abort, Schedule};
+use crate::kernel::task::{Header, Links, TaskRef};
 use crate::sync::Mutex;
 use crossbeam_utils::CachePadded;
 use std::num::NonZeroU32;

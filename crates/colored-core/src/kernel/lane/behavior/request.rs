@@ -8,10 +8,10 @@
 use crate::hooks::{Act, InlineCall};
 use crate::kernel::color::Color;
 use crate::kernel::lane::base::LanePtr;
-use crate::kernel::lane::callback::{try_take, try_take_soon};
 use crate::kernel::lane::current::{self, Hold};
+use crate::kernel::lane::push::{try_take, try_take_soon};
 use crate::kernel::lane::refs::LaneRef;
-use crate::kernel::lane::{callback, readers};
+use crate::kernel::lane::{push, readers};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// How a lane is wanted.
@@ -142,7 +142,7 @@ where
         if want.is_exclusive() {
             // SAFETY: the caller promises that the lanes are alive up to the end of this call.
             let lane = unsafe { LaneRef::borrowed(want.lane) };
-            return callback::run_inline_soon(&lane, given, |given| run(given, None));
+            return push::run_inline_soon(&lane, given, |given| run(given, None));
         }
     }
     let wanted = || wants.iter().filter(|want| own != Some(want.lane));

@@ -19,6 +19,11 @@ const BEHIND_STEPS: u32 = 61;
 /// Nanoseconds after which they move too: five full slices.
 const BEHIND_NANOS: u64 = 1_000_000;
 
+/// How a worker finds a lane once the program has given a color a priority. `ext` implements it.
+pub(crate) trait FindByClass {
+    fn find_by_class(&mut self) -> Option<ReadyLane>;
+}
+
 impl Worker {
     pub(super) fn find(&mut self) -> Option<ReadyLane> {
         self.steps = self.steps.wrapping_add(1);
@@ -32,7 +37,7 @@ impl Worker {
     #[cold]
     fn find_by_policy_or_class(&mut self) -> Option<ReadyLane> {
         if self.local.scheduler().common.has_classes() {
-            self.find_ranked()
+            self.find_by_class()
         } else {
             self.find_plain()
         }
@@ -49,8 +54,8 @@ impl Worker {
     /// Prepares to run the lane here.
     #[inline(always)]
     pub(crate) fn set_home(&self, lane: &ReadyLane) {
-        let (home, scheduler) = (lane.lane().home(), self.local.scheduler());
-        if home != Some(self.index()) && !scheduler.is_spare(self.index()) {
+        // A worker's pin is its number, counted from 1.
+        if !lane.lane().is_home(self.local.pin()) && !self.is_spare {
             lane.lane().set_home(self.index());
         }
     }
@@ -84,7 +89,7 @@ impl Worker {
         }
         if let Some(lane) = scheduler.injector.steal_batch(&self.local.deque) {
             // A worker that looked while the rest was between the queues has seen it in neither.
-            if !self.searching && self.local.deque.len() > 0 {
+            if !self.searching && !self.local.deque.is_empty() {
                 scheduler.notify();
             }
             self.round.begin(self.local.deque.len());

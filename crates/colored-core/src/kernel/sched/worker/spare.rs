@@ -21,6 +21,7 @@
 //! A lane that a spare has made runnable, and a thief is about to take, is with the thief or in the shared queue.
 
 use super::{Next, Step, Worker};
+use crate::hooks::queues::OtherQueues;
 use crate::hooks::workers as hooks;
 use crate::kernel::lane::current::Closure;
 use crate::kernel::sched::metrics::{InPlace, Running};
@@ -49,7 +50,7 @@ impl Scheduler {
     /// Whether the worker is a spare one that is not wanted, and runs nothing.
     #[must_use]
     pub fn is_absent(&self, index: usize) -> bool {
-        self.is_spare(index) && !self.is_wanted(index) && self.running(index).is_none()
+        self.is_spare(index) && !self.is_wanted(index) && self.remotes[index].slice().is_none()
     }
 
     pub(super) fn is_spare(&self, index: usize) -> bool {

@@ -1,7 +1,7 @@
 use crate::kernel::color::Color;
 use crate::kernel::lane::LaneRef;
+use crate::kernel::lane::refs::{KEPT, NEAR, SHARDS};
 use crate::kernel::sched::{Park, Scheduler, SchedulerHandle};
-use crate::kernel::table::{KEPT, NEAR, SHARDS};
 use std::collections::VecDeque;
 
 struct NoPark;

@@ -1,18 +1,195 @@
-//! Closures under a color: queued like tasks, or run at once when the lane is idle. An idle lane is taken by its own node
-//! ([`try_take`]), for an inline call, and as a lane of a set.
+//! How work comes to a lane.
+//!
+//! A node is pushed: that of a task that is woken, or of a closure ([`post`]). If the lane was idle, it is dispatched to a thread.
+//! A closure that finds the lane idle may also run at once: the lane is taken by its own node ([`try_take`]), for an inline
+//! call, and as a lane of a set.
 
-use crate::hooks::{Act, InlineCall};
-use crate::kernel::chain::{Kind, Node, Tail};
-use crate::kernel::lane::base::{AfterTurn, Lane, LanePtr};
-use crate::kernel::lane::current::{self, Hold, Table, TableNode};
+use crate::hooks::{self, Act, InlineCall};
+use crate::kernel::chain::{Kind, Node, Pushed, Tail};
+use crate::kernel::lane::base::{AfterTurn, Dispatch, Held, Lane, LanePtr, Owner, ReadyLane};
+use crate::kernel::lane::current::{self, Hold};
 use crate::kernel::lane::refs::LaneRef;
+use crate::kernel::lane::turn::{Table, TableNode};
 use crate::kernel::memory;
-use crate::kernel::task::contain;
-use crate::sync::{Ordering, UnsafeCell, spin_loop};
+use crate::kernel::task::{self, Schedule, TaskPanic, TaskRef, contain};
+use crate::sync::{Arc, Ordering, UnsafeCell, spin_loop};
 use std::alloc::Layout;
+use std::any::Any;
 use std::iter;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::{self, NonNull};
+use std::task::RawWakerVTable;
+
+impl LanePtr {
+    /// Adds a node and sees to it that it runs.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Chain::push`](crate::kernel::chain::Chain::push), and the node owns a reference to this lane or is
+    /// [`Kind::Uncounted`].
+    #[inline(always)]
+    pub(crate) unsafe fn push(self, node: NonNull<Node>) {
+        // SAFETY: the caller promises that the node is in no chain, stays until it has run, and owns a reference or
+        // needs none.
+        unsafe { self.push_with(node, hooks::pushed, ReadyLane::dispatch_recorded) };
+    }
+
+    /// As [`push`](Self::push), for a caller that keeps the scheduler alive: so a thread that is no worker need not
+    /// retain it, by a count that all threads share.
+    ///
+    /// # Safety
+    ///
+    /// As for `push`, and `port` is the lane's.
+    #[inline(always)]
+    pub(crate) unsafe fn push_in(self, node: NonNull<Node>, port: &impl Dispatch) {
+        let dispatch = |ready: ReadyLane, pin| {
+            if let Err(ready) = port.accept(ready, pin, Owner::Worker) {
+                accept_from_outside(port, ready, pin);
+            }
+        };
+        // SAFETY: the caller promises that the node is in no chain, stays until it has run, and owns a reference or
+        // needs none.
+        unsafe { self.push_with(node, hooks::pushed, dispatch) };
+    }
+
+    /// # Safety
+    ///
+    /// As for [`push`](Self::push).
+    #[inline(always)]
+    unsafe fn push_with(
+        self,
+        node: NonNull<Node>,
+        tell: impl FnOnce(&Lane, &Node),
+        dispatch: impl FnOnce(ReadyLane, u32),
+    ) {
+        // SAFETY: the node's reference, or the caller's, keeps the lane alive.
+        let lane = unsafe { self.get() };
+        let act = Act::push(lane);
+        // SAFETY: the node is in no chain yet, so this thread may read it.
+        let fresh = unsafe { node.as_ref() };
+        let pin = fresh.pin();
+        if fresh.urgent {
+            hooks::raise(lane);
+        }
+        tell(lane, fresh);
+        // SAFETY: the caller promises that the node is in no chain, and stays until it has run.
+        if unsafe { lane.push_node(node) } {
+            hooks::queued(lane);
+            dispatch(ReadyLane(self), pin);
+        }
+        act.end();
+    }
+}
+
+impl Lane {
+    /// Adds a node. True if the caller has the right to run the lane now, which was idle. Otherwise the lane and the node
+    /// may be gone.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Chain::push`](crate::kernel::chain::Chain::push).
+    #[inline(always)]
+    pub(in crate::kernel::lane) unsafe fn push_node(&self, node: NonNull<Node>) -> bool {
+        // SAFETY: the caller promises the same.
+        match unsafe { self.chain.push(node) } {
+            Pushed::Taken => true,
+            Pushed::Behind => false,
+            // The node keeps the lane: it does not have its turn before they are counted.
+            Pushed::BehindReaders(readers) => self.readers.add(readers),
+        }
+    }
+}
+
+/// A function of its own, out of the workers' hot path.
+#[inline(never)]
+fn accept_from_outside(port: &(impl Dispatch + ?Sized), lane: ReadyLane, pin: u32) {
+    let taken = port.accept(lane, pin, Owner::Caller);
+    debug_assert!(taken.is_ok(), "the caller keeps the scheduler");
+}
+
+impl ReadyLane {
+    /// Hands the lane to a thread that may run tasks that are pinned to `pin`. That thread may free the lane before
+    /// this returns, so no argument of this, or of what it calls, is a reference into the lane.
+    #[inline(always)]
+    pub(super) fn dispatch(self, pin: u32) {
+        hooks::queued(self.lane());
+        self.dispatch_recorded(pin);
+    }
+
+    /// As `dispatch`, where it has been recorded that the lane is queued.
+    #[inline(always)]
+    fn dispatch_recorded(self, pin: u32) {
+        // SAFETY: the chain has a node, which keeps the lane, up to the hand-over of the right to run it.
+        let lane = unsafe { self.0.get() };
+        // The reference is to the scheduler, not into the lane: a worker that takes the lane keeps its scheduler, and
+        // otherwise the right to run comes back.
+        let port: &dyn Dispatch = &*lane.port;
+        if let Err(ready) = port.accept(self, pin, Owner::Worker) {
+            let port = Arc::clone(&ready.lane().port);
+            accept_from_outside(&*port, ready, pin);
+        }
+    }
+}
+
+impl Schedule for LanePtr {
+    type Target = Lane;
+
+    #[inline]
+    fn into_raw(self) -> NonNull<Lane> {
+        self.0
+    }
+
+    #[inline]
+    fn from_raw(raw: NonNull<Lane>) -> Self {
+        Self(raw)
+    }
+
+    #[inline]
+    fn waker_table() -> &'static RawWakerVTable {
+        static TABLE: RawWakerVTable = task::waker_table::<LanePtr>();
+        &TABLE
+    }
+
+    #[inline]
+    fn mark_yielded(task: TaskRef<Self>) -> bool {
+        current::mark_yielded(task)
+    }
+
+    #[cold]
+    fn panicked(task: TaskRef<Self>, payload: &(dyn Any + Send)) {
+        // A blocking call is on no lane.
+        if current::task() != Some(task) {
+            return;
+        }
+        Held::with_current(|lane| {
+            if let Some(lane) = lane {
+                lane.port().panicked(&TaskPanic::new(task, lane.color(), payload));
+            }
+        });
+    }
+
+    #[inline]
+    unsafe fn schedule(self, node: NonNull<Node>) {
+        // SAFETY: the node is a task's, which is not complete, and so alive.
+        let task = unsafe { TaskRef::from_node(node) };
+        let tell = |lane: &Lane, node: &Node| hooks::task_woken(lane, node, task);
+        // SAFETY: the caller may move the task, so the node is in no chain; a task that is not complete owns a
+        // reference to its lane.
+        unsafe { self.push_with(node, tell, ReadyLane::dispatch_recorded) };
+    }
+
+    unsafe fn resume(self, node: NonNull<Node>) {
+        // SAFETY: the task has kept its lane, so the node is at the head; the caller has the right to run the lane, so
+        // the node stays.
+        let node = unsafe { node.as_ref() };
+        // SAFETY: the caller has the right to run the lane, so the lane is alive.
+        let lane = unsafe { self.get() };
+        let act = Act::push(lane);
+        hooks::pushed(lane, node);
+        ReadyLane(self).dispatch(node.pin());
+        act.end();
+    }
+}
 
 #[repr(C)]
 struct Callback<F> {
@@ -28,7 +205,7 @@ pub(crate) fn post<F: FnOnce() + Send + 'static>(lane: &LaneRef, f: F) {
 
 /// As [`post`], for a caller that waits for it: lends urgency.
 pub(crate) fn post_awaited<F: FnOnce() + Send + 'static>(lane: &LaneRef, f: F) {
-    let urgent = lane.is_lent_urgency();
+    let urgent = hooks::is_lent_urgency(lane);
     push(lane.for_node().into_counted(), Node::new(Kind::Callback, 0).urged(urgent), f);
 }
 
