@@ -20,7 +20,7 @@ fn listed(page: &str) -> BTreeSet<String> {
             Some("tests") => format!("{package}/"),
             _ => format!("{package}/src/"),
         };
-        // As in `lane/{slice,wake}.rs`.
+        // As in `lane/{push,turn}.rs`.
         let (start, rest) = name.split_once('{').unwrap_or(("", name));
         let (choices, end) = rest.split_once('}').unwrap_or((rest, ""));
         files.extend(choices.split(',').map(|choice| format!("{folder}{start}{choice}{end}")));

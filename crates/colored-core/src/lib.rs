@@ -105,7 +105,7 @@
 //! # Shelves
 //!
 //! The modules, which are files, import each other in no cycle, and `kernel` names nothing of `ext`, nor calls a method that
-//! `ext` adds to its types: `tests/layers/cycles.rs` checks that.
+//! `ext` adds to its types: `tests/layers/cycles.rs` checks that, but for public methods with the name of one of the kernel's.
 //!
 //! | modules | purpose | port to what is above |
 //! |---|---|---|

@@ -80,13 +80,18 @@ impl Source {
         (begin..=end).map(|at| self.text(at)).collect()
     }
 
-    /// The names of the methods that it calls, with the lines. Loads of atomics, whose argument is an `Ordering`, are none.
+    /// The names of the methods that it calls, with the lines, and those that end paths which may be handed on. Loads of atomics,
+    /// whose argument is an `Ordering`, are none.
     pub(crate) fn calls(&self) -> Vec<(&str, usize)> {
         let is_call = |at: &usize| {
-            [".", "::"].contains(&self.text(*at))
-                && self.is_name(at + 1)
-                && self.text(at + 2) == "("
-                && self.text(at + 3) != "Ordering"
+            let has_types = self.text(at + 2) == "::" && self.text(at + 3) == "<";
+            let is_called = self.text(at + 2) == "(" && self.text(at + 3) != "Ordering";
+            let is_handed_on = [")", ","].contains(&self.text(at + 2));
+            match self.text(*at) {
+                "." => self.is_name(at + 1) && (is_called || has_types),
+                "::" => self.is_name(at + 1) && (is_called || has_types || is_handed_on),
+                _ => false,
+            }
         };
         let named = |at: usize| (self.text(at + 1), self.0[at].line);
         (0..self.0.len()).filter(is_call).map(named).collect()
@@ -97,7 +102,7 @@ impl Source {
 fn methods_and_calls_are_found() {
     let text = "impl<T: Fn() -> u8> a::Stone<T> where T: for<'a> F<'a> {\n pub(crate) unsafe fn roll(&self) { fn inside() {} }
         pub const fn weigh(&self) {} }
-        impl Stone { fn lie(self) -> impl Sized { self.rest(); x.load(Ordering::Relaxed); Self::fall() } pub(in crate::a) fn b() {} }
+        impl Stone { fn lie(self) -> impl Sized { self.rest(); x.load(Ordering::Relaxed); Self::fall(); x.map(Self::hop).find::<u8>() } pub(in crate::a) fn b() {} }
         impl Drop for Stone { fn drop(&mut self) {} } struct Sand(u8); enum Clay {}";
     let source = Source::parse(text);
     let methods = source.methods();
@@ -112,7 +117,8 @@ fn methods_and_calls_are_found() {
         "Stone::b pub(incrate::a) 4",
     ];
     assert_eq!(shown, expected);
-    assert_eq!(source.calls(), [("rest", 4), ("fall", 4)]);
+    let calls: Vec<_> = source.calls().into_iter().map(|(name, _)| name).collect();
+    assert_eq!(calls, ["rest", "Relaxed", "fall", "map", "hop", "find", "a"]);
     assert_eq!(source.types(), ["Sand", "Clay"]);
     assert_eq!(source.functions(), ["roll", "inside", "weigh", "lie", "b", "drop"]);
 }

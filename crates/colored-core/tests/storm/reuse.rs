@@ -58,8 +58,8 @@ fn calls(f: impl FnOnce()) -> (usize, usize) {
 }
 
 /// How often a worker calls the allocator while one of its tasks spawns `TASKS` others one after the other, each
-/// under a fresh color. Earlier tasks have left memory that the worker can keep.
-fn of_tasks_after_others(reuse: bool) -> (usize, usize) {
+/// under a color that has no lane. Earlier tasks have left memory that the worker can keep.
+fn of_tasks_after_others(reuse: bool, color: fn(usize) -> Option<Color>) -> (usize, usize) {
     let options = Options { reuse, ..Options::default() };
     let (handle, mut workers) = Scheduler::with_options(1, 1, Box::new(NeverParks), options);
     let worker = &mut workers[0];
@@ -67,28 +67,46 @@ fn of_tasks_after_others(reuse: bool) -> (usize, usize) {
         let spawner = handle.clone();
         drop(handle.spawn_colored(Color::new(1), async move {
             for task in 0..TASKS {
-                assert_eq!(spawner.spawn_unique(async move { task }).await.ok(), Some(task));
+                let spawned = match color(task) {
+                    Some(color) => spawner.spawn_colored(color, async move { task }),
+                    None => spawner.spawn_unique(async move { task }),
+                };
+                assert_eq!(spawned.await.ok(), Some(task));
             }
         }));
         run_until_it_parks(worker);
     };
     round();
     let counted = calls(round);
+    // Of each color that has no task, nothing is left but the lane of the default color.
+    assert_eq!(handle.scheduler().lanes(), 1);
     handle.scheduler().shut_down();
     while worker.step() != Step::Stopped {}
     counted
 }
 
+/// A fresh color for each task.
+fn fresh(_: usize) -> Option<Color> {
+    None
+}
+
+/// The color of a number, which has no task when this one is spawned.
+fn named(task: usize) -> Option<Color> {
+    Some(Color::new(100 + task as u64))
+}
+
 #[test]
 fn reused_memory_is_neither_allocated_nor_freed() {
-    let (allocated, freed) = of_tasks_after_others(true);
-    // The task that spawns has its memory from outside the worker.
-    assert!(allocated <= 4 && freed <= 4, "{allocated} allocated, {freed} freed");
+    for color in [fresh, named] {
+        let (allocated, freed) = of_tasks_after_others(true, color);
+        // The task that spawns has its memory from outside the worker.
+        assert!(allocated <= 4 && freed <= 4, "{allocated} allocated, {freed} freed");
+    }
 }
 
 #[test]
 fn without_reuse_each_task_and_lane_is_allocated_and_freed() {
-    let (allocated, freed) = of_tasks_after_others(false);
+    let (allocated, freed) = of_tasks_after_others(false, fresh);
     // Each task allocates itself and a lane, and each that is awaited allocates the record of a wait.
     let blocks = 2 * (TASKS + 1) + TASKS;
     assert_eq!((allocated, freed), (blocks, blocks));
