@@ -30,7 +30,11 @@ mod shrink;
 pub mod stacks;
 mod strategy;
 pub mod thread;
+#[doc(hidden)]
+pub mod wakes;
 mod wall;
+#[doc(hidden)]
+pub mod world;
 
 pub use self::begun::begin_and_go_on;
 pub use self::choices::{Choices, Turn};

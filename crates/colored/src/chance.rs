@@ -1,8 +1,5 @@
 //! Choices that the runtime makes by chance: a simulation makes them by its seed.
 
-#[cfg_attr(not(feature = "sim"), path = "chance/absent.rs")]
-pub(crate) mod wakes;
-
 use std::cell::Cell;
 use std::hash::{BuildHasher, RandomState};
 
@@ -43,6 +40,33 @@ pub(crate) fn mix(state: u64) -> u64 {
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     mixed ^ (mixed >> 31)
+}
+
+/// A wait that tokio ends, with others, in an order that it draws: in a simulation, one that the simulation draws.
+pub(crate) fn in_order<F: Future>(future: F) -> impl Future<Output = F::Output> {
+    #[cfg(feature = "sim")]
+    let future = colored_sim::wakes::in_order(future);
+    future
+}
+
+/// Runs `f`, which may end such waits.
+#[inline]
+pub(crate) fn releasing<R>(f: impl FnOnce() -> R) -> R {
+    let result = f();
+    drop(Releases);
+    result
+}
+
+/// Such waits may end before this is dropped.
+#[derive(Debug, Default)]
+pub(crate) struct Releases;
+
+impl Drop for Releases {
+    #[inline]
+    fn drop(&mut self) {
+        #[cfg(feature = "sim")]
+        colored_sim::wakes::release();
+    }
 }
 
 #[cfg(test)]

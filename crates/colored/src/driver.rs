@@ -15,15 +15,17 @@
 //!
 //! # The seam to the system
 //!
-//! Whatever puts another system in place of the real one replaces these, and nothing else:
+//! A simulation puts a [`Machine`](simulated::Machine) in place of the real system, and nothing else of the runtime knows of
+//! it:
 //!
-//! | of the system | the file that asks for it |
-//! |---|---|
-//! | time | `wall.rs`; all else asks the [`Clock`] or that file |
-//! | sockets | [`reactor`]: a [`Shard`](reactor::Shard) is one selector, and its alarm and waker |
-//! | sleep of a thread | [`park`] for workers, [`CheckTimer`] for the reactor thread, `block_on.rs` for others |
-//! | files | `fs/system.rs`, and [`ring`] for reads in the background |
-//! | threads | `thread_settings.rs`; the helpers that make dumps, and tokio's, start by themselves |
+//! | of the system | the file that asks for it | of a machine |
+//! |---|---|---|
+//! | time | `wall.rs`; all else asks the [`Clock`] or that file | the clock [stands](Clock::standing), and is [moved](Driver::move_clock) |
+//! | sockets and names | [`reactor`]: a [`Shard`](reactor::Shard) is one selector, and its alarm and waker; `net/system.rs` | a shard without a selector; `net/system.rs` asks where it opens one |
+//! | files | `fs/system.rs`, and [`ring`] for reads in the background | `fs/files.rs`, `fs/open.rs` |
+//! | sleep of a thread | [`park`] for workers, [`CheckTimer`] for the reactor thread, `block_on.rs` for others | none |
+//! | threads | `thread_settings.rs`; the helpers that make dumps, and tokio's, start by themselves | none: `runtime/simulated.rs` is stepped |
+//! | random numbers, ids | `chance.rs`; [`colored_core::port::SimulatedIds`] | drawn by the simulation |
 //!
 //! The driver knows no thread: the caller of a function says which worker it is. The [services](crate::services) of a
 //! runtime are a driver, and what its threads share beside it.
@@ -41,6 +43,7 @@ pub(crate) mod pause;
 pub(crate) mod reactor;
 pub(crate) mod ring;
 pub(crate) mod shards;
+pub(crate) mod simulated;
 mod timers;
 pub(crate) mod wheel;
 

@@ -2,11 +2,11 @@
 
 use super::faults::Rng;
 use super::panics;
-use crate::chance::{self, wakes};
-use crate::world::World;
+use crate::chance;
 use colored_core::Color;
 use colored_core::port::SimulatedIds;
-use colored_sim::{Act, Choices, thread};
+use colored_sim::world::World;
+use colored_sim::{Act, Choices, thread, wakes};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
@@ -92,8 +92,8 @@ pub(super) struct Control {
     run: Run,
     ids: SimulatedIds,
     panic: Option<String>,
-    /// The number of the next wait in order.
-    wait: Option<u64>,
+    /// The waits in an order that it draws.
+    waits: Option<wakes::Waits>,
     shown: Option<thread::Source>,
 }
 
@@ -103,19 +103,19 @@ impl Control {
         RUN.set(Some(run));
         SimulatedIds::first().give_to_thread();
         thread::begin(seed);
-        wakes::begin();
-        draw();
+        wakes::begin(draw_below);
+        chance::draw_by(draw_below);
     }
 
     /// This thread simulates the run from now on.
     pub(super) fn give_to_thread(self) {
-        let Self { run, ids, panic, wait, shown } = self;
+        let Self { run, ids, panic, waits, shown } = self;
         RUN.set(Some(run));
         ids.give_to_thread();
         panics::set_last(panic);
-        wakes::go_on(wait);
+        wakes::go_on(waits);
         thread::go_on(shown);
-        draw();
+        chance::draw_by(draw_below);
     }
 
     /// Takes the run from this thread, if it has one.
@@ -125,7 +125,7 @@ impl Control {
             run,
             ids: SimulatedIds::take_from_thread(),
             panic: panics::take_last(),
-            wait: wakes::take(),
+            waits: wakes::take(),
             shown: thread::take(),
         })
     }
@@ -136,8 +136,8 @@ impl Control {
 }
 
 /// What this thread draws by chance is a choice of its run.
-fn draw() {
-    chance::draw_by(|bound| with(|run| run.choices.choose_below(bound)).unwrap_or(0));
+fn draw_below(bound: u32) -> u32 {
+    with(|run| run.choices.choose_below(bound)).unwrap_or(0)
 }
 
 /// What an act is to the crate that chooses.

@@ -5,7 +5,7 @@ mod names;
 pub use self::names::FaultsError;
 
 use crate::chance;
-use crate::world::{Family, Rates};
+use colored_sim::world::{Family, Rates};
 
 /// The faults that happen in a simulation, by families. Default: none.
 ///

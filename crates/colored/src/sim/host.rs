@@ -4,7 +4,7 @@ use super::run;
 use crate::services::current;
 use crate::task::yield_now;
 use crate::time::Duration;
-use crate::world::{Order, World};
+use colored_sim::world::{Order, World};
 use std::sync::Arc;
 
 /// A host of the simulation, to crash, restart or pause it. Made by [`host`].
@@ -109,5 +109,5 @@ pub fn begin_quiet_phase() {
 /// The name of the host that this code runs on. None outside of a simulation.
 #[must_use]
 pub fn host_name() -> Option<String> {
-    current::host().map(|host| host.name().to_owned())
+    current::machine().map(|machine| machine.name().to_owned())
 }

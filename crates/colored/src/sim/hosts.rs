@@ -7,7 +7,8 @@ use super::turns;
 use crate::runtime::Builder as RuntimeBuilder;
 use crate::runtime::simulated::SimulatedRuntime;
 use crate::task::JoinHandle;
-use crate::world::{Host, Order, World};
+use colored_machine::Machine;
+use colored_sim::world::{Host, Order, World};
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -117,7 +118,7 @@ impl Hosts {
         running.host.boot();
         let settings = self.settings.clone();
         let runtime = settings
-            .build_simulated(self.workers, &Places, Arc::clone(&running.host))
+            .build_simulated(self.workers, &Places, Arc::clone(&running.host) as Arc<dyn Machine>)
             .map_err(|error| format!("the simulated runtime does not start: {error}"))?;
         if let Some(program) = &running.program {
             // A panic of the program is one of a task without a handle: it fails the run.

@@ -2,7 +2,7 @@
 
 use super::hosts::Hosts;
 use crate::time::Duration;
-use crate::world::{Family, Order};
+use colored_sim::world::{Family, Order};
 
 /// What a fault has done, to be undone at its end.
 #[derive(Clone, Copy, Debug)]

@@ -10,8 +10,8 @@ use super::turns::{Stuck, THREAD, Turns, Way};
 use crate::runtime::Builder as RuntimeBuilder;
 #[cfg(feature = "stage")]
 use crate::services::current;
-use crate::world::World;
 use colored_core::Color;
+use colored_sim::world::World;
 use colored_sim::{Choices, Outcome, Replay, begin_and_go_on, run_again, stacks};
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -341,7 +341,13 @@ where
         }
     };
     #[cfg(feature = "stage")]
-    colored_stage::follow_simulations(|| current::host().map(|host| host.present()));
+    colored_stage::follow_simulations(|| {
+        current::try_with(|context| {
+            let is_simulated = context.services.machine.is_some();
+            is_simulated.then(|| context.driver.clock.now())
+        })
+        .flatten()
+    });
     let settings = RuntimeBuilder::new().on_task_panic(note_panic);
     let world = world().expect("this thread simulates a run");
     let (hosts, main) = Hosts::start(&world, settings, workers, setup, program)?;

@@ -1,5 +1,6 @@
 //! [`Interest`]: what a task waits for on a socket; and [`Ready`]: the readiness of a socket.
 
+use colored_machine as machine;
 use std::fmt;
 use std::ops::BitOr;
 
@@ -157,6 +158,13 @@ impl Ready {
             | flag(event.is_write_closed(), Ready::WRITE_CLOSED)
             | flag(event.is_error(), Ready::ERROR)
             | flag(event.is_priority(), Ready(URGENT))
+    }
+}
+
+/// The flags of a machine have the numbers of these.
+impl From<machine::Ready> for Ready {
+    fn from(ready: machine::Ready) -> Ready {
+        Ready::from_bits(ready.bits())
     }
 }
 
