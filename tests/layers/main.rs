@@ -104,12 +104,13 @@ const CRATES: [Crate; 14] = [
     Crate {
         sources: "crates/colored-sim/src",
         layers: &[
-            &["begun", "disk", "stacks", "strategy", "thread", "wakes", "wall"],
+            &["begun", "disk", "lent", "stacks", "strategy", "thread", "wakes", "wall"],
             &["classes", "names", "script", "world"],
             &["choices"],
             &["replay", "shrink"],
             &["search"],
             &["exhaust"],
+            &["sim"],
         ],
     },
     Crate { sources: "crates/colored-sim-libc/src", layers: &[&["symbols"]] },

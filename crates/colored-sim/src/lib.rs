@@ -22,19 +22,19 @@ mod choices;
 mod classes;
 pub mod disk;
 mod exhaust;
+pub mod lent;
 mod names;
 mod replay;
 mod script;
 mod search;
 mod shrink;
+pub mod sim;
 pub mod stacks;
 mod strategy;
 pub mod thread;
-#[doc(hidden)]
 pub mod wakes;
 mod wall;
-#[doc(hidden)]
-pub mod world;
+mod world;
 
 pub use self::begun::begin_and_go_on;
 pub use self::choices::{Choices, Turn};

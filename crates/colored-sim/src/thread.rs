@@ -54,10 +54,15 @@ pub fn random_byte() -> Option<u8> {
     let source = SOURCE.get()?;
     let random = source.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
     SOURCE.set(Some(Source { random, ..source }));
-    let mut mixed = random;
+    Some((mix(random) >> 56) as u8)
+}
+
+/// The output of a SplitMix64 in that state.
+pub(crate) fn mix(state: u64) -> u64 {
+    let mut mixed = state;
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    Some((mixed >> 56) as u8)
+    mixed ^ (mixed >> 31)
 }
 
 #[cfg(test)]

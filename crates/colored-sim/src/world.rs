@@ -9,8 +9,7 @@ mod files;
 mod machine;
 mod network;
 
-pub use self::faults::{Chance, Family, Rates, Tell};
-pub use self::network::{Network, State};
+pub(crate) use self::faults::{Chance, Family, Rates, Tell};
 
 use crate::disk::Disk;
 use crate::wall::{self, SystemTime};
@@ -20,7 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// What the hosts of a run share.
-pub struct World {
+pub(crate) struct World {
     origin: Instant,
     /// Nanoseconds since the origin.
     now: AtomicU64,
@@ -36,7 +35,7 @@ pub struct World {
     orders: Mutex<Vec<(usize, Order)>>,
     /// Whether there are orders.
     has_orders: AtomicBool,
-    network: Mutex<State>,
+    network: Mutex<network::State>,
     /// Whether a packet may be under way.
     has_packets: AtomicBool,
     disks: Vec<Mutex<Disk>>,
@@ -44,7 +43,7 @@ pub struct World {
 
 /// What the program has asked for, and the simulation does after the present turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub(crate) enum Order {
     /// Drops the runtime of the host.
     Crash,
     /// Makes another one, unless there is one.
@@ -56,7 +55,7 @@ pub enum Order {
 }
 
 impl World {
-    pub fn new(names: Vec<String>, rates: Rates, chance: Chance, tell: Tell) -> Arc<World> {
+    pub(crate) fn new(names: Vec<String>, rates: Rates, chance: Chance, tell: Tell) -> Arc<World> {
         Arc::new(World {
             origin: wall::now(),
             now: AtomicU64::new(0),
@@ -64,7 +63,7 @@ impl World {
             tell,
             rates,
             is_quiet: AtomicBool::new(false),
-            network: Mutex::new(State::new(names.len())),
+            network: Mutex::new(network::State::new(names.len())),
             ahead: names.iter().map(|_| AtomicI64::new(0)).collect(),
             disks: names.iter().map(|_| Mutex::new(disk::new())).collect(),
             names,
@@ -75,59 +74,59 @@ impl World {
     }
 
     /// The number of the host of this name.
-    pub fn number_of(&self, name: &str) -> Option<usize> {
+    pub(crate) fn number_of(&self, name: &str) -> Option<usize> {
         self.names.iter().position(|known| known == name)
     }
 
-    pub fn names(&self) -> &[String] {
+    pub(crate) fn names(&self) -> &[String] {
         &self.names
     }
 
     /// The present, in nanoseconds since the run began.
-    pub fn now(&self) -> u64 {
+    pub(crate) fn now(&self) -> u64 {
         // Ordering: only the thread of the run writes.
         self.now.load(Ordering::Relaxed)
     }
 
     /// Time moves to `to`; the clocks of the runtimes are moved by the caller.
-    pub fn set_now(&self, to: u64) {
+    pub(crate) fn set_now(&self, to: u64) {
         // Ordering: as in `now`.
         self.now.store(to, Ordering::Relaxed);
     }
 
     /// Whether no more faults happen.
-    pub fn is_quiet(&self) -> bool {
+    pub(crate) fn is_quiet(&self) -> bool {
         // Ordering: only the thread of the run writes.
         self.is_quiet.load(Ordering::Relaxed)
     }
 
     /// From now on no faults happen.
-    pub fn set_quiet(&self) {
+    pub(crate) fn set_quiet(&self) {
         // Ordering: as in `is_quiet`.
         self.is_quiet.store(true, Ordering::Relaxed);
     }
 
-    pub fn order(&self, host: usize, order: Order) {
+    pub(crate) fn order(&self, host: usize, order: Order) {
         self.orders().push((host, order));
         // Ordering: only the thread of the run writes and reads.
         self.has_orders.store(true, Ordering::Relaxed);
     }
 
     /// Whether something was asked for since the last take.
-    pub fn has_orders(&self) -> bool {
+    pub(crate) fn has_orders(&self) -> bool {
         // Ordering: as in `order`.
         self.has_orders.load(Ordering::Relaxed)
     }
 
     /// Takes what has been asked for, in its order.
-    pub fn take_orders(&self) -> Vec<(usize, Order)> {
+    pub(crate) fn take_orders(&self) -> Vec<(usize, Order)> {
         // Ordering: as in `order`.
         self.has_orders.store(false, Ordering::Relaxed);
         std::mem::take(&mut *self.orders())
     }
 
     /// Moves a host's time of day by so many nanoseconds, forward or back.
-    pub fn step_clock(&self, host: usize, nanos: i64) {
+    pub(crate) fn step_clock(&self, host: usize, nanos: i64) {
         // Ordering: only the thread of the run writes.
         let ahead = self.ahead[host].load(Ordering::Relaxed);
         self.ahead[host].store(ahead.saturating_add(nanos), Ordering::Relaxed);
@@ -141,16 +140,16 @@ impl World {
 
 /// A simulated machine. It is the same one after a crash.
 #[derive(Clone)]
-pub struct Host {
-    pub world: Arc<World>,
-    pub number: usize,
+pub(crate) struct Host {
+    pub(crate) world: Arc<World>,
+    pub(crate) number: usize,
 }
 
 /// The time of day at which each run begins, in seconds since 1970: 2026-01-01.
 const BEGIN: u64 = 1_767_225_600;
 
 impl Host {
-    pub fn new(world: &Arc<World>, number: usize) -> Arc<Host> {
+    pub(crate) fn new(world: &Arc<World>, number: usize) -> Arc<Host> {
         Arc::new(Host { world: Arc::clone(world), number })
     }
 
@@ -165,13 +164,13 @@ impl Host {
     }
 
     /// The runtime is about to be dropped by a crash. What was not synced is lost, and peers learn nothing.
-    pub fn crash(&self) {
+    pub(crate) fn crash(&self) {
         self.world.network().crash(self.number);
         self.world.fail_power(self.number);
     }
 
     /// A runtime starts on the host.
-    pub fn boot(&self) {
+    pub(crate) fn boot(&self) {
         self.world.network().boot(self.number);
     }
 }

@@ -4,8 +4,6 @@ use std::cell::Cell;
 use std::hash::{BuildHasher, RandomState};
 
 thread_local! {
-    /// How this thread draws.
-    static DRAW: Cell<fn(u32) -> u32> = const { Cell::new(draw) };
     /// The state of a SplitMix64; 0 before the first draw.
     static STATE: Cell<u64> = const { Cell::new(0) };
 }
@@ -13,13 +11,11 @@ thread_local! {
 /// A number below `bound`, which is not zero.
 #[inline]
 pub(crate) fn below(bound: u32) -> u32 {
-    DRAW.get()(bound)
-}
-
-/// Makes `draw` the way in which this thread draws.
-#[cfg(feature = "sim")]
-pub(crate) fn draw_by(draw: fn(u32) -> u32) {
-    DRAW.set(draw);
+    #[cfg(feature = "sim")]
+    if let Some(drawn) = colored_sim::sim::drawn_below(bound) {
+        return drawn;
+    }
+    draw(bound)
 }
 
 /// The bias is below `bound / 2³²`.
@@ -35,7 +31,7 @@ fn draw(bound: u32) -> u32 {
 }
 
 /// The output of a SplitMix64 in that state, by Steele, Lea and Flood.
-pub(crate) fn mix(state: u64) -> u64 {
+fn mix(state: u64) -> u64 {
     let mut mixed = state;
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -15,24 +15,24 @@ pub(super) fn new() -> Disk {
 
 impl World {
     /// The disk of a host. It outlives a crash of the host.
-    pub fn disk(&self, host: usize) -> MutexGuard<'_, Disk> {
+    pub(crate) fn disk(&self, host: usize) -> MutexGuard<'_, Disk> {
         // No operation panics between two changes that belong together.
         self.disks[host].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The disk of a host loses what is not synced, or a part of it, by choice.
-    pub fn fail_power(&self, host: usize) {
+    pub(crate) fn fail_power(&self, host: usize) {
         self.disk(host).fail_power(&mut |many| self.is_one_in(many, Family::Disk, host));
     }
 }
 
 impl Host {
-    pub fn disk(&self) -> MutexGuard<'_, Disk> {
+    pub(crate) fn disk(&self) -> MutexGuard<'_, Disk> {
         self.world.disk(self.number)
     }
 
     /// As [`disk`](Self::disk), at the present of the host: for changes.
-    pub fn disk_now(&self) -> MutexGuard<'_, Disk> {
+    pub(crate) fn disk_now(&self) -> MutexGuard<'_, Disk> {
         let mut disk = self.disk();
         disk.set_time(self.time_of_day());
         disk

@@ -4,7 +4,7 @@ use colored_machine::TICK;
 
 /// A family of faults. `sim::Fault` says what they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Family {
+pub(crate) enum Family {
     Delay,
     Pieces,
     Loss,
@@ -19,7 +19,7 @@ pub enum Family {
 }
 
 impl Family {
-    pub const ALL: [Family; 11] = [
+    pub(crate) const ALL: [Family; 11] = [
         Family::Delay,
         Family::Pieces,
         Family::Loss,
@@ -51,18 +51,18 @@ impl Family {
 
 /// Once in how many times the faults of each family happen, or 0 if never: for packets, sockets and disks each time, for the
 /// others in each turn.
-pub type Rates = [u32; Family::ALL.len()];
+pub(crate) type Rates = [u32; Family::ALL.len()];
 
 /// How a run decides whether something happens: a choice, whose default is no. It is named by a site, the time, and how
 /// often the site has asked at that time; the last number is how often that happens, once in so many times.
-pub type Chance = fn(usize, u64, u32) -> bool;
+pub(crate) type Chance = fn(usize, u64, u32) -> bool;
 
 /// Takes a text that says which fault has happened, if that is wanted.
-pub type Tell = fn(&dyn Fn() -> String);
+pub(crate) type Tell = fn(&dyn Fn() -> String);
 
 impl super::World {
     /// Whether a fault of this family happens, which concerns this host.
-    pub fn fault(&self, family: Family, host: usize) -> bool {
+    pub(crate) fn fault(&self, family: Family, host: usize) -> bool {
         let one_in = self.rates[family as usize];
         let happens =
             one_in > 0 && !self.is_quiet() && self.choose(2 * family as usize, host, one_in);
@@ -73,18 +73,18 @@ impl super::World {
     }
 
     /// The toss of a coin, for how bad a fault is.
-    pub fn is_tails(&self, family: Family, host: usize) -> bool {
+    pub(crate) fn is_tails(&self, family: Family, host: usize) -> bool {
         self.is_one_in(2, family, host)
     }
 
     /// A choice of one in so many, for what a fault concerns.
-    pub fn is_one_in(&self, many: u32, family: Family, host: usize) -> bool {
+    pub(crate) fn is_one_in(&self, many: u32, family: Family, host: usize) -> bool {
         // A site of its own: a fault that is removed, with what is asked about it, renames no other one.
         self.choose(2 * family as usize + 1, host, many)
     }
 
     /// Says which fault has happened.
-    pub fn tell(&self, what: impl Fn() -> String) {
+    pub(crate) fn tell(&self, what: impl Fn() -> String) {
         (self.tell)(&what);
     }
 

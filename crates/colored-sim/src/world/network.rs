@@ -41,7 +41,7 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 use std::task::Waker;
 
 /// The state of the network.
-pub struct State {
+pub(crate) struct State {
     machines: Vec<Machine>,
     /// All ends of streams of the run. None is removed.
     ends: Vec<End>,
@@ -93,7 +93,7 @@ impl State {
 }
 
 /// The network, locked. Tasks are woken when this is dropped, after the lock.
-pub struct Network<'a> {
+pub(crate) struct Network<'a> {
     world: &'a World,
     state: Option<MutexGuard<'a, State>>,
     wakers: Vec<Waker>,
@@ -101,12 +101,12 @@ pub struct Network<'a> {
 
 impl World {
     /// Whether a packet is under way.
-    pub fn has_packets(&self) -> bool {
+    pub(crate) fn has_packets(&self) -> bool {
         // Ordering: only the thread of the run writes and reads.
         self.has_packets.load(Ordering::Relaxed)
     }
 
-    pub fn network(&self) -> Network<'_> {
+    pub(crate) fn network(&self) -> Network<'_> {
         // A panic under the lock is a fault of this module; the state stays as it was.
         let state = self.network.lock().unwrap_or_else(PoisonError::into_inner);
         Network { world: self, state: Some(state), wakers: Vec::new() }
@@ -136,12 +136,12 @@ impl Drop for Network<'_> {
 
 impl Network<'_> {
     /// Whether a packet to this host is due.
-    pub fn has_due(&self, host: usize) -> bool {
+    pub(crate) fn has_due(&self, host: usize) -> bool {
         self.next_of(host).is_some_and(|due| due <= self.world.now())
     }
 
     /// The next time at which a packet is due.
-    pub fn next_due(&self) -> Option<u64> {
+    pub(crate) fn next_due(&self) -> Option<u64> {
         (0..self.machines.len()).filter_map(|host| self.next_of(host)).min()
     }
 
@@ -151,7 +151,7 @@ impl Network<'_> {
     }
 
     /// Delivers the next packet to this host.
-    pub fn deliver(&mut self, host: usize) {
+    pub(crate) fn deliver(&mut self, host: usize) {
         let next = self.packets.range((host, 0, 0)..).next().map(|(key, _)| *key);
         let Some(packet) = next.and_then(|key| self.packets.remove(&key)) else { return };
         // Ordering: see `World::has_packets`.
@@ -166,7 +166,7 @@ impl Network<'_> {
     }
 
     /// What was delivered last.
-    pub fn describe_last(&self) -> String {
+    pub(crate) fn describe_last(&self) -> String {
         match self.last {
             Some((from, what)) => format!("{what} of {} arrives", self.world.names[from]),
             None => String::new(),

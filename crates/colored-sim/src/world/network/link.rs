@@ -21,18 +21,18 @@ const SENDS_FOR: u64 = 924_600_000_000;
 
 impl Network<'_> {
     /// Nothing arrives on the way from one host to the other any more.
-    pub fn cut(&mut self, from: usize, to: usize) {
+    pub(crate) fn cut(&mut self, from: usize, to: usize) {
         if from != to {
             self.cuts.insert((from, to));
         }
     }
 
-    pub fn is_cut(&self, from: usize, to: usize) -> bool {
+    pub(crate) fn is_cut(&self, from: usize, to: usize) -> bool {
         self.cuts.contains(&(from, to))
     }
 
     /// The way is open again. Senders repeat what was held.
-    pub fn heal(&mut self, from: usize, to: usize) {
+    pub(crate) fn heal(&mut self, from: usize, to: usize) {
         if !self.cuts.remove(&(from, to)) {
             return;
         }
@@ -50,14 +50,14 @@ impl Network<'_> {
     }
 
     /// All ways are open again.
-    pub fn heal_all(&mut self) {
+    pub(crate) fn heal_all(&mut self) {
         for (from, to) in self.cuts.clone() {
             self.heal(from, to);
         }
     }
 
     /// The sockets of a host are gone, and nobody is told.
-    pub fn crash(&mut self, host: usize) {
+    pub(crate) fn crash(&mut self, host: usize) {
         let machine = &mut self.machines[host];
         machine.is_up = false;
         machine.boots += 1;
@@ -67,7 +67,7 @@ impl Network<'_> {
     }
 
     /// The host is up again, and answers what peers repeat.
-    pub fn boot(&mut self, host: usize) {
+    pub(crate) fn boot(&mut self, host: usize) {
         self.machines[host].is_up = true;
         for end in 0..self.ends.len() {
             if self.ends[end].host == host {

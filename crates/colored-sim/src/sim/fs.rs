@@ -1,6 +1,6 @@
 //! The files of the hosts, seen from outside: what a test prepares, looks at, and breaks.
 //!
-//! In a simulation, the paths of [`colored::fs`](crate::fs) lead to a tree in memory, one for each host. It has the
+//! In a simulation, the paths of `colored::fs` lead to a tree in memory, one for each host. It has the
 //! directories `/`, `/run` and `/tmp`, and paths that do not begin with `/` begin there. It outlives a
 //! [crash](super::Host::crash) of its host, but for what the program has not synced.
 //!
@@ -26,9 +26,9 @@
 //!
 //! | change | is on the device after |
 //! |---|---|
-//! | a write, another length | [`sync_data`](crate::fs::File::sync_data) or [`sync_all`](crate::fs::File::sync_all) of the file, or a write to a file that was opened with `O_DSYNC` |
+//! | a write, another length | `sync_data` or `sync_all` of the file, or a write to a file that was opened with `O_DSYNC` |
 //! | other permissions | `sync_all` of the file |
-//! | a new name, a removed one, a rename | `sync_all` of the directory, opened as a [`File`](crate::fs::File); for a rename between two directories, of either one |
+//! | a new name, a removed one, a rename | `sync_all` of the directory, opened as a `File`; for a rename between two directories, of either one |
 //!
 //! Of other changes, a choice each, some are there and some are not, in any combination: a write whole, or up to a multiple
 //! of 512 bytes, or not at all; a rename as a whole or not at all. By default nothing is there. A name may be there
@@ -38,7 +38,7 @@
 //! # Metadata
 //!
 //! A simulated file has its kind, its length, its permissions and the time of its last change, which is in the
-//! [time](super::system_time) of the host, and the time of its last access too. Only the system makes values of
+//! time of the host, and the time of its last access too. Only the system makes values of
 //! [`std::fs::Metadata`], so all else, as `created` and what the `MetadataExt` traits have, belongs to a file of the system,
 //! which stands in for all. The process keeps one without a name in [`std::env::temp_dir`].
 //!

@@ -1,7 +1,7 @@
 //! The command that repeats a run.
 
 use super::child::REPLAY;
-use colored_sim::Replay;
+use crate::Replay;
 use std::path::Path;
 
 /// A test, as the command that runs it alone names it.
@@ -75,13 +75,19 @@ fn is_there(folder: &str, inner: &str, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Binary, Test};
+    use super::{Binary, Replay, Test};
 
     #[test]
     fn a_command_names_the_test_binary_and_the_test() {
-        let (folder, replay) = (env!("CARGO_MANIFEST_DIR"), "3:2:0.1n1_1.1d1".parse().unwrap());
+        let folder = std::env::temp_dir().join(format!("colored-sim-again-{}", std::process::id()));
+        std::fs::create_dir_all(folder.join("tests")).unwrap();
+        for name in ["probes", "native_stacks"] {
+            std::fs::write(folder.join(format!("tests/{name}.rs")), "").unwrap();
+        }
+        let leaked: &'static str = folder.to_str().unwrap().to_owned().leak();
+        let replay: Replay = "3:2:0.1n1_1.1d1".parse().unwrap();
         let command = |name, program, is_apart| {
-            let binary = Binary { package: "colored-rt", folder, name, program, is_apart };
+            let binary = Binary { package: "colored-rt", folder: leaked, name, program, is_apart };
             let test = Test { path: "bank::pays".to_owned(), binary: Some(binary) };
             test.command(&replay)
         };
@@ -98,5 +104,6 @@ mod tests {
         }
         let unknown = Test { path: "bank::pays".to_owned(), binary: None };
         assert_eq!(unknown.command(&replay), format!("cargo test {rest}"));
+        std::fs::remove_dir_all(folder).unwrap();
     }
 }

@@ -2,7 +2,7 @@
 
 use super::state::Order;
 use crate::sim::control::Control;
-use colored_sim::stacks;
+use crate::stacks;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 

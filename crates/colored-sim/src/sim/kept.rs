@@ -4,7 +4,7 @@
 //! comment.
 
 use super::failure::Failure;
-use colored_sim::Replay;
+use crate::Replay;
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};

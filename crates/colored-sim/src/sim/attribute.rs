@@ -1,9 +1,9 @@
-//! What `#[colored::test(sim)]` expands to. This module is not public: it changes without notice.
+//! What `#[colored::test(sim)]` expands to. It changes without notice.
 
 use super::again::{self, Binary};
 use super::kept::beside;
-use super::{Builder, Faults};
-use colored_sim::Strategy;
+use super::{Builder, Faults, Runtimes};
+use crate::Strategy;
 use std::fmt::Debug;
 use std::ops::RangeInclusive;
 
@@ -119,8 +119,9 @@ pub fn faults(names: &str) -> Faults {
 ///
 /// So.
 #[track_caller]
-pub fn simulate<F>(builder: Builder, test: Test, program: impl Fn() -> F + Sync)
+pub fn simulate<R, F>(builder: Builder<R>, test: Test, program: impl Fn() -> F + Sync)
 where
+    R: Runtimes,
     F: Future<Output: End> + Send + 'static,
 {
     let path = test.path();

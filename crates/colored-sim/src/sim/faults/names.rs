@@ -62,7 +62,7 @@ impl FromStr for Faults {
 #[cfg(test)]
 mod tests {
     use super::{FAMILIES, Fault, Faults};
-    use colored_sim::world::Family;
+    use crate::world::Family;
 
     #[test]
     fn names_are_added() {

@@ -1,6 +1,6 @@
 //! The turns of a failing run as a file for <https://ui.perfetto.dev>, in the JSON of trace events.
 
-use colored_sim::Turn;
+use crate::Turn;
 use std::io::{self, Write};
 
 /// How long a turn is shown, in nanoseconds. No time passes in a turn of a simulation, and one of no length would not be seen.
@@ -59,7 +59,7 @@ fn escape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::write;
-    use colored_sim::Turn;
+    use crate::Turn;
 
     #[test]
     fn turns_of_one_time_stand_one_behind_another() {

@@ -1,8 +1,8 @@
 //! The faults that happen between turns: partitions, crashes, pauses, steps of clocks, stalls.
 
 use super::hosts::Hosts;
-use crate::time::Duration;
-use colored_sim::world::{Family, Order};
+use crate::world::{Family, Order};
+use std::time::Duration;
 
 /// What a fault has done, to be undone at its end.
 #[derive(Clone, Copy, Debug)]

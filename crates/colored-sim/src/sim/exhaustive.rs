@@ -1,7 +1,7 @@
 //! What an exhaustive search has found.
 
 use super::failure::Failure;
-use colored_sim::Exhausted;
+use crate::Exhausted;
 use std::fmt;
 
 /// What [`Builder::exhaust`](super::Builder::exhaust) has found.
@@ -32,7 +32,7 @@ impl Exhaustive {
         self.runs
     }
 
-    /// How many [classes](super#classes) they were of.
+    /// How many [classes](index.html#classes) they were of.
     #[must_use]
     pub fn classes(&self) -> usize {
         self.classes

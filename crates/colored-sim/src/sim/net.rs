@@ -1,6 +1,6 @@
 //! The simulated network, from the program that is simulated: partitions.
 //!
-//! The sockets are those of [`colored::net`](crate::net). A host has the addresses that a look-up of its name gives, and
+//! The sockets are those of `colored::net`. A host has the addresses that a look-up of its name gives, and
 //! names are looked up at no cost. A packet takes 0.5 ms to another host, and none to its own host. Streams lose
 //! nothing: while nothing arrives from one host at another, by a partition or because that host is down, the system of
 //! the sender repeats what was sent, 200 ms after it would arrive again; it gives up after 924 s, and after 127 s if it

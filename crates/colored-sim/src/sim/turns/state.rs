@@ -1,10 +1,10 @@
 //! What the threads of a run share, and tell each other.
 
-use crate::runtime::simulated::SimulatedRuntime;
+use crate::Outcome;
 use crate::sim::control::Control;
 use crate::sim::hosts::Taker;
-use crate::task::JoinHandle;
-use colored_sim::Outcome;
+use crate::sim::runtime::Runtime;
+use colored_core::JoinHandle;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -70,7 +70,7 @@ pub(super) enum Order {
     /// Go on with the turn.
     Resume,
     /// End what is pinned to this thread, of that worker, for another thread.
-    Drain(Arc<SimulatedRuntime>, usize, usize),
+    Drain(Arc<dyn Runtime>, usize, usize),
     /// The other thread has done so.
     Drained(bool),
     /// The run is over.

@@ -1,7 +1,7 @@
 //! What a run has done, as far as another process can compare it.
 
 use super::evidence::Evidence;
-use colored_sim::{Choices, Outcome, Turn};
+use crate::{Choices, Outcome, Turn};
 use std::fmt::Write;
 
 /// What a run has done.

@@ -3,18 +3,18 @@
 use super::busy;
 use super::state::{Order, Paused, State};
 use super::{FIRST, Next, TURNS, Turns, Way, here};
-use crate::runtime::simulated::SimulatedRuntime;
 use crate::sim::control::Control;
+use crate::sim::runtime::Runtime;
+use crate::stacks;
 use colored_core::port::on_points;
-use colored_sim::stacks;
 use std::mem;
 use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::sync::{Arc, MutexGuard, PoisonError};
 use std::thread;
 
-/// Drains a worker on the thread that must: see [`SimulatedRuntime::end`].
-pub(in crate::sim) fn drain(runtime: &Arc<SimulatedRuntime>, worker: usize) -> bool {
+/// Drains a worker on the thread that must: see [`Runtime::end`].
+pub(in crate::sim) fn drain(runtime: &Arc<dyn Runtime>, worker: usize) -> bool {
     match (here(), runtime.thread_of(worker)) {
         (Some((turns, thread)), Some(to)) if to != thread => {
             turns.drain_on(to, runtime, worker, thread)
@@ -166,7 +166,7 @@ impl Turns {
     fn drain_on(
         &self,
         thread: usize,
-        runtime: &Arc<SimulatedRuntime>,
+        runtime: &Arc<dyn Runtime>,
         worker: usize,
         asker: usize,
     ) -> bool {

@@ -1,11 +1,10 @@
 //! [`Host`]: a host of the simulation, from the program that is simulated.
 
 use super::run;
-use crate::services::current;
-use crate::task::yield_now;
-use crate::time::Duration;
-use colored_sim::world::{Order, World};
+use crate::world::{Order, World};
+use colored_core::yield_now;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A host of the simulation, to crash, restart or pause it. Made by [`host`].
 ///
@@ -76,8 +75,8 @@ impl Host {
         self.world.order(self.number, Order::Resume);
     }
 
-    /// Moves the host's time of day ahead. This concerns [`system_time`](crate::time::system_time) and the times of simulated files, and nothing else:
-    /// timers and [`Instant`](crate::time::Instant) are monotonic.
+    /// Moves the host's time of day ahead. This concerns `colored::time::system_time` and the times of simulated files, and nothing else:
+    /// timers and `Instant` are monotonic.
     pub fn step_clock(&self, by: Duration) {
         self.world.step_clock(self.number, i64::try_from(by.as_nanos()).unwrap_or(i64::MAX));
     }
@@ -104,10 +103,4 @@ impl std::fmt::Debug for Host {
 #[track_caller]
 pub fn begin_quiet_phase() {
     run::world().expect("`sim::begin_quiet_phase` outside of a simulation").set_quiet();
-}
-
-/// The name of the host that this code runs on. None outside of a simulation.
-#[must_use]
-pub fn host_name() -> Option<String> {
-    current::machine().map(|machine| machine.name().to_owned())
 }

@@ -11,7 +11,7 @@
 //! on, which no thread can know.
 //!
 //! **On stacks.** A search makes its runs on one thread of the system: what is a thread above is a stack of that one
-//! ([`colored_sim::stacks`]), and all else is the same code, so the same choices have the same names. What our thread-locals
+//! ([`crate::stacks`]), and all else is the same code, so the same choices have the same names. What our thread-locals
 //! tell of a worker goes with its stack. Two things differ. A thread-local of the program is one for all turns, so a turn may
 //! find there what another one, which waits inside, has left. And a lock of std that a turn holds which waits inside is never
 //! free for the others: the thread waits for itself. So a run on stacks may fail where no real run does. Therefore it only
@@ -45,13 +45,12 @@ use super::control::{act, with};
 use super::cpus::Cpus;
 use super::hosts::{Hosts, Taker};
 use super::panics;
-use crate::services::{current, wheel_timer};
-use crate::task::{JoinHandle, local, local_set};
-use crate::{blocking, error_context};
-use colored_core::budget;
+use super::runtime::Runtime;
+use crate::lent;
+use crate::world::World;
+use crate::{Choices, Outcome, stacks, wakes};
 use colored_core::port::{CellOfStack, Moment, Point, exchange_with_stacks, on_points};
-use colored_sim::world::World;
-use colored_sim::{Choices, Outcome, stacks, wakes};
+use colored_core::{JoinError, JoinHandle, budget};
 use std::cell::{Cell, RefCell};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -105,15 +104,11 @@ fn here() -> Option<(Arc<Turns>, usize)> {
 }
 
 /// What this thread knows of the stack that it runs on is exchanged with the stack.
-fn begin_stacks() {
+fn begin_stacks(runtime: &dyn Runtime) {
     stacks::begin();
     exchange_with_stacks(&ACTOR_OF_STACK);
-    exchange_with_stacks(&blocking::running::RUNNING_OF_STACK);
-    exchange_with_stacks(&current::CURRENT_OF_STACK);
-    exchange_with_stacks(&error_context::EAR_OF_STACK);
-    exchange_with_stacks(&local_set::CURRENT_OF_STACK);
     exchange_with_stacks(&wakes::WOKEN_OF_STACK);
-    exchange_with_stacks(&wheel_timer::LAST_OF_STACK);
+    runtime.begin_stacks();
 }
 
 /// The budget of a turn: in some turns its first operation lets others run, in some the second one. A small budget in each
@@ -152,7 +147,7 @@ fn look(point: Point) {
         // A color that is taken is soon given back. A value that is lent, and what std knows of a panic, belong to the thread.
         let is_point = point.moment != Moment::Taken
             && ACTOR.get().is_some()
-            && !(local::is_lent() || thread::panicking());
+            && !(lent::is_lent() || thread::panicking());
         is_point && run.choices.pass_point(act, point.moment == Moment::Before)
     });
     if let (Some(true), Some(actor)) = (may_give_way, ACTOR.get())
@@ -185,7 +180,7 @@ impl Turns {
     /// which says nothing if the main future is finished; `None` if a thread was stuck.
     pub(super) fn run(self: &Arc<Self>) -> Option<Outcome> {
         if self.hand_over.way == Way::Stacks {
-            begin_stacks();
+            begin_stacks(&*self.hosts().first());
         }
         self.lock().threads = 1;
         TURNS.set(Some(Arc::clone(self)));
@@ -200,7 +195,7 @@ impl Turns {
     }
 
     /// The result of the main future.
-    pub(super) fn try_take_main(&self) -> Option<Result<(), crate::task::JoinError>> {
+    pub(super) fn try_take_main(&self) -> Option<Result<(), JoinError>> {
         self.lock().main.try_take()
     }
 

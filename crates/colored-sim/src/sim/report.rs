@@ -2,7 +2,7 @@
 
 use super::failure::{Failure, slow};
 use super::run::Seen;
-use colored_sim::{End, Found};
+use crate::{End, Found};
 use std::fmt;
 
 /// What a simulation has found.
@@ -43,7 +43,7 @@ impl Report {
         self.schedules
     }
 
-    /// How many [classes](super#classes) of schedules these were.
+    /// How many [classes](index.html#classes) of schedules these were.
     #[must_use]
     pub fn classes(&self) -> usize {
         self.classes
@@ -63,7 +63,7 @@ impl Report {
         self.seen.stuck
     }
 
-    /// How many runs failed on [one thread](super#how-runs-are-made), and not on threads with the same choices. They count as runs
+    /// How many runs failed on [one thread](index.html#how-runs-are-made), and not on threads with the same choices. They count as runs
     /// that end well, and what they have seen counts. After eight, the search makes its runs on threads.
     #[must_use]
     pub fn unconfirmed(&self) -> u32 {
@@ -88,7 +88,7 @@ impl Report {
         self.failure.as_mut()
     }
 
-    /// The names of each [`sometimes!`](super::sometimes) that was reached, and whose condition held in no run.
+    /// The names of each `sometimes!` that was reached, and whose condition held in no run.
     #[must_use]
     pub fn never_seen(&self) -> &[String] {
         &self.seen.never

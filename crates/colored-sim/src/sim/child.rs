@@ -7,7 +7,7 @@
 use super::evidence::{self, Evidence};
 use super::personality::fix_addresses;
 use super::record::{self, Record};
-use colored_sim::{Choices, Outcome, Replay, run_again_keeping};
+use crate::{Choices, Outcome, Replay, run_again_keeping};
 use std::path::{Path, PathBuf};
 use std::process::{self, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};

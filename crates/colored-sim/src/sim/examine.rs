@@ -4,7 +4,7 @@ use super::again::Test;
 use super::child::{self, Answer};
 use super::evidence::Evidence;
 use super::record::{Difference, Record};
-use colored_sim::{Choices, Outcome, Replay, Turn, run_again_keeping};
+use crate::{Choices, Outcome, Replay, Turn, run_again_keeping};
 
 /// What is known of a failing run.
 #[derive(Clone, Debug, Default)]

@@ -6,13 +6,11 @@ use super::evidence::Watch;
 use super::faults::{Faults, Rng};
 use super::hosts::{Hosts, MAIN, Program};
 use super::panics::{self, Keeps};
+use super::runtime::Make;
 use super::turns::{Stuck, THREAD, Turns, Way};
-use crate::runtime::Builder as RuntimeBuilder;
-#[cfg(feature = "stage")]
-use crate::services::current;
+use crate::world::World;
+use crate::{Choices, Outcome, Replay, begin_and_go_on, run_again, stacks};
 use colored_core::Color;
-use colored_sim::world::World;
-use colored_sim::{Choices, Outcome, Replay, begin_and_go_on, run_again, stacks};
 use std::collections::HashMap;
 use std::io::{self, Write};
 use std::mem;
@@ -105,6 +103,8 @@ pub(super) struct Setup {
     /// The hosts beside that of the main future, by name.
     pub(super) hosts: Vec<(String, Program)>,
     pub(super) on_threads: bool,
+    /// Makes the runtimes of the hosts.
+    pub(super) make: Make,
 }
 
 /// What all runs of a search have seen.
@@ -340,17 +340,8 @@ where
             });
         }
     };
-    #[cfg(feature = "stage")]
-    colored_stage::follow_simulations(|| {
-        current::try_with(|context| {
-            let is_simulated = context.services.machine.is_some();
-            is_simulated.then(|| context.driver.clock.now())
-        })
-        .flatten()
-    });
-    let settings = RuntimeBuilder::new().on_task_panic(note_panic);
     let world = world().expect("this thread simulates a run");
-    let (hosts, main) = Hosts::start(&world, settings, workers, setup, program)?;
+    let (hosts, main) = Hosts::start(&world, note_panic, workers, setup, program)?;
     let watch = Watch::begin(with(|run| run.choices.keeps_turns()).unwrap_or(false));
     Ok((Turns::new(hosts, main, setup.max_turns, way, cpus), watch))
 }

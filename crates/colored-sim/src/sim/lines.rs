@@ -1,6 +1,6 @@
 //! The turns of a failing run, as a person reads them.
 
-use colored_sim::Turn;
+use crate::Turn;
 use std::fmt::{self, Write};
 
 /// How many calls of a turn are shown.
@@ -64,7 +64,7 @@ fn line(turn: &Turn) -> String {
 #[cfg(test)]
 mod tests {
     use super::{choose, line};
-    use colored_sim::Turn;
+    use crate::Turn;
 
     #[test]
     fn choices_and_the_end_are_shown_first() {

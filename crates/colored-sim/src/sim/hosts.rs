@@ -3,12 +3,11 @@
 use super::places::Places;
 use super::process_faults::Undo;
 use super::run::Setup;
+use super::runtime::{Make, Runtime, Settings};
 use super::turns;
-use crate::runtime::Builder as RuntimeBuilder;
-use crate::runtime::simulated::SimulatedRuntime;
-use crate::task::JoinHandle;
+use crate::world::{Host, Order, World};
+use colored_core::{JoinHandle, TaskPanic};
 use colored_machine::Machine;
-use colored_sim::world::{Host, Order, World};
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -26,15 +25,17 @@ pub(super) struct Hosts {
     pub(super) undo: Vec<(u64, Undo)>,
     /// The turns that are left until the quiet phase.
     noisy_turns: u64,
-    /// The settings of the runtimes.
-    settings: RuntimeBuilder,
+    /// Makes the runtimes.
+    make: Make,
+    /// Hears of the panics of tasks.
+    on_task_panic: fn(&TaskPanic<'_>),
     workers: usize,
     hosts: Vec<Running>,
 }
 
 /// What takes the turns of one actor.
 pub(super) enum Taker {
-    Runtime(Arc<SimulatedRuntime>, usize),
+    Runtime(Arc<dyn Runtime>, usize),
     /// The network brings the host what is due.
     Network(Arc<World>, usize),
     Nobody,
@@ -58,9 +59,9 @@ impl Taker {
     }
 
     /// Tells what has run in the last turn, as numbers.
-    pub(super) fn note_turn(&self, note: impl FnMut(u64)) {
+    pub(super) fn note_turn(&self, mut note: impl FnMut(u64)) {
         if let Taker::Runtime(runtime, actor) = self {
-            runtime.note_turn(*actor, note);
+            runtime.note_turn(*actor, &mut note);
         }
     }
 }
@@ -70,7 +71,7 @@ struct Running {
     /// None for the host of the main future, which never starts anew.
     program: Option<Program>,
     /// None after a crash.
-    runtime: Option<Arc<SimulatedRuntime>>,
+    runtime: Option<Arc<dyn Runtime>>,
     is_paused: bool,
 }
 
@@ -78,7 +79,7 @@ impl Hosts {
     /// Starts all hosts, and the main future on the first one.
     pub(super) fn start<F>(
         world: &Arc<World>,
-        settings: RuntimeBuilder,
+        on_task_panic: fn(&TaskPanic<'_>),
         workers: usize,
         setup: &Setup,
         program: impl Fn() -> F,
@@ -99,32 +100,42 @@ impl Hosts {
             world: Arc::clone(world),
             undo: Vec::new(),
             noisy_turns: setup.max_turns / 2,
-            settings,
+            make: setup.make,
+            on_task_panic,
             workers,
             hosts,
         };
         for number in 0..this.hosts.len() {
             this.boot(number)?;
         }
-        let first = this.hosts[0].runtime.as_ref();
-        let first = first.expect("all have been started");
-        let main = first.spawn_main(first.call(program));
+        let first = this.first();
+        let main = first.spawn_main(Box::pin(first.call(program)));
         Ok((this, main))
+    }
+
+    /// The runtime of the main future.
+    pub(super) fn first(&self) -> Arc<dyn Runtime> {
+        let first = self.hosts[0].runtime.as_ref();
+        Arc::clone(first.expect("all have been started"))
     }
 
     /// Makes the runtime of a host, and spawns what runs there.
     fn boot(&mut self, number: usize) -> Result<(), String> {
         let running = &mut self.hosts[number];
         running.host.boot();
-        let settings = self.settings.clone();
-        let runtime = settings
-            .build_simulated(self.workers, &Places, Arc::clone(&running.host) as Arc<dyn Machine>)
+        let settings = Settings {
+            workers: self.workers,
+            policy: &Places,
+            on_task_panic: self.on_task_panic,
+            machine: Arc::clone(&running.host) as Arc<dyn Machine>,
+        };
+        let runtime = (self.make)(settings)
             .map_err(|error| format!("the simulated runtime does not start: {error}"))?;
         if let Some(program) = &running.program {
             // A panic of the program is one of a task without a handle: it fails the run.
             drop(runtime.spawn_main(runtime.call(|| program())));
         }
-        running.runtime = Some(Arc::new(runtime));
+        running.runtime = Some(runtime);
         Ok(())
     }
 
@@ -157,7 +168,7 @@ impl Hosts {
         if let Some(runtime) = running.runtime.take() {
             running.host.crash();
             running.is_paused = false;
-            runtime.end(|worker| turns::drain(&runtime, worker));
+            runtime.end(&mut |worker| turns::drain(&runtime, worker));
         }
     }
 
@@ -189,7 +200,7 @@ impl Hosts {
     /// Whether something may be pinned to a worker that is inside no turn.
     pub(super) fn has_pins(&self) -> bool {
         let runtimes = self.hosts.iter().filter_map(|running| running.runtime.as_deref());
-        runtimes.into_iter().any(SimulatedRuntime::has_pins)
+        runtimes.into_iter().any(Runtime::has_pins)
     }
 
     /// The thread that must take the turns of an actor, if something is pinned to it.
@@ -222,7 +233,7 @@ impl Hosts {
     /// Ends all hosts. No actor is inside a turn.
     pub(super) fn end(&mut self) {
         for runtime in self.hosts.iter_mut().flat_map(|running| running.runtime.take()) {
-            runtime.end(|worker| turns::drain(&runtime, worker));
+            runtime.end(&mut |worker| turns::drain(&runtime, worker));
         }
     }
 
@@ -270,18 +281,18 @@ impl Hosts {
         let to = to.max(self.world.now());
         let has_moved = to > self.world.now();
         self.world.set_now(to);
-        colored_sim::thread::set_time(to);
+        crate::thread::set_time(to);
         self.awake().fold(has_moved, |was_due, runtime| runtime.move_clock(to) | was_due)
     }
 
     /// The runtimes that may take turns.
-    fn awake(&self) -> impl Iterator<Item = &SimulatedRuntime> {
+    fn awake(&self) -> impl Iterator<Item = &dyn Runtime> {
         self.hosts.iter().filter_map(Running::awake)
     }
 }
 
 impl Running {
-    fn awake(&self) -> Option<&SimulatedRuntime> {
+    fn awake(&self) -> Option<&dyn Runtime> {
         self.runtime.as_deref().filter(|_| !self.is_paused)
     }
 

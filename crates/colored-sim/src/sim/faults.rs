@@ -4,8 +4,8 @@ mod names;
 
 pub use self::names::FaultsError;
 
-use crate::chance;
-use colored_sim::world::{Family, Rates};
+use crate::thread;
+use crate::world::{Family, Rates};
 
 /// The faults that happen in a simulation, by families. Default: none.
 ///
@@ -154,7 +154,7 @@ pub(super) struct Rng(pub(super) u64);
 impl Rng {
     pub(super) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        chance::mix(self.0)
+        thread::mix(self.0)
     }
 
     fn below(&mut self, end: u64) -> usize {

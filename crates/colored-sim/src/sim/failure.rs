@@ -4,7 +4,7 @@ use super::again::Test;
 use super::child::REPLAY;
 use super::examine::{Confirmed, Examined};
 use super::{lines, trace};
-use colored_sim::{Failure as Found, Replay};
+use crate::{Failure as Found, Replay};
 use std::path::Path;
 use std::{fmt, fs, io};
 
@@ -123,7 +123,7 @@ impl Failure {
     }
 
     /// How a second run with the same choices differed. Then something else decides too: see [the
-    /// module](super#what-is-simulated).
+    /// module](index.html#what-is-simulated).
     #[must_use]
     pub fn differs(&self) -> Option<&str> {
         self.differs.as_deref()

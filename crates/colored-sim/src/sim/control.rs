@@ -2,11 +2,10 @@
 
 use super::faults::Rng;
 use super::panics;
-use crate::chance;
+use crate::world::World;
+use crate::{Act, Choices, thread, wakes};
 use colored_core::Color;
 use colored_core::port::SimulatedIds;
-use colored_sim::world::World;
-use colored_sim::{Act, Choices, thread, wakes};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
@@ -78,7 +77,7 @@ impl Hasher for ColorHasher {
     }
 
     fn write_u64(&mut self, number: u64) {
-        self.0 = chance::mix(self.0 ^ number);
+        self.0 = thread::mix(self.0 ^ number);
     }
 }
 
@@ -103,8 +102,7 @@ impl Control {
         RUN.set(Some(run));
         SimulatedIds::first().give_to_thread();
         thread::begin(seed);
-        wakes::begin(draw_below);
-        chance::draw_by(draw_below);
+        wakes::begin(|bound| drawn_below(bound).unwrap_or(0));
     }
 
     /// This thread simulates the run from now on.
@@ -115,7 +113,6 @@ impl Control {
         panics::set_last(panic);
         wakes::go_on(waits);
         thread::go_on(shown);
-        chance::draw_by(draw_below);
     }
 
     /// Takes the run from this thread, if it has one.
@@ -135,9 +132,15 @@ impl Control {
     }
 }
 
-/// What this thread draws by chance is a choice of its run.
-fn draw_below(bound: u32) -> u32 {
-    with(|run| run.choices.choose_below(bound)).unwrap_or(0)
+/// A number below `bound` that is drawn by chance: a choice of the run. None on a thread that simulates none.
+#[must_use]
+pub fn drawn_below(bound: u32) -> Option<u32> {
+    let drawn = RUN.try_with(|run| match run.try_borrow_mut() {
+        Ok(mut run) => run.as_mut().map(|run| run.choices.choose_below(bound)),
+        // Inside a choice of the run.
+        Err(_) => Some(0),
+    });
+    drawn.ok().flatten()
 }
 
 /// What an act is to the crate that chooses.

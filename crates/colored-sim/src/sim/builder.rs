@@ -10,14 +10,16 @@ use super::hosts::MAIN;
 use super::kept::Kept;
 use super::report::Report;
 use super::run::{Runs, Setup};
-use crate::time::Duration;
-use colored_sim::{Limits, Plan, Replay, Strategy, exhaust, run_again, run_again_keeping, search};
+use super::runtime::Runtimes;
+use crate::{Limits, Plan, Replay, Strategy, exhaust, run_again, run_again_keeping, search};
 use std::env;
 use std::fmt::{self, Display};
+use std::marker::PhantomData;
 use std::ops::{Range, RangeInclusive};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The most workers of a simulation.
 const MOST_WORKERS: usize = 64;
@@ -25,45 +27,29 @@ const MOST_WORKERS: usize = 64;
 /// Runs that a failure may take to shrink.
 const SHRINK_RUNS: usize = 500;
 
-/// Runs of [`check_exhaustively`].
-const EXHAUSTIVE_RUNS: u64 = 100_000;
-
 /// The workers of an exhaustive search, unless there are more colors.
 const FEW_WORKERS: usize = 16;
 
 /// How many turns of a failure are shown.
 const LINES: usize = 20;
 
-/// The settings of a simulation.
-///
-/// # Examples
-///
-/// ```
-/// use colored::sim::{Builder, Strategy};
-/// use colored::time::{Duration, sleep};
-///
-/// let report = Builder::new().seeds(0..20).workers(1..=4).strategy(Strategy::Random).run(|| async {
-///     sleep(Duration::from_secs(3600)).await;
-/// });
-/// report.assert_passed();
-/// assert_eq!(report.seeds(), 20);
-/// ```
-#[derive(Clone)]
+/// The settings of a simulation, whose runtimes `R` makes.
 #[must_use = "a simulation runs by `run`"]
-pub struct Builder {
+pub struct Builder<R> {
     plan: Plan,
     setup: Setup,
     test: Option<Test>,
     kept: Option<Kept>,
+    runtimes: PhantomData<fn() -> R>,
 }
 
-impl Default for Builder {
+impl<R: Runtimes> Default for Builder<R> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Builder {
+impl<R: Runtimes> Builder<R> {
     /// 1,000 seeds, 1 to 16 workers, [`Strategy::Portfolio`], 100,000 turns.
     pub fn new() -> Self {
         let plan = Plan {
@@ -75,15 +61,15 @@ impl Builder {
             plateau: None,
         };
         let (faults, hosts) = (Faults::none(), Vec::new());
-        let setup = Setup { max_turns: 100_000, faults, hosts, on_threads: false };
-        Self { plan, setup, test: None, kept: None }
+        let setup = Setup { max_turns: 100_000, faults, hosts, on_threads: false, make: R::make };
+        Self { plan, setup, test: None, kept: None, runtimes: PhantomData }
     }
 
     /// Makes all runs on threads: turns that are under way at the same time have a thread each. A switch from one to the other
     /// takes some 5 to 10 µs then, in place of some 0.1 µs.
     ///
     /// Some programs need this: a thread-local of theirs leads to the frames of its caller, as the crate `scoped-tls` has them,
-    /// and they act on other colors while it is set. On [one thread](super#how-runs-are-made) such a program may go astray.
+    /// and they act on other colors while it is set. On [one thread](index.html#how-runs-are-made) such a program may go astray.
     pub fn on_threads(mut self) -> Self {
         self.setup.on_threads = true;
         self
@@ -121,7 +107,7 @@ impl Builder {
     }
 
     /// A host beside that of the main future: a runtime of its own, with the same number of workers, on which the future
-    /// that `program` makes is spawned under [`Color::DEFAULT`](crate::Color::DEFAULT). `program` is called at the start
+    /// that `program` makes is spawned under [`Color::DEFAULT`](colored_core::Color::DEFAULT). `program` is called at the start
     /// of each run, and again when the host is [restarted](super::Host::restart) after a [crash](super::Host::crash).
     ///
     /// All hosts start before the main future. The host stays up when its future has ended; a panic of the future fails
@@ -150,7 +136,7 @@ impl Builder {
         self
     }
 
-    /// Ends when so many seeds in a row were of [classes](super#classes) that had been seen before. A small program has few.
+    /// Ends when so many seeds in a row were of [classes](index.html#classes) that had been seen before. A small program has few.
     pub fn until_plateau(mut self, seeds: u64) -> Self {
         self.plan.plateau = Some(seeds);
         self
@@ -158,7 +144,7 @@ impl Builder {
 
     /// The test that runs this simulation, and nothing of effect before it, as `cargo test` prints its name. A failure is
     /// then confirmed in a fresh process: the test binary is started again, and runs this test alone.
-    /// [`#[colored::test(sim)]`](macro@crate::test) knows its name.
+    /// `#[colored::test(sim)]` knows its name.
     pub fn test(mut self, name: impl Into<String>) -> Self {
         self.test = Some(Test { path: name.into(), binary: None });
         self
@@ -172,7 +158,7 @@ impl Builder {
 
     /// The file in which failing runs are kept: those of this name, which has no white space, are run again before new seeds
     /// are. A new failure is added to the end of the file, which is made if it is not there, unless the variable `CI` is set;
-    /// see [the variables](super#variables).
+    /// see [the variables](index.html#variables).
     ///
     /// # Panics
     ///
@@ -192,16 +178,16 @@ impl Builder {
     }
 
     /// Runs the future that `program` makes, once for each seed, until a run fails; then runs the failing schedule again,
-    /// and shrinks it. The future runs under [`Color::DEFAULT`](crate::Color::DEFAULT); the run ends with it, and drops the
+    /// and shrinks it. The future runs under [`Color::DEFAULT`](colored_core::Color::DEFAULT); the run ends with it, and drops the
     /// tasks that are left, each under its color.
     ///
     /// While a run lasts, the panics of its threads go to the report in place of the panic hook. Runs are made one after
-    /// another, each on a [thread](super#how-runs-are-made) of its own. A run costs some 0.1 ms and 0.2 to 0.6 µs a turn beside the
+    /// another, each on a [thread](index.html#how-runs-are-made) of its own. A run costs some 0.1 ms and 0.2 to 0.6 µs a turn beside the
     /// program's own time. On threads, each turn that gives way inside costs some 10 µs more, or more on a busy machine.
     ///
     /// # Panics
     ///
-    /// If a setting or a [variable](super#variables) is out of its range. And if a run waits for a lock of std in a static that
+    /// If a setting or a [variable](index.html#variables) is out of its range. And if a run waits for a lock of std in a static that
     /// is held by a turn which was given up: the message says to make the runs [on threads](Self::on_threads).
     #[track_caller]
     pub fn run<F, P>(self, program: P) -> Report
@@ -225,7 +211,7 @@ impl Builder {
         P: Fn() -> F + Sync,
         F: Future<Output = ()> + Send + 'static,
     {
-        let Self { mut plan, setup, test, kept } = self;
+        let Self { mut plan, setup, test, kept, .. } = self;
         let allowed = |workers: &RangeInclusive<usize>| {
             !workers.is_empty() && *workers.start() > 0 && *workers.end() <= MOST_WORKERS
         };
@@ -266,9 +252,9 @@ impl Builder {
         Report::new(found, failure, runs.seen())
     }
 
-    /// Makes a run of each [class](super#classes) of schedules of a small program, until a run fails, or `runs` were made.
+    /// Makes a run of each [class](index.html#classes) of schedules of a small program, until a run fails, or `runs` were made.
     /// The strategy, the seeds, hosts and faults have no meaning here; there is a worker for each color. Turns have the full
-    /// budget, and nothing is drawn: [`buggify!`](super::buggify) makes no faults.
+    /// budget, and nothing is drawn: `buggify!` makes no faults.
     ///
     /// No class is left out if the colors of the program share nothing but what they call, post and spawn, and do not read
     /// whether another color is busy (`try_` functions). The number of classes grows fast: programs of a few colors and some
@@ -304,7 +290,15 @@ impl Builder {
     }
 }
 
-impl fmt::Debug for Builder {
+impl<R> Clone for Builder<R> {
+    fn clone(&self) -> Self {
+        let Self { plan, setup, test, kept, runtimes } = self;
+        let (plan, setup, runtimes) = (plan.clone(), setup.clone(), *runtimes);
+        Self { plan, setup, test: test.clone(), kept: kept.clone(), runtimes }
+    }
+}
+
+impl<R> fmt::Debug for Builder<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let hosts: Vec<_> = self.setup.hosts.iter().map(|(name, _)| name).collect();
         f.debug_struct("Builder")
@@ -314,67 +308,6 @@ impl fmt::Debug for Builder {
             .field("hosts", &hosts)
             .finish()
     }
-}
-
-/// Runs a program with the settings of [`Builder::new`], and panics with the report if a run fails.
-///
-/// # Panics
-///
-/// If a run fails, and as [`Builder::run`].
-///
-/// # Examples
-///
-/// ```
-/// # fn main() {
-/// colored::sim::check(|| async {
-///     let task = colored::spawn_colored(7, async { 6 * 7 });
-///     assert_eq!(task.await.unwrap(), 42);
-/// });
-/// # }
-/// ```
-#[track_caller]
-pub fn check<F, P>(program: P)
-where
-    P: Fn() -> F + Sync,
-    F: Future<Output = ()> + Send + 'static,
-{
-    Builder::new().run(program).assert_passed();
-}
-
-/// Makes a run of each [class](super#classes) of schedules of a small program, and panics with the report if a run fails, or
-/// if the program has too many: [`Builder::exhaust`] with at most 100,000 runs. Returns the number of classes.
-///
-/// # Panics
-///
-/// So.
-///
-/// # Examples
-///
-/// ```
-/// use colored::{ColorCell, sim, spawn_colored};
-///
-/// let classes = sim::check_exhaustively(|| async {
-///     let sum = ColorCell::new(1, 0);
-///     let add = |color: u64| {
-///         let sum = sum.clone();
-///         spawn_colored(color, async move { sum.call(|sum| *sum += 1).await })
-///     };
-///     let (one, two) = (add(2), add(3));
-///     one.await.unwrap();
-///     two.await.unwrap();
-///     assert_eq!(sum.call(|sum| *sum).await, 2);
-/// });
-/// assert!(classes > 1, "either task may be the first");
-/// ```
-#[track_caller]
-pub fn check_exhaustively<F, P>(program: P) -> usize
-where
-    P: Fn() -> F + Sync,
-    F: Future<Output = ()> + Send + 'static,
-{
-    let found = Builder::new().exhaust(EXHAUSTIVE_RUNS, program);
-    assert!(found.is_complete(), "{found}");
-    found.classes()
 }
 
 /// Returns the seeds that the variables name; without variables, the program names them.
