@@ -137,7 +137,7 @@ impl Entry {
 
 impl Tasks for Entry {
     fn mark(&self, ready: machine::Ready, wakers: &mut Vec<Waker>) {
-        self.mark_ready(ready.into(), wakers);
+        self.mark_ready(Ready::of_machine(ready), wakers);
     }
 }
 

@@ -90,11 +90,11 @@ impl Ready {
     pub const WRITABLE: Ready = Ready(Interest::WRITABLE.0);
     /// Whether the peer has ended its direction: after the buffered bytes, reads return the end of the
     /// stream.
-    pub const READ_CLOSED: Ready = Ready(1 << 2);
+    pub const READ_CLOSED: Ready = Ready(machine::Ready::READ_CLOSED.bits());
     /// Nothing more can be written.
-    pub const WRITE_CLOSED: Ready = Ready(1 << 3);
+    pub const WRITE_CLOSED: Ready = Ready(machine::Ready::WRITE_CLOSED.bits());
     /// The socket has an error to report.
-    pub const ERROR: Ready = Ready(1 << 4);
+    pub const ERROR: Ready = Ready(machine::Ready::ERROR.bits());
     /// There is what [`Interest::PRIORITY`] asks for.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     pub const PRIORITY: Ready = Ready(URGENT);
@@ -144,6 +144,11 @@ impl Ready {
         Ready(bits & Ready::ALL.0)
     }
 
+    /// The readiness that a machine tells of: its flags have the numbers of these.
+    pub(super) const fn of_machine(ready: machine::Ready) -> Ready {
+        Ready::from_bits(ready.bits())
+    }
+
     /// The flags that both have.
     pub(crate) const fn and(self, other: Ready) -> Ready {
         Ready(self.0 & other.0)
@@ -158,13 +163,6 @@ impl Ready {
             | flag(event.is_write_closed(), Ready::WRITE_CLOSED)
             | flag(event.is_error(), Ready::ERROR)
             | flag(event.is_priority(), Ready(URGENT))
-    }
-}
-
-/// The flags of a machine have the numbers of these.
-impl From<machine::Ready> for Ready {
-    fn from(ready: machine::Ready) -> Ready {
-        Ready::from_bits(ready.bits())
     }
 }
 
