@@ -104,12 +104,12 @@ const CRATES: [Crate; 13] = [
     Crate {
         sources: "crates/colored-sim/src",
         layers: &[
-            &["begun", "disk", "stacks", "strategy", "thread", "wall"],
+            &["disk", "maker", "stacks", "strategy", "thread", "wall"],
             &["classes", "names", "script"],
             &["choices"],
             &["replay", "shrink"],
             &["search"],
-            &["exhaust"],
+            &["ahead", "exhaust"],
         ],
     },
     Crate { sources: "crates/colored-sim-libc/src", layers: &[&["symbols"]] },
