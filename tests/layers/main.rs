@@ -104,12 +104,12 @@ const CRATES: [Crate; 14] = [
     Crate {
         sources: "crates/colored-sim/src",
         layers: &[
-            &["begun", "disk", "lent", "stacks", "strategy", "thread", "wakes", "wall"],
+            &["disk", "loans", "maker", "stacks", "strategy", "thread", "wakes", "wall"],
             &["classes", "names", "script", "world"],
             &["choices"],
             &["replay", "shrink"],
             &["search"],
-            &["exhaust"],
+            &["ahead", "exhaust"],
             &["sim"],
         ],
     },

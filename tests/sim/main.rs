@@ -8,6 +8,7 @@ mod confirmed;
 mod exhaustive;
 mod files;
 mod hosts;
+mod jobs;
 mod lies;
 mod limits;
 mod net_bugs;

@@ -14,18 +14,21 @@
 //! | [`exhaust()`] | a run of each class of schedules |
 //! | [`disk`] | files in memory, and what a power failure leaves of them |
 //! | [`stacks`] | several stacks on a thread, for the turns that give way inside |
-//! | [`lent`], [`wakes`] | what the runtime tells: values that are lent to a closure, wakes whose order tokio draws |
+//! | [`loans`], [`wakes`] | what the runtime tells: values that are lent to a closure, wakes whose order tokio draws |
 //! | [`thread`] | the clock and random numbers of a run, for the crate `colored-sim-libc` |
 //! | [`search()`] | runs by seed, until one fails; then the failure is confirmed and shrunk |
+//! | [`search_ahead()`] | the same by several threads, with the same result |
+//! | [`Maker`] | a thread that makes runs for its caller, and may be given up |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod begun;
+mod ahead;
 mod choices;
 mod classes;
 pub mod disk;
 mod exhaust;
-pub mod lent;
+pub mod loans;
+mod maker;
 mod names;
 mod replay;
 mod script;
@@ -39,10 +42,13 @@ pub mod wakes;
 mod wall;
 mod world;
 
-pub use self::begun::begin_and_go_on;
+pub use self::ahead::{Ahead, InOrder, search_ahead};
 pub use self::choices::{Choices, Turn};
 pub use self::exhaust::{Exhausted, Limits, exhaust};
+pub use self::maker::{Lent, Maker, run_on_a_thread};
 pub use self::names::StrategyError;
 pub use self::replay::{Replay, ReplayError};
-pub use self::search::{End, Failure, Found, Outcome, Plan, run_again, run_again_keeping, search};
+pub use self::search::{
+    Asked, End, Failure, Found, Outcome, Plan, run_again, run_again_keeping, search,
+};
 pub use self::strategy::{Act, Strategy};

@@ -2,6 +2,7 @@
 //! a simulation is.
 
 mod again;
+mod attempts;
 pub mod attribute;
 mod builder;
 mod cancel;
@@ -17,6 +18,7 @@ mod faults;
 pub mod fs;
 mod host;
 mod hosts;
+mod jobs;
 mod kept;
 mod keys;
 mod lines;

@@ -186,6 +186,7 @@
 //! |---|---|
 //! | `COLORED_SIM_SEEDS` | how many seeds [`check`] and [`Builder::run`] run, from 0 or from `COLORED_SIM_SEED` on, in place of the program's |
 //! | `COLORED_SIM_SEED` | the first seed; alone, the only one |
+//! | `COLORED_SIM_JOBS` | how many runs are made at once, 1 to 1024; one for each core by default. The report, and the failure that is kept, are the same: see [`Builder::jobs`] |
 //! | `COLORED_SIM_REPLAY` | the text that a failure prints: this run only. The command that a report shows gives it as one more name of a test, `COLORED_SIM_REPLAY=TEXT` |
 //! | `COLORED_SIM_LINES` | how many turns of a failing run are shown, 20 by default: those with a choice first, then the last ones |
 //! | `COLORED_SIM_TRACE` | the path of a file, to which the turns of a failing run are written: see [`Failure::write_trace`] |

@@ -1,20 +1,25 @@
 //! The settings of a simulation, and its seeds.
 
 use super::again::Test;
+use super::attempts::Attempts;
 use super::child::{self, REPLAY};
 use super::examine::{Examined, examine};
 use super::exhaustive::Exhaustive;
 use super::failure::Failure;
 use super::faults::Faults;
 use super::hosts::MAIN;
+use super::jobs::Jobs;
 use super::kept::Kept;
 use super::report::Report;
 use super::run::{Runs, Setup};
 use super::runtime::Runtimes;
-use crate::{Limits, Plan, Replay, Strategy, exhaust, run_again, run_again_keeping, search};
+use crate::{
+    Limits, Plan, Replay, Strategy, exhaust, run_again, run_again_keeping, search, search_ahead,
+};
 use std::env;
 use std::fmt::{self, Display};
 use std::marker::PhantomData;
+use std::num::NonZeroUsize;
 use std::ops::{Range, RangeInclusive};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -34,10 +39,13 @@ const FEW_WORKERS: usize = 16;
 const LINES: usize = 20;
 
 /// The settings of a simulation, whose runtimes `R` makes.
+#[derive(Clone)]
 #[must_use = "a simulation runs by `run`"]
 pub struct Builder<R> {
     plan: Plan,
     setup: Setup,
+    /// The most runs at once.
+    jobs: Option<NonZeroUsize>,
     test: Option<Test>,
     kept: Option<Kept>,
     runtimes: PhantomData<fn() -> R>,
@@ -62,7 +70,7 @@ impl<R: Runtimes> Builder<R> {
         };
         let (faults, hosts) = (Faults::none(), Vec::new());
         let setup = Setup { max_turns: 100_000, faults, hosts, on_threads: false, make: R::make };
-        Self { plan, setup, test: None, kept: None, runtimes: PhantomData }
+        Self { plan, setup, jobs: None, test: None, kept: None, runtimes: PhantomData }
     }
 
     /// Makes all runs on threads: turns that are under way at the same time have a thread each. A switch from one to the other
@@ -72,6 +80,24 @@ impl<R: Runtimes> Builder<R> {
     /// and they act on other colors while it is set. On [one thread](index.html#how-runs-are-made) such a program may go astray.
     pub fn on_threads(mut self) -> Self {
         self.setup.on_threads = true;
+        self
+    }
+
+    /// The most runs that are made at once. `COLORED_SIM_JOBS`, or the number of cores, is the limit in any case.
+    ///
+    /// By default that limit alone counts, but for simulations with [hosts](Self::host): theirs are made one after another,
+    /// because what hosts and the main future share beside the network is outside of the runs. With 1, too, one run is made
+    /// after another, in the order of the seeds: for a program whose runs use what is outside of them, such as a static, or a list
+    /// in which the test collects what each run has done.
+    ///
+    /// # Panics
+    ///
+    /// If it is 0.
+    #[track_caller]
+    pub fn jobs(mut self, jobs: usize) -> Self {
+        let jobs = NonZeroUsize::new(jobs);
+        assert!(jobs.is_some(), "jobs(0): allowed are 1 and more");
+        self.jobs = jobs;
         self
     }
 
@@ -181,8 +207,9 @@ impl<R: Runtimes> Builder<R> {
     /// and shrinks it. The future runs under [`Color::DEFAULT`](colored_core::Color::DEFAULT); the run ends with it, and drops the
     /// tasks that are left, each under its color.
     ///
-    /// While a run lasts, the panics of its threads go to the report in place of the panic hook. Runs are made one after
-    /// another, each on a [thread](index.html#how-runs-are-made) of its own. A run costs some 0.1 ms and 0.2 to 0.6 µs a turn beside the
+    /// While a run lasts, the panics of its threads go to the report in place of the panic hook. Several runs are made at
+    /// [once](Self::jobs), each on a [thread](index.html#how-runs-are-made) of its own: the report is that of the runs one after
+    /// another, in the order of their seeds. A run costs some 0.1 ms and 0.2 to 0.6 µs a turn beside the
     /// program's own time. On threads, each turn that gives way inside costs some 10 µs more, or more on a busy machine.
     ///
     /// # Panics
@@ -211,14 +238,16 @@ impl<R: Runtimes> Builder<R> {
         P: Fn() -> F + Sync,
         F: Future<Output = ()> + Send + 'static,
     {
-        let Self { mut plan, setup, test, kept, .. } = self;
+        let Self { mut plan, setup, jobs: most, test, kept, .. } = self;
         let allowed = |workers: &RangeInclusive<usize>| {
             !workers.is_empty() && *workers.start() > 0 && *workers.end() <= MOST_WORKERS
         };
         let workers = &plan.workers;
         assert!(allowed(workers), "workers({workers:?}): allowed are 1 to {MOST_WORKERS}");
         let lines = variable("COLORED_SIM_LINES").unwrap_or(LINES);
-        let mut runs = Runs::new(&program, &setup);
+        let jobs = variable::<Jobs>("COLORED_SIM_JOBS").unwrap_or_else(Jobs::of_cores);
+        let attempts = Attempts::new(&program, &setup);
+        let mut runs = Runs::new(&attempts);
         let mut make = |replay: &Replay, choices| runs.make(replay, choices);
         if let Some(replay) = asked() {
             child::answer_if_asked(&replay, &mut make);
@@ -240,7 +269,15 @@ impl<R: Runtimes> Builder<R> {
             }
         }
         plan.seeds = seeds(plan.seeds);
-        let found = search(&plan, &mut make);
+        let most = most.or_else(|| (!setup.hosts.is_empty()).then_some(NonZeroUsize::MIN));
+        let found = match most {
+            Some(NonZeroUsize::MIN) => search(&plan, &mut make),
+            most => {
+                let jobs = most.map_or(jobs.0, |most| most.min(jobs.0));
+                search_ahead(&plan, jobs, &attempts, &mut runs)
+            }
+        };
+        let mut make = |replay: &Replay, choices| runs.make(replay, choices);
         let failure = found.failure.as_ref().map(|failure| {
             let is_determined = failure.differs.is_none();
             let examined = examine(&failure.replay, is_determined, test.as_ref(), &mut make);
@@ -272,7 +309,8 @@ impl<R: Runtimes> Builder<R> {
         let setup = Setup { faults: Faults::none(), hosts: Vec::new(), ..self.setup };
         let (mut workers, lines) = (FEW_WORKERS, variable("COLORED_SIM_LINES").unwrap_or(LINES));
         loop {
-            let mut made = Runs::new(&program, &setup);
+            let attempts = Attempts::new(&program, &setup);
+            let mut made = Runs::new(&attempts);
             let mut make = |replay: &Replay, choices| made.make(replay, choices);
             let limits = Limits { workers, runs, shrink_runs: self.plan.shrink_runs };
             let found = exhaust(&limits, &mut make);
@@ -290,19 +328,12 @@ impl<R: Runtimes> Builder<R> {
     }
 }
 
-impl<R> Clone for Builder<R> {
-    fn clone(&self) -> Self {
-        let Self { plan, setup, test, kept, runtimes } = self;
-        let (plan, setup, runtimes) = (plan.clone(), setup.clone(), *runtimes);
-        Self { plan, setup, test: test.clone(), kept: kept.clone(), runtimes }
-    }
-}
-
 impl<R> fmt::Debug for Builder<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let hosts: Vec<_> = self.setup.hosts.iter().map(|(name, _)| name).collect();
         f.debug_struct("Builder")
             .field("plan", &self.plan)
+            .field("jobs", &self.jobs)
             .field("max_turns", &self.setup.max_turns)
             .field("faults", &self.setup.faults)
             .field("hosts", &hosts)

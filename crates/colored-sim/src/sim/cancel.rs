@@ -86,10 +86,13 @@ impl<F: Future> Future for Cancellable<F> {
 fn is_cancelled(at: &'static Location<'static>, number: u64) -> bool {
     let place = number_of_place(at);
     let is_cancelled = with(|run| {
-        let is_due = !run.has_cancelled && !run.seen().cancelled.contains(&(place, number));
+        let is_due = !run.has_cancelled && run.noted.is_new((place, number));
         let is_cancelled = run.choices.happens_in_program(place, number, is_due, ONE_IN);
         if is_cancelled {
-            let is_first = run.seen().cancelled.insert((place, number));
+            let is_first = run.noted.is_new((place, number));
+            if is_first {
+                run.noted.cancelled.insert((place, number));
+            }
             run.has_cancelled |= is_first;
         }
         is_cancelled

@@ -9,7 +9,7 @@ use colored_core::port::SimulatedIds;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 thread_local!(static RUN: RefCell<Option<Run>> = const { RefCell::new(None) });
 
@@ -19,11 +19,39 @@ pub(super) type Sometimes = BTreeMap<String, bool>;
 /// The awaits that have been cancelled: by the number of the place of [`cancellable`](super::cancellable), and of the await.
 pub(super) type Cancelled = BTreeSet<(u32, u64)>;
 
-/// What all runs of a search have seen until now.
+/// What a run has seen, for the search.
 #[derive(Default)]
-pub(super) struct SeenByAll {
+pub(super) struct Noted {
     pub(super) sometimes: Sometimes,
+    /// What runs before this one have cancelled.
+    before: Arc<Cancelled>,
+    /// What this one has asked for, and none before it has cancelled.
+    pub(super) asked: Vec<(u32, u64)>,
+    /// What this one has cancelled first.
     pub(super) cancelled: Cancelled,
+}
+
+impl Noted {
+    /// Of a run behind others that have cancelled these awaits.
+    pub(super) fn behind(before: Arc<Cancelled>) -> Self {
+        Self { before, ..Self::default() }
+    }
+
+    /// Whether no run has cancelled this await.
+    pub(super) fn is_new(&mut self, key: (u32, u64)) -> bool {
+        let is_new = !self.before.contains(&key);
+        if is_new {
+            self.asked.push(key);
+        }
+        is_new && !self.cancelled.contains(&key)
+    }
+}
+
+/// What is left of a run that has ended.
+pub(super) struct Ended {
+    pub(super) choices: Choices,
+    pub(super) noted: Noted,
+    pub(super) colors: usize,
 }
 
 /// The run that this thread simulates.
@@ -31,7 +59,7 @@ pub(super) struct Run {
     pub(super) choices: Choices,
     pub(super) world: Arc<World>,
     pub(super) random: Rng,
-    pub(super) seen: Arc<Mutex<SeenByAll>>,
+    pub(super) noted: Noted,
     /// Whether this run was the first one to cancel some await.
     pub(super) has_cancelled: bool,
     /// The panic of a task without a handle.
@@ -41,11 +69,6 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// What all runs have seen.
-    pub(super) fn seen(&self) -> MutexGuard<'_, SeenByAll> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The number of a color.
     pub(super) fn number_of(&mut self, color: Color) -> usize {
         match self.numbers.get(&color) {
@@ -127,8 +150,9 @@ impl Control {
         })
     }
 
-    pub(super) fn into_run(self) -> Run {
-        self.run
+    pub(super) fn into_ended(self) -> Ended {
+        let Run { choices, noted, numbers, .. } = self.run;
+        Ended { choices, noted, colors: numbers.len() }
     }
 }
 

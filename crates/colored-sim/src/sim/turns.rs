@@ -46,7 +46,7 @@ use super::cpus::Cpus;
 use super::hosts::{Hosts, Taker};
 use super::panics;
 use super::runtime::Runtime;
-use crate::lent;
+use crate::loans;
 use crate::world::World;
 use crate::{Choices, Outcome, stacks, wakes};
 use colored_core::port::{CellOfStack, Moment, Point, exchange_with_stacks, on_points};
@@ -147,7 +147,7 @@ fn look(point: Point) {
         // A color that is taken is soon given back. A value that is lent, and what std knows of a panic, belong to the thread.
         let is_point = point.moment != Moment::Taken
             && ACTOR.get().is_some()
-            && !(lent::is_lent() || thread::panicking());
+            && !(loans::is_open() || thread::panicking());
         is_point && run.choices.pass_point(act, point.moment == Moment::Before)
     });
     if let (Some(true), Some(actor)) = (may_give_way, ACTOR.get())

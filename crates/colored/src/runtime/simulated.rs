@@ -24,7 +24,7 @@ use std::task::{Context, Waker};
 
 /// Makes the runtimes of a simulation's hosts: those of this crate.
 #[doc(hidden)]
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct OfThisCrate;
 
 impl Runtimes for OfThisCrate {

@@ -226,7 +226,7 @@ struct Lent;
 impl Lent {
     fn begin() -> Self {
         #[cfg(feature = "sim")]
-        colored_sim::lent::begin();
+        colored_sim::loans::begin();
         Self
     }
 }
@@ -234,7 +234,7 @@ impl Lent {
 impl Drop for Lent {
     fn drop(&mut self) {
         #[cfg(feature = "sim")]
-        colored_sim::lent::end();
+        colored_sim::loans::end();
     }
 }
 

@@ -2,19 +2,19 @@
 
 use std::cell::Cell;
 
-thread_local!(static LENT: Cell<u32> = const { Cell::new(0) });
+thread_local!(static OPEN: Cell<u32> = const { Cell::new(0) });
 
 /// A value is lent.
 pub fn begin() {
-    LENT.set(LENT.get() + 1);
+    OPEN.set(OPEN.get() + 1);
 }
 
 /// It is given back.
 pub fn end() {
-    LENT.set(LENT.get() - 1);
+    OPEN.set(OPEN.get() - 1);
 }
 
 /// Whether one is lent on this thread.
-pub(crate) fn is_lent() -> bool {
-    LENT.get() > 0
+pub(crate) fn is_open() -> bool {
+    OPEN.get() > 0
 }
