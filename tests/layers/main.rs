@@ -104,7 +104,7 @@ const CRATES: [Crate; 13] = [
     Crate {
         sources: "crates/colored-sim/src",
         layers: &[
-            &["disk", "maker", "stacks", "strategy", "thread", "wall"],
+            &["disk", "locals", "maker", "stacks", "strategy", "thread", "wall"],
             &["classes", "names", "script"],
             &["choices"],
             &["replay", "shrink"],

@@ -12,7 +12,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
-thread_local!(static RUN: RefCell<Option<Run>> = const { RefCell::new(None) });
+// A box: without a run, nothing of it is left in the thread-local.
+thread_local!(static RUN: RefCell<Option<Box<Run>>> = const { RefCell::new(None) });
 
 /// By name, whether the condition of a `sometimes!` has held.
 pub(super) type Sometimes = BTreeMap<String, bool>;
@@ -107,12 +108,12 @@ impl Hasher for ColorHasher {
 
 /// Calls `f` with the run of this thread. None if it has none, or is inside such a call.
 pub(super) fn with<R>(f: impl FnOnce(&mut Run) -> R) -> Option<R> {
-    RUN.try_with(|run| run.try_borrow_mut().ok()?.as_mut().map(f)).ok()?
+    RUN.try_with(|run| run.try_borrow_mut().ok()?.as_deref_mut().map(f)).ok()?
 }
 
 /// A run that no thread has at the moment, and what a thread that has it shows to others.
 pub(super) struct Control {
-    run: Run,
+    run: Box<Run>,
     ids: SimulatedIds,
     panic: Option<String>,
     /// The number of the next wait in order.
@@ -123,7 +124,7 @@ pub(super) struct Control {
 impl Control {
     /// A run that begins.
     pub(super) fn begin(run: Run, seed: u64) {
-        RUN.set(Some(run));
+        RUN.set(Some(Box::new(run)));
         SimulatedIds::first().give_to_thread();
         thread::begin(seed);
         wakes::begin();
@@ -154,7 +155,7 @@ impl Control {
     }
 
     pub(super) fn into_ended(self) -> Ended {
-        let Run { choices, noted, numbers, .. } = self.run;
+        let Run { choices, noted, numbers, .. } = *self.run;
         Ended { choices, noted, colors: numbers.len() }
     }
 }
