@@ -104,7 +104,7 @@ const CRATES: [Crate; 14] = [
     Crate {
         sources: "crates/colored-sim/src",
         layers: &[
-            &["disk", "loans", "maker", "stacks", "strategy", "thread", "wakes", "wall"],
+            &["disk", "loans", "locals", "maker", "stacks", "strategy", "thread", "wakes", "wall"],
             &["classes", "names", "script", "world"],
             &["choices"],
             &["replay", "shrink"],

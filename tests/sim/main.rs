@@ -9,6 +9,7 @@ mod exhaustive;
 mod files;
 mod hosts;
 mod jobs;
+mod leaks;
 mod lies;
 mod limits;
 mod net_bugs;

@@ -18,6 +18,7 @@
 //! | [`thread`] | the clock and random numbers of a run, for the crate `colored-sim-libc` |
 //! | [`search()`] | runs by seed, until one fails; then the failure is confirmed and shrunk |
 //! | [`search_ahead()`] | the same by several threads, with the same result |
+//! | [`locals`] | whether a thread shows a run what another one has left in thread-locals |
 //! | [`Maker`] | a thread that makes runs for its caller, and may be given up |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -28,6 +29,7 @@ mod classes;
 pub mod disk;
 mod exhaust;
 pub mod loans;
+pub mod locals;
 mod maker;
 mod names;
 mod replay;

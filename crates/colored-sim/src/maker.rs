@@ -1,8 +1,9 @@
 //! [`Maker`]: a thread that makes runs, one after another, with what its caller lends it, until the caller gives it up.
 
 use std::io;
+use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Builder, JoinHandle};
 use std::time::Duration;
@@ -11,10 +12,45 @@ type Job = Box<dyn FnOnce() + Send>;
 
 /// A thread that does what it is asked to. It ends when this is dropped, which waits for that; one that was given up is left
 /// alone.
-#[derive(Debug)]
 pub struct Maker {
     /// None once the thread was given up, or has ended.
-    thread: Option<(Sender<Job>, JoinHandle<()>)>,
+    thread: Option<(Arc<Place>, JoinHandle<()>)>,
+}
+
+/// Where the thread finds what it does next. A channel would keep something in a thread-local of the thread.
+#[derive(Default)]
+struct Place {
+    next: Mutex<Next>,
+    has_changed: Condvar,
+}
+
+#[derive(Default)]
+enum Next {
+    #[default]
+    Nothing,
+    Job(Job),
+    End,
+}
+
+impl Place {
+    fn put(&self, next: Next) {
+        *self.next.lock().unwrap_or_else(PoisonError::into_inner) = next;
+        self.has_changed.notify_one();
+    }
+
+    /// The next job. None when there are no more.
+    fn wait(&self) -> Option<Job> {
+        let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            match mem::take(&mut *next) {
+                Next::Job(job) => return Some(job),
+                Next::End => return None,
+                Next::Nothing => {
+                    next = self.has_changed.wait(next).unwrap_or_else(PoisonError::into_inner);
+                }
+            }
+        }
+    }
 }
 
 impl Maker {
@@ -24,9 +60,14 @@ impl Maker {
     ///
     /// The system's, if there is no thread.
     pub fn start(builder: Builder) -> io::Result<Self> {
-        let (jobs, asked) = channel::<Job>();
-        let thread = builder.spawn(move || asked.into_iter().for_each(|job| job()))?;
-        Ok(Self { thread: Some((jobs, thread)) })
+        let place = Arc::<Place>::default();
+        let jobs = Arc::clone(&place);
+        let thread = builder.spawn(move || {
+            while let Some(job) = jobs.wait() {
+                job();
+            }
+        })?;
+        Ok(Self { thread: Some((place, thread)) })
     }
 
     /// Runs `body` on the thread, and returns what comes of it: its panic, if it panics. Asks `is_given_up` each time that it
@@ -43,11 +84,11 @@ impl Maker {
         is_given_up: impl FnMut() -> bool,
     ) -> Option<thread::Result<T>> {
         // A thread whose caller panics meanwhile is left alone, too.
-        let (jobs, thread) = self.thread.take().expect("the thread was not given up");
-        let send = |job| drop(jobs.send(job));
-        let result = lend(lent, body, wait, is_given_up, send);
+        let (place, thread) = self.thread.take().expect("the thread was not given up");
+        let put = |job| place.put(Next::Job(job));
+        let result = lend(lent, body, wait, is_given_up, put);
         if result.is_some() {
-            self.thread = Some((jobs, thread));
+            self.thread = Some((place, thread));
         }
         result
     }
@@ -55,8 +96,8 @@ impl Maker {
 
 impl Drop for Maker {
     fn drop(&mut self) {
-        if let Some((jobs, thread)) = self.thread.take() {
-            drop(jobs);
+        if let Some((place, thread)) = self.thread.take() {
+            place.put(Next::End);
             // Its jobs catch their panics.
             let _ = thread.join();
         }
@@ -174,7 +215,7 @@ fn lend<L: Sync, T: Send + 'static>(
     // SAFETY: the two types differ in a lifetime, that of what `lent` refers to. The job reaches that by the view alone, which
     // gives it out inside of `Lent::with` only; the gate is closed before this function is left, on each way out of it. What
     // else the job has, and its result, is `'static`.
-    let job = unsafe { std::mem::transmute::<Box<dyn FnOnce() + Send + '_>, Job>(job) };
+    let job = unsafe { mem::transmute::<Box<dyn FnOnce() + Send + '_>, Job>(job) };
     let _closes = Closes(&gate);
     start(job);
     wait_for(&has_ended, wait, &mut is_given_up)

@@ -34,6 +34,7 @@ mod run;
 mod runtime;
 mod trace;
 mod turns;
+mod warm_up;
 
 pub use self::builder::Builder;
 pub use self::cancel::{Cancellable, cancellable};
@@ -44,7 +45,7 @@ pub use self::faults::{Fault, Faults, FaultsError};
 pub use self::host::{Host, begin_quiet_phase, host};
 pub use self::report::Report;
 pub use self::run::{happens, note_sometimes};
-pub use self::runtime::{Runtime, Runtimes, Settings};
+pub use self::runtime::{Main, Runtime, Runtimes, Settings};
 
 /// A number by the seed of the run. Outside a simulation, a number that no seed decides.
 ///

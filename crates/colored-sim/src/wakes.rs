@@ -14,22 +14,15 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
 thread_local! {
-    /// Those of the simulation that this thread makes.
-    static NEXT: Cell<Option<Waits>> = const { Cell::new(None) };
+    /// One more than the number of the next wait, on a thread with a simulation; otherwise 0.
+    static NEXT: Cell<u64> = const { Cell::new(0) };
+    /// How the simulation draws a number below another one.
+    static DRAW: Cell<fn(u32) -> u32> = const { Cell::new(|_| 0) };
     static WOKEN: RefCell<Vec<Arc<Ordered>>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Those that what runs on this stack has woken.
 pub static WOKEN_OF_STACK: RefCellOfStack<Vec<Arc<Ordered>>> = RefCellOfStack(&WOKEN);
-
-/// The waits of a simulation.
-#[derive(Clone, Copy, Debug)]
-pub struct Waits {
-    /// The number of the next one.
-    next: u64,
-    /// How a number below another one is drawn.
-    draw: fn(u32) -> u32,
-}
 
 /// tokio's lists of receivers.
 const LISTS: u32 = 8;
@@ -43,7 +36,7 @@ pub struct Ordered {
 impl Wake for Ordered {
     fn wake(self: Arc<Self>) {
         // Another thread wakes at once; so does one whose thread-locals are gone.
-        let is_simulated = NEXT.try_with(Cell::get).ok().flatten().is_some();
+        let is_simulated = NEXT.try_with(Cell::get).unwrap_or(0) > 0;
         match WOKEN.try_with(|woken| is_simulated.then(|| woken.borrow_mut().push(self.clone()))) {
             Ok(Some(())) => {}
             _ => self.waker.wake_by_ref(),
@@ -51,20 +44,26 @@ impl Wake for Ordered {
     }
 }
 
-/// Orders the waits of this thread from now on.
+/// The waits of a simulation.
+#[derive(Clone, Copy, Debug)]
+pub struct Waits(u64);
+
+/// Orders the waits of this thread from now on, by numbers below another one that are drawn so.
 pub fn begin(draw: fn(u32) -> u32) {
-    NEXT.set(Some(Waits { next: 0, draw }));
+    NEXT.set(1);
+    DRAW.set(draw);
 }
 
 /// Takes them, for another thread that goes on with the simulation.
 #[must_use]
-pub fn take() -> Option<Waits> {
-    NEXT.replace(None)
+pub fn take() -> Waits {
+    Waits(NEXT.replace(0))
 }
 
-/// Orders the waits of this thread as those that another thread had.
-pub fn go_on(waits: Option<Waits>) {
-    NEXT.set(waits);
+/// Orders the waits of this thread as those that another thread had, which drew so.
+pub fn go_on(Waits(next): Waits, draw: fn(u32) -> u32) {
+    NEXT.set(next);
+    DRAW.set(draw);
 }
 
 /// Wakes those that wait, in their order.
@@ -97,7 +96,7 @@ impl<F: Future> Future for InOrder<F> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
-        if this.ordered.is_none() && NEXT.get().is_none() {
+        if this.ordered.is_none() && NEXT.get() == 0 {
             return this.future.poll(cx);
         }
         let ordered = match &*this.ordered {
@@ -114,9 +113,9 @@ impl<F: Future> Future for InOrder<F> {
 }
 
 fn draw_place() -> (u32, u64) {
-    let Some(Waits { next, draw }) = NEXT.get() else { return (0, 0) };
-    NEXT.set(Some(Waits { next: next + 1, draw }));
-    (draw(LISTS), next)
+    let next = NEXT.get();
+    NEXT.set(next + 1);
+    (DRAW.get()(LISTS), next)
 }
 
 #[cfg(test)]

@@ -80,6 +80,8 @@ pub(crate) struct Settings {
     pub(crate) seats: usize,
     /// A worker wakes up for timers at most once in this time.
     pub(crate) timer_rest: Duration,
+    /// Whether a thread checks the runtime.
+    pub(crate) is_checked: bool,
 }
 
 // Callbacks of the user are called inside `catch_unwind`, and all other state stays whole when a thread panics: so a
@@ -98,7 +100,11 @@ impl Driver {
             shards,
             timers: Timers::new(settings.workers, settings.timer_rest),
             parkers: Parkers::new(settings.seats),
-            check_timer: CheckTimer::new()?,
+            check_timer: if settings.is_checked {
+                CheckTimer::new()?
+            } else {
+                CheckTimer::unused()
+            },
         })
     }
 
@@ -204,6 +210,6 @@ impl Driver {
 #[cfg(test)]
 impl Settings {
     fn of(workers: usize) -> Settings {
-        Settings { workers, seats: workers, timer_rest: Duration::ZERO }
+        Settings { workers, seats: workers, timer_rest: Duration::ZERO, is_checked: true }
     }
 }

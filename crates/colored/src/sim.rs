@@ -61,7 +61,10 @@
 //!
 //! # How runs are made
 //!
-//! A search makes each run on one thread, where a turn that waits inside keeps a stack of its own. What belongs to a worker or
+//! A search makes each run on one thread, where a turn that waits inside keeps a stack of its own. The runtime and the world of a
+//! run are made for it. A thread makes one run after another, and each finds the program's thread-locals as they are at first: on
+//! Linux with glibc, the bytes of all thread-locals are compared behind each run, and a thread in which the program has left
+//! something makes no other run. After three such threads, and on other systems, each run has a thread of its own. What belongs to a worker or
 //! to a task goes with the stack. Two things of the program do not: another turn finds what the first one has left in a
 //! thread-local, and never gets a lock of std that it holds. So a run on one thread only finds:
 //!

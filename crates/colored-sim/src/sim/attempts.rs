@@ -1,4 +1,5 @@
-//! How runs are made: each on a thread that finds nothing of others, or several on one thread that shows that it has nothing.
+//! How runs are made: each on a thread of its own, or several on one thread whose thread-locals show that no run has left anything
+//! there.
 
 use super::control::{Cancelled, Control, Ended, Noted, Run, with};
 use super::cpus::Cpus;
@@ -8,12 +9,16 @@ use super::hosts::{Hosts, MAIN};
 use super::panics::{self, Keeps};
 use super::run::{self, Setup};
 use super::turns::{Stuck, THREAD, Turns, Way};
+use super::warm_up::{are_unchanged, noise, warm_up};
+use crate::locals::Locals;
+use crate::thread::is_asked_for_bytes as are_random_numbers_ours;
 use crate::world::World;
-use crate::{Ahead, Asked, Choices, Lent, Outcome, Replay, run_on_a_thread, stacks};
-use std::collections::HashMap;
+use crate::{Ahead, Asked, Choices, Lent, Maker, Outcome, Replay, run_on_a_thread, stacks};
+use std::collections::{HashMap, VecDeque};
 use std::io::{self, Write};
+use std::mem;
 use std::panic::resume_unwind;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -41,6 +46,8 @@ pub(super) struct Attempts<'p, P> {
     mode: AtomicU8,
     /// The thread of a run was given up: it may hold a lock.
     has_given_up: AtomicBool,
+    /// Runs that have left something in the thread-locals of their thread.
+    changes: AtomicU32,
     /// The awaits that have been cancelled, by the runs whose turn has come.
     cancelled: Mutex<Arc<Cancelled>>,
 }
@@ -65,30 +72,104 @@ pub(super) struct MadeAhead {
     pub(super) made: Made,
 }
 
-/// What a thread of a search keeps from run to run.
+/// What a thread of a search keeps from run to run: the thread that makes its runs on stacks, whose thread-locals are as they were
+/// then.
 #[derive(Default)]
-pub(super) struct Place;
+pub(super) struct Place {
+    maker: Option<Used>,
+}
 
-/// A run that is being made, as the thread sees it that waits for it.
-#[derive(Default)]
-struct Running {
+struct Used {
+    maker: Maker,
+    locals: Arc<Locals>,
+    /// How often it was asked for runs.
+    times: u32,
+}
+
+/// After so many threads of which the first runs have left something there, each run begins on a new one.
+const MOST_CHANGES: u32 = 3;
+
+/// Runs that are being made, as the thread sees them that waits for them.
+struct Job {
+    way: Way,
+    state: Mutex<State>,
+}
+
+struct State {
+    asked: VecDeque<Asked>,
+    cancelled: Arc<Cancelled>,
+    made: Vec<Made>,
+    /// The one that is being made.
     replay: Option<Replay>,
-    /// While they can be stuck.
+    /// Its turns, while they can be stuck.
     turns: Option<Arc<Turns>>,
 }
 
-type Watched = Arc<Mutex<Running>>;
+impl Job {
+    fn new(asked: Vec<Asked>, way: Way, cancelled: Arc<Cancelled>) -> Self {
+        let (asked, made) = (asked.into(), Vec::new());
+        let state = State { asked, cancelled, made, replay: None, turns: None };
+        Self { way, state: Mutex::new(state) }
+    }
 
-fn lock(running: &Watched) -> MutexGuard<'_, Running> {
-    running.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether there is a run to make, and all before it have ended well.
+    fn goes_on(&self) -> bool {
+        let state = self.lock();
+        let is_well = |made: &Made| matches!(made, Made::Ended(Some(Ok(())), _));
+        !state.asked.is_empty() && state.made.last().is_none_or(is_well)
+    }
+
+    /// Makes the next run on this thread.
+    fn make_next<P, F>(&self, lent: &Lent<Program<'_, P>>, cpus: Option<Cpus>)
+    where
+        P: Fn() -> F + Sync,
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let (Asked { replay, choices }, cancelled) = {
+            let mut state = self.lock();
+            let asked = state.asked.pop_front().expect("there is one to make");
+            state.replay = Some(asked.replay.clone());
+            (asked, Arc::clone(&state.cancelled))
+        };
+        let keeps = panics::keep();
+        let started = lent.with(|of| {
+            let run = new_run(of.setup, replay.seed, choices, Noted::behind(cancelled));
+            start(of.program, run, &replay, of.setup, self.way, cpus)
+        });
+        let (outcome, ended) = finish(started, keeps, |turns| self.lock().turns = turns);
+        let mut state = self.lock();
+        if let Some(Ok(())) = outcome
+            && !ended.noted.cancelled.is_empty()
+        {
+            Arc::make_mut(&mut state.cancelled).extend(&ended.noted.cancelled);
+        }
+        state.made.push(Made::Ended(outcome, ended));
+    }
+}
+
+fn thread_of_a_run() -> thread::Builder {
+    thread::Builder::new().name(THREAD.to_owned())
+}
+
+fn no_thread(error: &io::Error) -> ! {
+    panic!("cannot start the thread `{THREAD}`: {error}")
 }
 
 impl<'p, P> Attempts<'p, P> {
     pub(super) fn new(program: &'p P, setup: &'p Setup) -> Self {
         let on_threads = setup.on_threads || !stacks::ARE_HERE;
         let mode = if on_threads { Mode::Threads } else { Mode::Stacks };
-        let (lent, mode) = (Program { program, setup }, AtomicU8::new(mode as u8));
-        Self { lent, mode, has_given_up: AtomicBool::new(false), cancelled: Mutex::default() }
+        Self {
+            lent: Program { program, setup },
+            mode: AtomicU8::new(mode as u8),
+            has_given_up: AtomicBool::new(false),
+            changes: AtomicU32::new(0),
+            cancelled: Mutex::default(),
+        }
     }
 
     pub(super) fn mode(&self) -> Mode {
@@ -120,7 +201,7 @@ where
     type Place = Place;
 
     fn place(&self) -> Place {
-        Place
+        Place::default()
     }
 
     fn make(&self, place: &mut Place, asked: Vec<Asked>) -> Vec<MadeAhead> {
@@ -149,71 +230,105 @@ where
         place: &mut Place,
         asked: Vec<Asked>,
         way: Way,
-        mut cancelled: Arc<Cancelled>,
+        cancelled: Arc<Cancelled>,
         is_ahead: bool,
     ) -> Vec<Made> {
-        let mut all = Vec::with_capacity(asked.len());
-        for Asked { replay, choices } in asked {
-            let noted = Noted::behind(Arc::clone(&cancelled));
-            let made = self.make_one(place, replay, choices, noted, way, is_ahead);
-            let goes_on = match &made {
-                Made::Ended(Some(Ok(())), ended) => {
-                    if !ended.noted.cancelled.is_empty() {
-                        Arc::make_mut(&mut cancelled).extend(&ended.noted.cancelled);
-                    }
-                    true
-                }
-                _ => false,
+        let job = Arc::new(Job::new(asked, way, cancelled));
+        while job.goes_on() {
+            let used = place.maker.take().filter(|_| way == Way::Stacks);
+            let used = used.or_else(|| if way == Way::Stacks { self.maker() } else { None });
+            let ended = match used {
+                Some(used) => self.make_there(used, place, &job, is_ahead),
+                None => self.make_alone(&job, is_ahead),
             };
-            all.push(made);
-            if !goes_on {
-                break;
+            match ended {
+                None => {
+                    // Ordering: a hint for threads that watch others.
+                    self.has_given_up.store(true, Ordering::Relaxed);
+                    job.lock().made.push(Made::GivenUp);
+                }
+                Some(Ok(())) => {}
+                Some(Err(panic)) => resume_unwind(panic),
             }
         }
-        all
+        mem::take(&mut job.lock().made)
     }
 
-    fn make_one(
+    /// Makes runs on a thread that makes several, and keeps it unless one has left something there. None if it was given up.
+    fn make_there(
         &self,
-        _place: &mut Place,
-        replay: Replay,
-        choices: Choices,
-        noted: Noted,
-        way: Way,
+        mut used: Used,
+        place: &mut Place,
+        job: &Arc<Job>,
         is_ahead: bool,
-    ) -> Made {
-        let running = Watched::default();
-        let watched = Arc::clone(&running);
-        // This thread only waits meanwhile.
-        let cpus = Cpus::of_this_thread();
-        let bound = cpus.map(Cpus::bind_this);
+    ) -> Option<thread::Result<()>> {
+        let (of, first) = (Arc::clone(job), Arc::clone(&used.locals));
+        let shell = self.lent.setup.shell;
         let body = move |lent: &Lent<Program<'_, P>>| {
-            cpus.inspect(|cpus| cpus.release_this());
-            make_here(lent, replay, choices, noted, way, cpus, &running)
+            let mut is_unchanged = true;
+            while is_unchanged && of.goes_on() {
+                of.make_next(lent, None);
+                is_unchanged = are_unchanged(shell, &first);
+            }
+            is_unchanged
         };
         let mut elsewhere = 0;
-        let is_given_up = || self.look(&watched, &mut elsewhere, is_ahead);
-        let builder = thread::Builder::new().name(THREAD.to_owned());
-        let ended = run_on_a_thread(builder, &self.lent, body, STUCK, is_given_up)
-            .unwrap_or_else(|error| panic!("cannot start the thread `{THREAD}`: {error}"));
-        drop(bound);
-        match ended {
-            None => {
-                // Ordering: a hint for threads that watch others.
-                self.has_given_up.store(true, Ordering::Relaxed);
-                Made::GivenUp
-            }
-            Some(Ok((outcome, ended))) => Made::Ended(outcome, ended),
-            Some(Err(panic)) => resume_unwind(panic),
+        let is_given_up = || self.look(job, &mut elsewhere, is_ahead);
+        let is_unchanged = match used.maker.run(&self.lent, body, STUCK, is_given_up)? {
+            Ok(is_unchanged) => is_unchanged,
+            Err(panic) => return Some(Err(panic)),
+        };
+        used.times += 1;
+        if is_unchanged {
+            place.maker = Some(used);
+        } else if used.times < 4 {
+            // Ordering: only counts.
+            self.changes.fetch_add(1, Ordering::Relaxed);
         }
+        Some(Ok(()))
+    }
+
+    /// Makes a run on a thread of its own. None if it was given up.
+    fn make_alone(&self, job: &Arc<Job>, is_ahead: bool) -> Option<thread::Result<()>> {
+        let of = Arc::clone(job);
+        // This thread only waits meanwhile.
+        let cpus = Cpus::of_this_thread();
+        let _bound = cpus.map(Cpus::bind_this);
+        let body = move |lent: &Lent<Program<'_, P>>| {
+            cpus.inspect(|cpus| cpus.release_this());
+            of.make_next(lent, cpus);
+        };
+        let mut elsewhere = 0;
+        let is_given_up = || self.look(job, &mut elsewhere, is_ahead);
+        run_on_a_thread(thread_of_a_run(), &self.lent, body, STUCK, is_given_up)
+            .unwrap_or_else(|error| no_thread(&error))
+    }
+
+    /// A thread that makes runs one after another. None if each needs a thread of its own.
+    fn maker(&self) -> Option<Used> {
+        let shell = self.lent.setup.shell;
+        // Ordering: only counts.
+        let is_used_again = self.changes.load(Ordering::Relaxed) < MOST_CHANGES;
+        if !is_used_again || noise(shell).is_none() || are_random_numbers_ours() {
+            return None;
+        }
+        let mut maker = Maker::start(thread_of_a_run()).unwrap_or_else(|error| no_thread(&error));
+        // What a thread makes when it needs it first is there when its thread-locals are noted.
+        let begin = move |_: &Lent<()>| {
+            warm_up(shell, 0);
+            Locals::now()
+        };
+        let locals = maker.run(&(), begin, Duration::MAX, || false)?;
+        let locals = Arc::new(locals.unwrap_or_else(|panic| resume_unwind(panic))?);
+        Some(Used { maker, locals, times: 0 })
     }
 
     /// Looks at a run that has not ended for a while: whether it is given up now. `elsewhere` counts the looks that have found no
     /// turns.
-    fn look(&self, running: &Watched, elsewhere: &mut u32, is_ahead: bool) -> bool {
+    fn look(&self, job: &Job, elsewhere: &mut u32, is_ahead: bool) -> bool {
         let (replay, turns) = {
-            let running = lock(running);
-            (running.replay.clone(), running.turns.clone())
+            let state = job.lock();
+            (state.replay.clone(), state.turns.clone())
         };
         // Ordering: see where it is stored.
         let has_given_up = self.has_given_up.load(Ordering::Relaxed);
@@ -245,48 +360,6 @@ where
     }
 }
 
-/// Makes one run on this thread.
-fn make_here<P, F>(
-    lent: &Lent<Program<'_, P>>,
-    replay: Replay,
-    choices: Choices,
-    noted: Noted,
-    way: Way,
-    cpus: Option<Cpus>,
-    running: &Watched,
-) -> (Option<Outcome>, Ended)
-where
-    P: Fn() -> F + Sync,
-    F: Future<Output = ()> + Send + 'static,
-{
-    let (seed, workers) = (replay.seed, replay.workers);
-    lock(running).replay = Some(replay);
-    let keeps = panics::keep();
-    let started = lent.with(|of| {
-        let setup = of.setup;
-        let names = [MAIN.to_owned()].into_iter().chain(setup.hosts.iter().map(|of| of.0.clone()));
-        let (happens_at, tell) = (run::happens_at, run::tell);
-        let run = Run {
-            choices,
-            world: World::new(names.collect(), setup.faults.draw(seed), happens_at, tell),
-            random: Rng(seed),
-            noted,
-            has_cancelled: false,
-            panicked: None,
-            numbers: HashMap::default(),
-        };
-        Control::begin(run, seed);
-        start(of.program, workers, setup, way, cpus)
-    });
-    let outcome = match started {
-        Ok(started) => go(started, running),
-        Err(error) => Some(Err(error)),
-    };
-    let control = Control::take_from_thread().expect("nothing else takes it");
-    drop::<Keeps>(keeps);
-    (outcome, control.into_ended())
-}
-
 /// Says where a run stands still. A harness of tests shows what `eprintln!` writes when the test has ended.
 fn report_endless(what: &str, replay: Option<&Replay>) {
     let (seed, workers) = replay.map_or((0, 0), |replay| (replay.seed, replay.workers));
@@ -298,18 +371,39 @@ fn report_endless(what: &str, replay: Option<&Replay>) {
     );
 }
 
-/// Starts the hosts of a run, and its main future.
-fn start<F, P>(
+/// A run that begins.
+pub(super) fn new_run(setup: &Setup, seed: u64, choices: Choices, noted: Noted) -> Run {
+    let names = [MAIN.to_owned()].into_iter().chain(setup.hosts.iter().map(|of| of.0.clone()));
+    let (happens_at, tell) = (run::happens_at, run::tell);
+    Run {
+        choices,
+        world: World::new(names.collect(), setup.faults.draw(seed), happens_at, tell),
+        random: Rng(seed),
+        noted,
+        has_cancelled: false,
+        panicked: None,
+        numbers: HashMap::default(),
+    }
+}
+
+/// The turns of a run that has begun, or why there are none.
+pub(super) type Started = Result<(Arc<Turns>, Watch), String>;
+
+/// Begins the run on this thread: its hosts, and its main future.
+pub(super) fn start<F, P>(
     program: &P,
-    workers: usize,
+    run: Run,
+    replay: &Replay,
     setup: &Setup,
     way: Way,
     cpus: Option<Cpus>,
-) -> Result<(Arc<Turns>, Watch), String>
+) -> Started
 where
     P: Fn() -> F,
     F: Future<Output = ()> + Send + 'static,
 {
+    let world = Arc::clone(&run.world);
+    Control::begin(run, replay.seed);
     let note_panic = |panic: &colored_core::TaskPanic<'_>| {
         if panic.is_detached {
             let text = panics::take_last().unwrap_or_else(|| panic.to_string());
@@ -318,24 +412,38 @@ where
             });
         }
     };
-    let world = run::world().expect("this thread simulates a run");
-    let (hosts, main) = Hosts::start(&world, note_panic, workers, setup, program)?;
+    let (hosts, main) = Hosts::start(&world, note_panic, replay.workers, setup, program)?;
     let watch = Watch::begin(with(|run| run.choices.keeps_turns()).unwrap_or(false));
     Ok((Turns::new(hosts, main, setup.max_turns, way, cpus), watch))
 }
 
-fn go((turns, watch): (Arc<Turns>, Watch), running: &Watched) -> Option<Outcome> {
-    lock(running).turns = Some(Arc::clone(&turns));
-    let ended = turns.run();
-    lock(running).turns = None;
-    let panicked = with(|run| run.panicked.take()).flatten();
-    let outcome = ended.map(|ended| match (panicked, turns.try_take_main()) {
-        (Some(text), _) => Err(text),
-        (None, Some(Err(error))) => Err(panics::take_last().unwrap_or_else(|| error.to_string())),
-        (None, Some(Ok(()))) => Ok(()),
-        (None, None) => ended,
-    });
-    turns.end();
-    drop(watch);
-    outcome
+/// Makes the turns of the run on this thread, and ends it. `show` shows the turns to others, while they can be stuck.
+pub(super) fn finish(
+    started: Started,
+    keeps: Keeps,
+    mut show: impl FnMut(Option<Arc<Turns>>),
+) -> (Option<Outcome>, Ended) {
+    let outcome = match started {
+        Ok((turns, watch)) => {
+            show(Some(Arc::clone(&turns)));
+            let ended = turns.run();
+            show(None);
+            let panicked = with(|run| run.panicked.take()).flatten();
+            let outcome = ended.map(|ended| match (panicked, turns.try_take_main()) {
+                (Some(text), _) => Err(text),
+                (None, Some(Err(error))) => {
+                    Err(panics::take_last().unwrap_or_else(|| error.to_string()))
+                }
+                (None, Some(Ok(()))) => Ok(()),
+                (None, None) => ended,
+            });
+            turns.end();
+            drop(watch);
+            outcome
+        }
+        Err(error) => Some(Err(error)),
+    };
+    let control = Control::take_from_thread().expect("nothing else takes it");
+    drop::<Keeps>(keeps);
+    (outcome, control.into_ended())
 }

@@ -12,7 +12,7 @@ use super::jobs::Jobs;
 use super::kept::Kept;
 use super::report::Report;
 use super::run::{Runs, Setup};
-use super::runtime::Runtimes;
+use super::runtime::{Runtimes, Shell};
 use crate::{
     Limits, Plan, Replay, Strategy, exhaust, run_again, run_again_keeping, search, search_ahead,
 };
@@ -69,7 +69,8 @@ impl<R: Runtimes> Builder<R> {
             plateau: None,
         };
         let (faults, hosts) = (Faults::none(), Vec::new());
-        let setup = Setup { max_turns: 100_000, faults, hosts, on_threads: false, make: R::make };
+        let setup =
+            Setup { max_turns: 100_000, faults, hosts, on_threads: false, shell: Shell::of::<R>() };
         Self { plan, setup, jobs: None, test: None, kept: None, runtimes: PhantomData }
     }
 

@@ -11,7 +11,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
-thread_local!(static RUN: RefCell<Option<Run>> = const { RefCell::new(None) });
+// A box: without a run, nothing of it is left in the thread-local.
+thread_local!(static RUN: RefCell<Option<Box<Run>>> = const { RefCell::new(None) });
 
 /// By name, whether the condition of a `sometimes!` has held.
 pub(super) type Sometimes = BTreeMap<String, bool>;
@@ -106,26 +107,26 @@ impl Hasher for ColorHasher {
 
 /// Calls `f` with the run of this thread. None if it has none, or is inside such a call.
 pub(super) fn with<R>(f: impl FnOnce(&mut Run) -> R) -> Option<R> {
-    RUN.try_with(|run| run.try_borrow_mut().ok()?.as_mut().map(f)).ok()?
+    RUN.try_with(|run| run.try_borrow_mut().ok()?.as_deref_mut().map(f)).ok()?
 }
 
 /// A run that no thread has at the moment, and what a thread that has it shows to others.
 pub(super) struct Control {
-    run: Run,
+    run: Box<Run>,
     ids: SimulatedIds,
     panic: Option<String>,
     /// The waits in an order that it draws.
-    waits: Option<wakes::Waits>,
+    waits: wakes::Waits,
     shown: Option<thread::Source>,
 }
 
 impl Control {
     /// A run that begins.
     pub(super) fn begin(run: Run, seed: u64) {
-        RUN.set(Some(run));
+        RUN.set(Some(Box::new(run)));
         SimulatedIds::first().give_to_thread();
         thread::begin(seed);
-        wakes::begin(|bound| drawn_below(bound).unwrap_or(0));
+        wakes::begin(draw_below);
     }
 
     /// This thread simulates the run from now on.
@@ -134,7 +135,7 @@ impl Control {
         RUN.set(Some(run));
         ids.give_to_thread();
         panics::set_last(panic);
-        wakes::go_on(waits);
+        wakes::go_on(waits, draw_below);
         thread::go_on(shown);
     }
 
@@ -151,9 +152,13 @@ impl Control {
     }
 
     pub(super) fn into_ended(self) -> Ended {
-        let Run { choices, noted, numbers, .. } = self.run;
+        let Run { choices, noted, numbers, .. } = *self.run;
         Ended { choices, noted, colors: numbers.len() }
     }
+}
+
+fn draw_below(bound: u32) -> u32 {
+    drawn_below(bound).unwrap_or(0)
 }
 
 /// A number below `bound` that is drawn by chance: a choice of the run. None on a thread that simulates none.

@@ -3,7 +3,7 @@
 use super::places::Places;
 use super::process_faults::Undo;
 use super::run::Setup;
-use super::runtime::{Make, Runtime, Settings};
+use super::runtime::{Runtime, Settings, Shell};
 use super::turns;
 use crate::world::{Host, Order, World};
 use colored_core::{JoinHandle, TaskPanic};
@@ -26,7 +26,7 @@ pub(super) struct Hosts {
     /// The turns that are left until the quiet phase.
     noisy_turns: u64,
     /// Makes the runtimes.
-    make: Make,
+    shell: Shell,
     /// Hears of the panics of tasks.
     on_task_panic: fn(&TaskPanic<'_>),
     workers: usize,
@@ -100,7 +100,7 @@ impl Hosts {
             world: Arc::clone(world),
             undo: Vec::new(),
             noisy_turns: setup.max_turns / 2,
-            make: setup.make,
+            shell: setup.shell,
             on_task_panic,
             workers,
             hosts,
@@ -129,7 +129,7 @@ impl Hosts {
             on_task_panic: self.on_task_panic,
             machine: Arc::clone(&running.host) as Arc<dyn Machine>,
         };
-        let runtime = (self.make)(settings)
+        let runtime = (self.shell.make)(settings)
             .map_err(|error| format!("the simulated runtime does not start: {error}"))?;
         if let Some(program) = &running.program {
             // A panic of the program is one of a task without a handle: it fails the run.

@@ -6,9 +6,11 @@ use std::sync::Once;
 
 thread_local! {
     static IN_RUN: Cell<bool> = const { Cell::new(false) };
-    /// The last panic of this thread.
-    static LAST: RefCell<Option<String>> = const { RefCell::new(None) };
+    /// The last panic of this thread. A box: without a panic, nothing of one is left here.
+    static LAST: RefCell<Option<Box<Text>>> = const { RefCell::new(None) };
 }
+
+struct Text(String);
 
 /// Keeps the panics of this thread, from now until the guard is dropped.
 pub(super) fn keep() -> Keeps {
@@ -18,7 +20,7 @@ pub(super) fn keep() -> Keeps {
         panic::set_hook(Box::new(move |panic| {
             // A thread whose thread-locals are gone is no run's.
             if IN_RUN.try_with(Cell::get).unwrap_or(false) {
-                LAST.set(Some(text(panic)));
+                LAST.set(Some(Box::new(Text(text(panic)))));
             } else {
                 earlier(panic);
             }
@@ -39,12 +41,12 @@ impl Drop for Keeps {
 
 /// Makes it the last panic of this thread.
 pub(super) fn set_last(panic: Option<String>) {
-    LAST.set(panic);
+    LAST.set(panic.map(|text| Box::new(Text(text))));
 }
 
 /// The last panic of this thread.
 pub(super) fn take_last() -> Option<String> {
-    LAST.take()
+    LAST.take().map(|text| text.0)
 }
 
 fn text(panic: &PanicHookInfo<'_>) -> String {

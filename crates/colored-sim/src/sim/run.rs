@@ -4,7 +4,7 @@ use super::attempts::{Attempts, Made, MadeAhead, Mode, Place};
 use super::control::{Cancelled, Ended, Sometimes, with};
 use super::faults::Faults;
 use super::hosts::Program;
-use super::runtime::Make;
+use super::runtime::Shell;
 use super::turns::Way;
 use crate::world::World;
 use crate::{Asked, Choices, InOrder, Outcome, Replay, run_again};
@@ -91,7 +91,7 @@ pub(super) struct Setup {
     pub(super) hosts: Vec<(String, Program)>,
     pub(super) on_threads: bool,
     /// Makes the runtimes of the hosts.
-    pub(super) make: Make,
+    pub(super) shell: Shell,
 }
 
 /// What all runs of a search have seen.

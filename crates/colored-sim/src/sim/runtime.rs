@@ -6,7 +6,7 @@ use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 
-/// Makes the runtimes of hosts. A [`Builder`](super::Builder) is of a type that does.
+/// A crate that makes the runtimes of hosts. A [`Builder`](super::Builder) is of a type that does.
 pub trait Runtimes: 'static {
     /// Makes a runtime.
     ///
@@ -14,10 +14,26 @@ pub trait Runtimes: 'static {
     ///
     /// When the system refuses something.
     fn make(settings: Settings) -> io::Result<Arc<dyn Runtime>>;
+
+    /// A program that uses what the runtime has, in another way for each seed.
+    fn warm_up(seed: u64) -> Main;
 }
 
-/// The function of a [`Runtimes`].
-pub(super) type Make = fn(Settings) -> io::Result<Arc<dyn Runtime>>;
+/// The functions of a [`Runtimes`].
+#[derive(Clone, Copy)]
+pub(super) struct Shell {
+    pub(super) make: fn(Settings) -> io::Result<Arc<dyn Runtime>>,
+    pub(super) warm_up: fn(u64) -> Main,
+}
+
+impl Shell {
+    pub(super) fn of<R: Runtimes>() -> Self {
+        Self { make: R::make, warm_up: R::warm_up }
+    }
+}
+
+/// A main future.
+pub type Main = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// What a runtime is made for.
 #[derive(Debug)]
@@ -39,7 +55,7 @@ pub struct Settings {
 /// these are threads of a real runtime then. Dropping it [ends](Self::end) it.
 pub trait Runtime: Send + Sync {
     /// Spawns the main future under the default color.
-    fn spawn_main(&self, main: Pin<Box<dyn Future<Output = ()> + Send>>) -> JoinHandle<()>;
+    fn spawn_main(&self, main: Main) -> JoinHandle<()>;
 
     /// Calls `f` as code of this host: clocks are the run's.
     fn enter(&self, f: &mut dyn FnMut());

@@ -11,11 +11,12 @@ use crate::driver::simulated::Machine;
 use crate::error_context;
 use crate::services::current::Context as Place;
 use crate::services::{current, entered, wheel_timer};
-use crate::task::{JoinHandle, local_set};
-use crate::time::{Duration, Sleep, sleep};
+use crate::sync::mpsc;
+use crate::task::{JoinHandle, local_set, spawn_unique, yield_now};
+use crate::time::{Duration, Sleep, sleep, timeout};
 use colored_core::port::exchange_with_stacks;
-use colored_core::{Color, Step, Worker, contain, look_for_deadlocks};
-use colored_sim::sim::{Runtime, Runtimes, Settings};
+use colored_core::{Color, ColorCell, Step, Worker, contain, look_for_deadlocks};
+use colored_sim::sim::{Main, Runtime, Runtimes, Settings};
 use std::io;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -38,6 +39,35 @@ impl Runtimes for OfThisCrate {
         let builder = Builder::new().on_task_panic(on_task_panic);
         Ok(Arc::new(builder.build_simulated(workers, policy, machine)?))
     }
+
+    fn warm_up(seed: u64) -> Main {
+        Box::pin(warm_up(seed))
+    }
+}
+
+async fn warm_up(seed: u64) {
+    let log = ColorCell::new(seed, 0);
+    let (sender, mut receiver) = mpsc::unbounded_channel();
+    let tasks: Vec<_> = (0..1 + seed % 5)
+        .map(|number| {
+            let (log, sender) = (log.clone(), sender.clone());
+            spawn_unique(async move {
+                for turn in 0..seed % 4 {
+                    log.post(|log| *log += 1);
+                    yield_now().await;
+                    log.call(move |log| *log += turn).await;
+                    let _ = timeout(Duration::from_millis(number), sleep(Duration::MAX)).await;
+                }
+                let _ = sender.send(number);
+            })
+        })
+        .collect();
+    drop(sender);
+    while receiver.recv().await.is_some() {}
+    for task in tasks {
+        let _ = task.await;
+    }
+    let _ = crate::spawn_blocking(|| ()).await;
 }
 
 /// The runtime of a host, whose workers the caller steps.
@@ -109,7 +139,7 @@ impl SimulatedRuntime {
 }
 
 impl Runtime for SimulatedRuntime {
-    fn spawn_main(&self, main: Pin<Box<dyn Future<Output = ()> + Send>>) -> JoinHandle<()> {
+    fn spawn_main(&self, main: Main) -> JoinHandle<()> {
         self.handle.spawn_colored(Color::DEFAULT, main)
     }
 

@@ -218,6 +218,7 @@ impl Builder {
                 workers: size.workers,
                 seats: size.workers + size.spares,
                 timer_rest: tuning.resolution(),
+                is_checked: !is_simulated,
             },
         )?;
         if self.start_paused {
