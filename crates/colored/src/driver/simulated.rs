@@ -27,6 +27,9 @@ pub(crate) struct Simulated<T>(T);
 #[derive(Clone)]
 pub(crate) struct Simulated<T>(Infallible, PhantomData<T>);
 
+#[cfg(not(feature = "sim"))]
+const _: () = assert!(size_of::<Result<u32, Simulated<Box<u32>>>>() == size_of::<u32>());
+
 #[cfg(feature = "sim")]
 impl<T> Simulated<T> {
     pub(crate) fn new(value: T) -> Self {

@@ -207,7 +207,13 @@ impl<M: Socket + Kind<Simulated = dyn machine::Stream>> Socket for Either<M> {
             }
             filled += piece.len();
         };
-        Some(of.socket.receive(room, peeks, &mut put))
+        let moved = of.socket.receive(room, peeks, &mut put);
+        // Unsafe code relies on the count, and the machine is code of another crate.
+        Some(
+            moved.inspect(|moved| {
+                assert!(moved.bytes <= filled, "{} of {filled} bytes", moved.bytes)
+            }),
+        )
     }
 }
 
