@@ -26,7 +26,7 @@ use std::sync::LazyLock;
 
 /// By crate, its modules from bottom to top. A module imports from layers below its own; two of one
 /// layer do not know each other. The root of a crate, where all come together, may import everything.
-const CRATES: [Crate; 13] = [
+const CRATES: [Crate; 14] = [
     // Its layers are files: `cycles.rs`.
     Crate { sources: cycles::CORE, layers: &[] },
     Crate {
@@ -48,7 +48,6 @@ const CRATES: [Crate; 13] = [
             ],
             &["drain", "pool", "tokio_context"],
             &["driver"],
-            &["world"],
             &["services"],
             &["blocking", "registration", "time"],
             &["admission", "cell", "limit", "io", "sync", "task"],
@@ -97,6 +96,7 @@ const CRATES: [Crate; 13] = [
         sources: "crates/colored-limit/src",
         layers: &[&["delay", "error", "wait_queue"], &["semaphore"], &["limit"], &["model"]],
     },
+    Crate { sources: "crates/colored-machine/src", layers: &[] },
     Crate {
         sources: "crates/colored-macros/src",
         layers: &[&["errors", "nearest"], &["function", "options"], &["simulated"], &["entry"]],
@@ -104,12 +104,13 @@ const CRATES: [Crate; 13] = [
     Crate {
         sources: "crates/colored-sim/src",
         layers: &[
-            &["begun", "disk", "stacks", "strategy", "thread", "wall"],
-            &["classes", "names", "script"],
+            &["disk", "loans", "locals", "maker", "stacks", "strategy", "thread", "wakes", "wall"],
+            &["classes", "names", "script", "world"],
             &["choices"],
             &["replay", "shrink"],
             &["search"],
-            &["exhaust"],
+            &["ahead", "exhaust"],
+            &["sim"],
         ],
     },
     Crate { sources: "crates/colored-sim-libc/src", layers: &[&["symbols"]] },
@@ -331,7 +332,7 @@ const REGISTERS: &[(&str, &[&str])] = &[
             "driver/descriptor.rs",
             "driver/reactor.rs",
             "fs/descriptor.rs",
-            "net/system/simulated/either.rs",
+            "net/system/either.rs",
             "net/unix/pipe/end.rs",
             "registration.rs",
         ],

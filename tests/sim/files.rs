@@ -102,6 +102,7 @@ fn a_seed_makes_the_same_changes_again() {
         let trails = Arc::new(Mutex::new(Vec::new()));
         Builder::new()
             .seeds(0..100)
+            .jobs(1)
             .run(|| {
                 let trails = Arc::clone(&trails);
                 async move {

@@ -116,6 +116,7 @@ fn a_crash_drops_the_tasks_and_a_restart_calls_the_closure_again() {
     let runs = AtomicUsize::new(0);
     Builder::new()
         .seeds(1..20)
+        .jobs(1)
         .host("a", program)
         .run(|| {
             let before = 2 * runs.fetch_add(1, SeqCst);

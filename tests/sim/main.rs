@@ -8,6 +8,8 @@ mod confirmed;
 mod exhaustive;
 mod files;
 mod hosts;
+mod jobs;
+mod leaks;
 mod lies;
 mod limits;
 mod net_bugs;

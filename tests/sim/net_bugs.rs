@@ -191,6 +191,7 @@ fn a_seed_makes_the_same_run_again_with_all_faults() {
         let other = Arc::clone(&seen);
         let report = Builder::new()
             .seeds(0..seeds as u64)
+            .jobs(1)
             .faults(Faults::swarm())
             .host("a", sums(true))
             .host("b", move || {

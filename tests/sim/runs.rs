@@ -38,7 +38,7 @@ pub(super) async fn busy() -> Vec<u64> {
 /// All trails of these seeds.
 fn trails(seeds: std::ops::Range<u64>) -> Vec<Vec<u64>> {
     let trails = Arc::new(Mutex::new(Vec::new()));
-    let report = Builder::new().seeds(seeds).run(|| {
+    let report = Builder::new().seeds(seeds).jobs(1).run(|| {
         let trails = Arc::clone(&trails);
         async move {
             let trail = busy().await;

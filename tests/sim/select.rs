@@ -288,7 +288,7 @@ pub(super) async fn woken() -> Vec<u32> {
 fn what_tokio_draws_is_drawn_by_the_seed() {
     let run = || {
         let seen = Arc::new(Mutex::new(Vec::new()));
-        let report = Builder::new().seeds(0..128).run(|| {
+        let report = Builder::new().seeds(0..128).jobs(1).run(|| {
             let seen = Arc::clone(&seen);
             async move {
                 let order = woken().await;

@@ -2,7 +2,7 @@
 
 use crate::classes::Class;
 use crate::script::Script;
-use crate::strategy::{Act, Chooser, Length, Situation};
+use crate::strategy::{Act, Chooser, Length, Situation, Strategy};
 use std::collections::{BTreeMap, HashMap};
 
 /// A turn of an actor.
@@ -115,6 +115,12 @@ enum Source {
 impl Choices {
     pub(crate) fn by(chooser: Chooser) -> Self {
         Self::of(Source::Strategy(chooser))
+    }
+
+    /// Choices by that seed, at random.
+    #[must_use]
+    pub fn at_random(seed: u64) -> Self {
+        Self::by(Strategy::Random.begin(seed, Length { turns: 0, points: 0 }))
     }
 
     /// The choices of a replay. The default is chosen where it names none, or an actor that is not runnable.

@@ -30,7 +30,8 @@ impl Replay {
     }
 
     /// A run without deviations.
-    pub(crate) fn new(seed: u64, workers: usize) -> Self {
+    #[must_use]
+    pub fn new(seed: u64, workers: usize) -> Self {
         Self { seed, workers, deviations: Deviations::new() }
     }
 

@@ -9,7 +9,7 @@ use crate::wall;
 use fastrand::Rng;
 use std::collections::HashSet;
 use std::ops::{Range, RangeInclusive};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The search's settings.
 #[derive(Clone, Debug)]
@@ -86,54 +86,155 @@ const LENGTH: Length = Length { turns: 200, points: 400 };
 
 /// Runs the program for each seed, until one fails. `run` makes the choices of a run, and gives them back with its outcome.
 pub fn search(plan: &Plan, mut run: impl FnMut(&Replay, Choices) -> (Outcome, Choices)) -> Found {
-    let (mut schedules, mut classes) = (HashSet::new(), Classes::default());
-    let mut length = LENGTH;
-    let (mut seeds, mut digest, mut failure) = (0, 0_u64, None);
-    let begin = wall::now();
-    let mut end = End::Seeds;
-    for seed in plan.seeds.clone() {
-        if plan.budget.is_some_and(|budget| begin.elapsed() >= budget) {
-            end = End::Budget;
-            break;
-        }
-        if plan.plateau.is_some_and(|plateau| classes.since_new() >= plateau) {
-            end = End::Plateau;
-            break;
-        }
-        seeds += 1;
-        let workers = Rng::with_seed(!seed).usize(plan.workers.clone());
-        let choices = Choices::by(plan.strategy.begin(seed, length));
-        let mut replay = Replay::new(seed, workers);
+    let mut walk = Walk::new(plan);
+    while walk.goes_on() {
+        let Asked { replay, choices } = walk.asks().ask(walk.next());
         let (outcome, choices) = run(&replay, choices);
-        length = choices.length();
+        walk.add(replay, outcome, &choices, &mut run);
+    }
+    walk.found()
+}
+
+/// A run that a search asks for.
+pub struct Asked {
+    /// Its seed and its workers.
+    pub replay: Replay,
+    /// Its choices.
+    pub choices: Choices,
+}
+
+/// What decides how the runs of a search begin.
+pub(crate) struct Asks<'p> {
+    plan: &'p Plan,
+    /// By number, the length of each run that has been added.
+    lengths: Vec<Length>,
+}
+
+impl<'p> Asks<'p> {
+    pub(crate) fn new(plan: &'p Plan) -> Self {
+        Self { plan, lengths: Vec::new() }
+    }
+
+    /// How many runs have been added.
+    pub(crate) fn known(&self) -> u64 {
+        self.lengths.len() as u64
+    }
+
+    /// Runs of smaller numbers can be asked for.
+    pub(crate) fn end(&self) -> u64 {
+        (2 * self.known()).max(1).min(self.plan.seeds.end.saturating_sub(self.plan.seeds.start))
+    }
+
+    /// The run of this number. A strategy that wants to know the length of the run is told that of the run of half the number,
+    /// so that several runs can be made at once.
+    pub(crate) fn ask(&self, number: u64) -> Asked {
+        let length = match number {
+            0 => LENGTH,
+            _ => self.lengths[number as usize / 2],
+        };
+        let replay = self.replay(number);
+        let choices = Choices::by(self.plan.strategy.begin(replay.seed, length));
+        Asked { replay, choices }
+    }
+
+    /// The seed and the workers of the run of this number.
+    pub(crate) fn replay(&self, number: u64) -> Replay {
+        let seed = self.plan.seeds.start + number;
+        Replay::new(seed, Rng::with_seed(!seed).usize(self.plan.workers.clone()))
+    }
+
+    /// A run has been added.
+    pub(crate) fn note(&mut self, length: Length) {
+        self.lengths.push(length);
+    }
+}
+
+/// A search, which goes from seed to seed.
+pub(crate) struct Walk<'p> {
+    asks: Asks<'p>,
+    begin: Instant,
+    schedules: HashSet<u64>,
+    classes: Classes,
+    digest: u64,
+    failure: Option<Failure>,
+    end: End,
+}
+
+impl<'p> Walk<'p> {
+    pub(crate) fn new(plan: &'p Plan) -> Self {
+        Self {
+            asks: Asks::new(plan),
+            begin: wall::now(),
+            schedules: HashSet::new(),
+            classes: Classes::default(),
+            digest: 0,
+            failure: None,
+            end: End::Seeds,
+        }
+    }
+
+    pub(crate) fn asks(&self) -> &Asks<'p> {
+        &self.asks
+    }
+
+    /// The number of the next run.
+    pub(crate) fn next(&self) -> u64 {
+        self.asks.known()
+    }
+
+    /// Whether another run is wanted.
+    pub(crate) fn goes_on(&mut self) -> bool {
+        let plan = self.asks.plan;
+        if self.failure.is_some() || self.next() == self.asks.end() {
+            return false;
+        }
+        if plan.budget.is_some_and(|budget| self.begin.elapsed() >= budget) {
+            self.end = End::Budget;
+        } else if plan.plateau.is_some_and(|plateau| self.classes.since_new() >= plateau) {
+            self.end = End::Plateau;
+        }
+        self.end == End::Seeds
+    }
+
+    /// Adds the next run. Returns its length.
+    pub(crate) fn add(
+        &mut self,
+        mut replay: Replay,
+        outcome: Outcome,
+        choices: &Choices,
+        run: &mut impl FnMut(&Replay, Choices) -> (Outcome, Choices),
+    ) -> Length {
         let trail = choices.trail();
-        digest = (digest.rotate_left(9) ^ trail).wrapping_mul(0x0100_0000_01b3);
-        schedules.insert(trail);
-        classes.add(choices.class());
-        let is_repeated = seed % REPEATED == 0;
+        self.digest = (self.digest.rotate_left(9) ^ trail).wrapping_mul(0x0100_0000_01b3);
+        self.schedules.insert(trail);
+        self.classes.add(choices.class());
+        self.asks.note(choices.length());
+        let is_repeated = replay.seed.is_multiple_of(REPEATED);
         if is_repeated || outcome.is_err() {
             replay.deviations = choices.deviations();
         }
-        failure = match outcome {
-            Err(message) => Some(confirm(plan.shrink_runs, replay, trail, message, &mut run)),
-            Ok(()) if is_repeated => {
-                differs(&replay, trail, &Ok(()), &mut run).map(|differs| Failure {
-                    message: "the run is not determined by its choices".to_owned(),
-                    choices: replay.choices(),
-                    replay,
-                    runs: 0,
-                    took: Duration::ZERO,
-                    differs: Some(differs),
-                })
-            }
+        let shrink_runs = self.asks.plan.shrink_runs;
+        self.failure = match outcome {
+            Err(message) => Some(confirm(shrink_runs, replay, trail, message, run)),
+            Ok(()) if is_repeated => differs(&replay, trail, &Ok(()), run).map(|differs| Failure {
+                message: "the run is not determined by its choices".to_owned(),
+                choices: replay.choices(),
+                replay,
+                runs: 0,
+                took: Duration::ZERO,
+                differs: Some(differs),
+            }),
             Ok(()) => None,
         };
-        if failure.is_some() {
-            break;
-        }
+        choices.length()
     }
-    let (schedules, unseen) = (schedules.len(), classes.unseen());
-    Found { seeds, schedules, classes: classes.len(), unseen, digest, end, failure }
+
+    pub(crate) fn found(self) -> Found {
+        let (seeds, schedules) = (self.next(), self.schedules.len());
+        let Self { classes, digest, end, failure, .. } = self;
+        let unseen = classes.unseen();
+        Found { seeds, schedules, classes: classes.len(), unseen, digest, end, failure }
+    }
 }
 
 /// Runs one run again.

@@ -4,6 +4,7 @@
 //! destructor, and nothing here allocates or panics.
 
 use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The clock and the random numbers of a run.
 #[derive(Clone, Copy, Debug)]
@@ -13,51 +14,89 @@ pub struct Source {
     random: u64,
 }
 
-thread_local!(static SOURCE: Cell<Option<Source>> = const { Cell::new(None) });
+/// What a thread shows. Without a run it is all zeros: nothing of one is left.
+#[derive(Clone, Copy)]
+struct Shown {
+    is_on: bool,
+    source: Source,
+}
+
+impl Shown {
+    const NOTHING: Self = Self { is_on: false, source: Source { nanos: 0, random: 0 } };
+
+    fn source(self) -> Option<Source> {
+        self.is_on.then_some(self.source)
+    }
+}
+
+thread_local!(static SHOWN: Cell<Shown> = const { Cell::new(Shown::NOTHING) });
+
+fn show(source: Source) {
+    SHOWN.set(Shown { is_on: true, source });
+}
 
 /// This thread begins a run of that seed.
 pub fn begin(seed: u64) {
     // Other numbers than those that the run draws itself.
-    SOURCE.set(Some(Source { nanos: 0, random: !seed }));
+    show(Source { nanos: 0, random: !seed });
 }
 
 /// This thread's run is over.
 pub fn end() {
-    SOURCE.set(None);
+    SHOWN.set(Shown::NOTHING);
 }
 
 /// Takes what the thread shows, for another thread that goes on with the run.
 #[must_use]
 pub fn take() -> Option<Source> {
-    SOURCE.replace(None)
+    SHOWN.replace(Shown::NOTHING).source()
 }
 
 /// This thread goes on with a run.
 pub fn go_on(source: Option<Source>) {
-    SOURCE.set(source);
+    source.map_or_else(end, show);
 }
 
 /// The clock of the run shows this time, in nanoseconds since its begin.
 pub fn set_time(nanos: u64) {
-    SOURCE.set(SOURCE.get().map(|source| Source { nanos, ..source }));
+    if let Some(source) = SHOWN.get().source() {
+        show(Source { nanos, ..source });
+    }
 }
 
 /// The time of the run, in nanoseconds since its begin. None on a thread that makes no run.
 #[must_use]
 pub fn time() -> Option<u64> {
-    SOURCE.get().map(|source| source.nanos)
+    SHOWN.get().source().map(|source| source.nanos)
+}
+
+/// Whether random numbers are this crate's, in some run of the process.
+static IS_ASKED: AtomicBool = AtomicBool::new(false);
+
+/// Whether a run has asked for a random byte: then `colored-sim-libc` is there.
+#[must_use]
+pub fn is_asked_for_bytes() -> bool {
+    // Ordering: a run that has asked on this thread has stored it here.
+    IS_ASKED.load(Ordering::Relaxed)
 }
 
 /// A random byte by the seed. None on a thread that makes no run.
 #[must_use]
 pub fn random_byte() -> Option<u8> {
-    let source = SOURCE.get()?;
+    let source = SHOWN.get().source()?;
+    // Ordering: as above.
+    IS_ASKED.store(true, Ordering::Relaxed);
     let random = source.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    SOURCE.set(Some(Source { random, ..source }));
-    let mut mixed = random;
+    show(Source { random, ..source });
+    Some((mix(random) >> 56) as u8)
+}
+
+/// The output of a SplitMix64 in that state.
+pub(crate) fn mix(state: u64) -> u64 {
+    let mut mixed = state;
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    Some((mixed >> 56) as u8)
+    mixed ^ (mixed >> 31)
 }
 
 #[cfg(test)]

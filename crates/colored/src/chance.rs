@@ -1,14 +1,9 @@
 //! Choices that the runtime makes by chance: a simulation makes them by its seed.
 
-#[cfg_attr(not(feature = "sim"), path = "chance/absent.rs")]
-pub(crate) mod wakes;
-
 use std::cell::Cell;
 use std::hash::{BuildHasher, RandomState};
 
 thread_local! {
-    /// How this thread draws.
-    static DRAW: Cell<fn(u32) -> u32> = const { Cell::new(draw) };
     /// The state of a SplitMix64; 0 before the first draw.
     static STATE: Cell<u64> = const { Cell::new(0) };
 }
@@ -16,13 +11,11 @@ thread_local! {
 /// A number below `bound`, which is not zero.
 #[inline]
 pub(crate) fn below(bound: u32) -> u32 {
-    DRAW.get()(bound)
-}
-
-/// Makes `draw` the way in which this thread draws.
-#[cfg(feature = "sim")]
-pub(crate) fn draw_by(draw: fn(u32) -> u32) {
-    DRAW.set(draw);
+    #[cfg(feature = "sim")]
+    if let Some(drawn) = colored_sim::sim::drawn_below(bound) {
+        return drawn;
+    }
+    draw(bound)
 }
 
 /// The bias is below `bound / 2³²`.
@@ -38,11 +31,38 @@ fn draw(bound: u32) -> u32 {
 }
 
 /// The output of a SplitMix64 in that state, by Steele, Lea and Flood.
-pub(crate) fn mix(state: u64) -> u64 {
+fn mix(state: u64) -> u64 {
     let mut mixed = state;
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     mixed ^ (mixed >> 31)
+}
+
+/// A wait that tokio ends, with others, in an order that it draws: in a simulation, one that the simulation draws.
+pub(crate) fn in_order<F: Future>(future: F) -> impl Future<Output = F::Output> {
+    #[cfg(feature = "sim")]
+    let future = colored_sim::wakes::in_order(future);
+    future
+}
+
+/// Runs `f`, which may end such waits.
+#[inline]
+pub(crate) fn releasing<R>(f: impl FnOnce() -> R) -> R {
+    let result = f();
+    drop(Releases);
+    result
+}
+
+/// Such waits may end before this is dropped.
+#[derive(Debug, Default)]
+pub(crate) struct Releases;
+
+impl Drop for Releases {
+    #[inline]
+    fn drop(&mut self) {
+        #[cfg(feature = "sim")]
+        colored_sim::wakes::release();
+    }
 }
 
 #[cfg(test)]

@@ -15,15 +15,17 @@
 //!
 //! # The seam to the system
 //!
-//! Whatever puts another system in place of the real one replaces these, and nothing else:
+//! A simulation puts a [`Machine`](simulated::Machine) in place of the real system, and nothing else of the runtime knows of
+//! it:
 //!
-//! | of the system | the file that asks for it |
-//! |---|---|
-//! | time | `wall.rs`; all else asks the [`Clock`] or that file |
-//! | sockets | [`reactor`]: a [`Shard`](reactor::Shard) is one selector, and its alarm and waker |
-//! | sleep of a thread | [`park`] for workers, [`CheckTimer`] for the reactor thread, `block_on.rs` for others |
-//! | files | `fs/system.rs`, and [`ring`] for reads in the background |
-//! | threads | `thread_settings.rs`; the helpers that make dumps, and tokio's, start by themselves |
+//! | of the system | the file that asks for it | of a machine |
+//! |---|---|---|
+//! | time | `wall.rs`; all else asks the [`Clock`] or that file | the clock [stands](Clock::standing), and is [moved](Driver::move_clock) |
+//! | sockets and names | [`reactor`]: a [`Shard`](reactor::Shard) is one selector, and its alarm and waker; `net/system.rs` | a shard without a selector; `net/system.rs` asks where it opens one |
+//! | files | `fs/system.rs`, and [`ring`] for reads in the background | `fs/files.rs`, `fs/open.rs` |
+//! | sleep of a thread | [`park`] for workers, [`CheckTimer`] for the reactor thread, `block_on.rs` for others | none |
+//! | threads | `thread_settings.rs`; the helpers that make dumps, and tokio's, start by themselves | none: `runtime/simulated.rs` is stepped |
+//! | random numbers, ids | `chance.rs`; [`colored_core::port::SimulatedIds`] | drawn by the simulation |
 //!
 //! The driver knows no thread: the caller of a function says which worker it is. The [services](crate::services) of a
 //! runtime are a driver, and what its threads share beside it.
@@ -41,6 +43,7 @@ pub(crate) mod pause;
 pub(crate) mod reactor;
 pub(crate) mod ring;
 pub(crate) mod shards;
+pub(crate) mod simulated;
 mod timers;
 pub(crate) mod wheel;
 
@@ -77,6 +80,8 @@ pub(crate) struct Settings {
     pub(crate) seats: usize,
     /// A worker wakes up for timers at most once in this time.
     pub(crate) timer_rest: Duration,
+    /// Whether a thread checks the runtime.
+    pub(crate) is_checked: bool,
 }
 
 // Callbacks of the user are called inside `catch_unwind`, and all other state stays whole when a thread panics: so a
@@ -95,7 +100,11 @@ impl Driver {
             shards,
             timers: Timers::new(settings.workers, settings.timer_rest),
             parkers: Parkers::new(settings.seats),
-            check_timer: CheckTimer::new()?,
+            check_timer: if settings.is_checked {
+                CheckTimer::new()?
+            } else {
+                CheckTimer::unused()
+            },
         })
     }
 
@@ -201,6 +210,6 @@ impl Driver {
 #[cfg(test)]
 impl Settings {
     fn of(workers: usize) -> Settings {
-        Settings { workers, seats: workers, timer_rest: Duration::ZERO }
+        Settings { workers, seats: workers, timer_rest: Duration::ZERO, is_checked: true }
     }
 }

@@ -99,11 +99,6 @@ mod opening;
 mod paths;
 mod positional;
 mod read_dir;
-#[cfg(feature = "sim")]
-mod simulated;
-#[cfg(not(feature = "sim"))]
-#[path = "fs/simulated/absent.rs"]
-mod simulated;
 mod stream;
 mod system;
 #[cfg(test)]

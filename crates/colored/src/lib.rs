@@ -301,11 +301,6 @@ pub mod time;
 mod tokio_context;
 mod wait_reason;
 mod wall;
-#[cfg(feature = "sim")]
-mod world;
-#[cfg(not(feature = "sim"))]
-#[path = "world/absent.rs"]
-mod world;
 
 #[doc(inline)]
 pub use colored_core::{

@@ -172,7 +172,7 @@ impl<S: Socket> Registered<S> {
         watched: Watched,
         room: WritableEvents,
     ) -> Result<Registered<S>, (S, io::Error)> {
-        if context.services.host.is_some() != socket.is_simulated() {
+        if context.services.machine.is_some() != socket.is_simulated() {
             return Err((socket, refused_by_simulation()));
         }
         let driver = Arc::clone(&context.driver);
@@ -195,7 +195,7 @@ impl<S: Socket> Registered<S> {
 #[cfg(unix)]
 #[track_caller]
 pub(crate) fn refuse_in_simulation() -> io::Result<()> {
-    match current::with(|context| context.services.host.is_some()) {
+    match current::with(|context| context.services.machine.is_some()) {
         true => Err(refused_by_simulation()),
         false => Ok(()),
     }

@@ -20,9 +20,9 @@ use self::tokio_place::TokioPlace;
 use crate::device::Devices;
 use crate::drain::Finishers;
 use crate::driver::Driver;
+use crate::driver::simulated::Machine;
 use crate::long_poll::LongPolls;
 use crate::pool::Pool;
-use crate::world::Host;
 use colored_core::Scheduler;
 use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
@@ -50,8 +50,8 @@ pub(crate) struct Services {
     pub(crate) pool: Pool,
     pub(crate) devices: Devices,
     pub(crate) tokio: TokioPlace,
-    /// The host that a simulated runtime is on: all workers are on one thread, and the clock is not the system's.
-    pub(crate) host: Option<Arc<Host>>,
+    /// The machine that a simulated runtime is on: all workers are on one thread, and the clock is not the system's.
+    pub(crate) machine: Option<Machine>,
 }
 
 // As of the driver.
@@ -121,7 +121,7 @@ impl Services {
             pool: Pool::new(&crate::pool::Limits::default()),
             devices: Devices::new(true),
             tokio: TokioPlace::default(),
-            host: None,
+            machine: None,
         })
     }
 }

@@ -61,7 +61,10 @@
 //!
 //! # How runs are made
 //!
-//! A search makes each run on one thread, where a turn that waits inside keeps a stack of its own. What belongs to a worker or
+//! A search makes each run on one thread, where a turn that waits inside keeps a stack of its own. The runtime and the world of a
+//! run are made for it. A thread makes one run after another, and each finds the program's thread-locals as they are at first: on
+//! Linux with glibc, the bytes of all thread-locals are compared behind each run, and a thread in which the program has left
+//! something makes no other run. After three such threads, and on other systems, each run has a thread of its own. What belongs to a worker or
 //! to a task goes with the stack. Two things of the program do not: another turn finds what the first one has left in a
 //! thread-local, and never gets a lock of std that it holds. So a run on one thread only finds:
 //!
@@ -186,6 +189,7 @@
 //! |---|---|
 //! | `COLORED_SIM_SEEDS` | how many seeds [`check`] and [`Builder::run`] run, from 0 or from `COLORED_SIM_SEED` on, in place of the program's |
 //! | `COLORED_SIM_SEED` | the first seed; alone, the only one |
+//! | `COLORED_SIM_JOBS` | how many runs are made at once, 1 to 1024; one for each core by default. The report, and the failure that is kept, are the same: see [`Builder::jobs`] |
 //! | `COLORED_SIM_REPLAY` | the text that a failure prints: this run only. The command that a report shows gives it as one more name of a test, `COLORED_SIM_REPLAY=TEXT` |
 //! | `COLORED_SIM_LINES` | how many turns of a failing run are shown, 20 by default: those with a choice first, then the last ones |
 //! | `COLORED_SIM_TRACE` | the path of a file, to which the turns of a failing run are written: see [`Failure::write_trace`] |
@@ -195,61 +199,106 @@
 //! strategies take the length of a run from the run before, so a seed alone may name another run than it does behind the
 //! seeds before it. The text of a failure repeats its run in any case.
 
-mod again;
-#[doc(hidden)]
-pub mod attribute;
-mod builder;
-mod cancel;
-mod child;
-mod control;
-#[cfg_attr(any(not(target_os = "linux"), miri), path = "sim/cpus/absent.rs")]
-mod cpus;
-mod evidence;
-mod examine;
-mod exhaustive;
-mod failure;
-mod faults;
-pub mod fs;
-mod host;
-mod hosts;
-mod kept;
-mod keys;
-mod lines;
-pub mod net;
-mod panics;
-#[cfg_attr(not(target_os = "linux"), path = "sim/personality/absent.rs")]
-mod personality;
-mod places;
-mod process_faults;
-mod record;
-mod report;
-mod run;
-mod trace;
-mod turns;
+use crate::services::current;
 
-pub use self::builder::{Builder, check, check_exhaustively};
-pub use self::cancel::{Cancellable, cancellable};
-pub use self::exhaustive::Exhaustive;
-pub use self::failure::Failure;
-pub use self::faults::{Fault, Faults, FaultsError};
-pub use self::host::{Host, begin_quiet_phase, host, host_name};
-pub use self::report::Report;
+#[doc(hidden)]
+pub use crate::runtime::simulated::OfThisCrate;
 #[doc(inline)]
-pub use crate::time::system_time;
+pub use colored_sim::sim::{
+    Cancellable, Exhaustive, Failure, Fault, Faults, FaultsError, Host, Report, begin_quiet_phase,
+    cancellable, fs, host, is_on, net, random,
+};
+#[doc(hidden)]
+pub use colored_sim::sim::{attribute, happens, note_sometimes};
 pub use colored_sim::{Strategy, StrategyError};
 
-/// A number by the seed of the run. Outside a simulation, a number that no seed decides.
+#[doc(inline)]
+pub use crate::time::system_time;
+
+/// The settings of a simulation.
 ///
-/// A replay gives the same numbers. Costs some nanoseconds.
-#[must_use]
-pub fn random() -> u64 {
-    run::random()
+/// # Examples
+///
+/// ```
+/// use colored::sim::{Builder, Strategy};
+/// use colored::time::{Duration, sleep};
+///
+/// let report = Builder::new().seeds(0..20).workers(1..=4).strategy(Strategy::Random).run(|| async {
+///     sleep(Duration::from_secs(3600)).await;
+/// });
+/// report.assert_passed();
+/// assert_eq!(report.seeds(), 20);
+/// ```
+pub type Builder = colored_sim::sim::Builder<OfThisCrate>;
+
+/// Runs of [`check_exhaustively`].
+const EXHAUSTIVE_RUNS: u64 = 100_000;
+
+/// Runs a program with the settings of [`Builder::new`], and panics with the report if a run fails.
+///
+/// # Panics
+///
+/// If a run fails, and as [`Builder::run`].
+///
+/// # Examples
+///
+/// ```
+/// # fn main() {
+/// colored::sim::check(|| async {
+///     let task = colored::spawn_colored(7, async { 6 * 7 });
+///     assert_eq!(task.await.unwrap(), 42);
+/// });
+/// # }
+/// ```
+#[track_caller]
+pub fn check<F, P>(program: P)
+where
+    P: Fn() -> F + Sync,
+    F: Future<Output = ()> + Send + 'static,
+{
+    Builder::new().run(program).assert_passed();
 }
 
-/// Whether this code runs in a simulation.
+/// Makes a run of each [class](self#classes) of schedules of a small program, and panics with the report if a run fails, or
+/// if the program has too many: [`Builder::exhaust`] with at most 100,000 runs. Returns the number of classes.
+///
+/// # Panics
+///
+/// So.
+///
+/// # Examples
+///
+/// ```
+/// use colored::{ColorCell, sim, spawn_colored};
+///
+/// let classes = sim::check_exhaustively(|| async {
+///     let sum = ColorCell::new(1, 0);
+///     let add = |color: u64| {
+///         let sum = sum.clone();
+///         spawn_colored(color, async move { sum.call(|sum| *sum += 1).await })
+///     };
+///     let (one, two) = (add(2), add(3));
+///     one.await.unwrap();
+///     two.await.unwrap();
+///     assert_eq!(sum.call(|sum| *sum).await, 2);
+/// });
+/// assert!(classes > 1, "either task may be the first");
+/// ```
+#[track_caller]
+pub fn check_exhaustively<F, P>(program: P) -> usize
+where
+    P: Fn() -> F + Sync,
+    F: Future<Output = ()> + Send + 'static,
+{
+    let found = Builder::new().exhaust(EXHAUSTIVE_RUNS, program);
+    assert!(found.is_complete(), "{found}");
+    found.classes()
+}
+
+/// The name of the host that this code runs on. None outside of a simulation.
 #[must_use]
-pub fn is_on() -> bool {
-    run::is_on()
+pub fn host_name() -> Option<String> {
+    current::machine().map(|machine| machine.name().to_owned())
 }
 
 /// Panics unless the condition holds; the message says what must always hold.
@@ -294,6 +343,3 @@ macro_rules! __sim_buggify {
 
 #[doc(inline)]
 pub use crate::{__sim_always as always, __sim_buggify as buggify, __sim_sometimes as sometimes};
-
-#[doc(hidden)]
-pub use self::run::{happens, note_sometimes};

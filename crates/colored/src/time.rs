@@ -96,7 +96,7 @@ use crate::wall::{self, SystemTime};
 /// It may go back, unlike [`Instant`]. Takes some 50 ns.
 #[must_use]
 pub fn system_time() -> SystemTime {
-    current::host().map_or_else(wall::system_time, |host| host.system_time())
+    current::machine().map_or_else(wall::system_time, |machine| machine.system_time())
 }
 
 /// The present time of the runtime's clock, or of the system's clock outside of a

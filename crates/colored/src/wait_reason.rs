@@ -71,5 +71,4 @@ pub(crate) fn number_of_lock<T: ?Sized>(lock: &T) -> u32 {
 }
 
 /// The argument where the descriptor is unknown.
-#[cfg(any(not(unix), feature = "sim"))]
 pub(crate) const NO_DESCRIPTOR: u32 = (1 << Leaf::ARG_BITS) - 1;

@@ -104,6 +104,7 @@ pub(super) const ROWS: &[Row] = &[
     ("sim/builder.rs::seeds", u64::MAX, |of| {
         simulate(sim::Builder::new().seeds(of.saturating_sub(1)..of))
     }),
+    ("sim/builder.rs::jobs", SIZE, |of| simulate(sim::Builder::new().seeds(0..2).jobs(size(of)))),
     ("sim/builder.rs::max_turns", u64::MAX, |of| {
         simulate(sim::Builder::new().seeds(0..2).max_turns(of))
     }),

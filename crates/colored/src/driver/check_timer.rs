@@ -55,7 +55,8 @@ pub(crate) struct CheckTimer {
     /// [`check_soon`](Self::check_soon) was called since the last check began.
     requested: AtomicBool,
     stopped: AtomicBool,
-    timer: Timer,
+    /// None if no thread checks.
+    timer: Option<Timer>,
 }
 
 impl CheckTimer {
@@ -63,14 +64,25 @@ impl CheckTimer {
     ///
     /// When the system refuses a descriptor.
     pub(crate) fn new() -> io::Result<Self> {
-        Ok(Self {
+        Ok(Self { timer: Some(Timer::new()?), ..Self::unused() })
+    }
+
+    /// For a runtime that no thread checks.
+    pub(crate) fn unused() -> Self {
+        Self {
             start: wall::now(),
             due: AtomicU64::new(0),
             last_check: AtomicU64::new(0),
             requested: AtomicBool::new(false),
             stopped: AtomicBool::new(false),
-            timer: Timer::new()?,
-        })
+            timer: None,
+        }
+    }
+
+    fn set_timer(&self, after: Duration) {
+        if let Some(timer) = &self.timer {
+            timer.set(after);
+        }
     }
 
     /// Wakes the thread if it sleeps, or else may postpone its check. To be called by a worker that has left the parked
@@ -113,7 +125,7 @@ impl CheckTimer {
     pub(crate) fn stop(&self) {
         // Ordering: Release pairs with `wait`.
         self.stopped.store(true, Ordering::Release);
-        self.timer.set(Duration::ZERO);
+        self.set_timer(Duration::ZERO);
     }
 
     /// Puts the check that is due at `due` to this time from now; false if it is due at another time by now.
@@ -125,11 +137,11 @@ impl CheckTimer {
         if self.due.compare_exchange(due, new, Ordering::Relaxed, Ordering::Relaxed).is_err() {
             return false;
         }
-        self.timer.set(ahead);
+        self.set_timer(ahead);
         // Another thread may have put it nearer and have set the timer before this one.
         let now = self.due.load(Ordering::Relaxed);
         if now < new {
-            self.timer.set(self.until(now));
+            self.set_timer(self.until(now));
         }
         true
     }
@@ -138,7 +150,7 @@ impl CheckTimer {
     pub(crate) fn set(&self, ahead: Duration, next: Next) {
         // Ordering: as in `put`.
         self.due.store(self.word(ahead, next), Ordering::Relaxed);
-        self.timer.set(ahead);
+        self.set_timer(ahead);
     }
 
     /// To be called by the thread: no check is due before a worker rings, unless `awake` reports one that is awake.
@@ -154,7 +166,7 @@ impl CheckTimer {
     /// Waits until a check is due; false if the thread is to end.
     pub(crate) fn wait(&self) -> bool {
         loop {
-            self.timer.wait();
+            self.timer.as_ref().expect("a thread checks").wait();
             // Ordering: Acquire pairs with `stop`.
             if self.stopped.load(Ordering::Acquire) {
                 return false;
@@ -169,7 +181,7 @@ impl CheckTimer {
                 return true;
             }
             // It was put off when the timer had fired, or was about to.
-            self.timer.set(left);
+            self.set_timer(left);
         }
     }
 

@@ -11,9 +11,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The nanoseconds of a tick: 1/64 ms, a fraction of the time that the system takes to wake a
-/// thread.
-pub(crate) const TICK: u64 = 15_625;
+pub(crate) use colored_machine::TICK;
 
 /// The end of a clock, in nanoseconds since tick 0: the last whole tick, 584 years. Later times are not told apart from it.
 const END: u64 = u64::MAX / TICK * TICK;
@@ -62,7 +60,6 @@ impl Clock {
     }
 
     /// A clock that stands, so many nanoseconds after its tick 0, which was at `origin`. Clocks with one origin agree.
-    #[cfg(any(test, feature = "sim"))]
     pub(crate) fn standing(origin: Instant, at: u64) -> Clock {
         let (stands_at, face) = (AtomicU64::new(at.min(END)), Mutex::new(Face::Stands));
         Clock { origin, mode: AtomicU8::new(PAUSED), stands_at, face }

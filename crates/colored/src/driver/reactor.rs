@@ -22,19 +22,17 @@ use mio::{Events, Poll, Registry, Token};
 
 use self::alarm::Alarm;
 pub(crate) use self::entry::{Entry, ListedWaiter};
-use self::present::Present;
 pub(crate) use self::readiness::Snapshot;
 pub use self::ready::{Interest, Ready};
 pub(crate) use self::socket::Socket;
 pub(crate) use self::table::Key;
 use self::table::Table;
 pub(crate) use self::watched::Watched;
+use super::simulated::{Machine, Simulated};
 use crate::error_context::with_context;
 
 mod alarm;
 mod entry;
-#[cfg_attr(not(feature = "sim"), path = "reactor/present/always.rs")]
-mod present;
 mod readiness;
 mod ready;
 mod socket;
@@ -57,8 +55,8 @@ const EVENTS: usize = 1024;
 /// One mio `Poll` and the sockets registered with it.
 #[repr(align(128))]
 pub(crate) struct Shard {
-    /// None in a simulation, whose sockets are of no system.
-    selector: Present<Selector>,
+    /// In a simulation there is none: its sockets are of no system.
+    selector: Result<Selector, Simulated<()>>,
     /// A wake is on its way that no poll has answered yet; more of them would be the same.
     woken: AtomicBool,
     sockets: Mutex<Sockets>,
@@ -109,20 +107,19 @@ impl Shard {
         let poll = Poll::new()?;
         let registry = poll.registry().try_clone()?;
         let alarm = Alarm::new(&registry, ALARM)?;
-        Ok(Shard::of(Present::new(Selector {
+        Ok(Shard::of(Ok(Selector {
             waker: mio::Waker::new(&registry, WAKE)?,
             poller: Mutex::new(Poller { poll, events: Events::with_capacity(events), alarm }),
             registry,
         })))
     }
 
-    /// A shard for sockets of a simulation. Nobody polls it.
-    #[cfg(feature = "sim")]
-    pub(crate) fn simulated() -> Shard {
-        Shard::of(Present::absent())
+    /// A shard for sockets of a machine. Nobody polls it.
+    pub(crate) fn simulated(machine: &Machine) -> Shard {
+        Shard::of(Err(machine.as_ref().map(drop)))
     }
 
-    fn of(selector: Present<Selector>) -> Shard {
+    fn of(selector: Result<Selector, Simulated<()>>) -> Shard {
         Shard {
             selector,
             woken: AtomicBool::new(false),
@@ -134,7 +131,7 @@ impl Shard {
 
     /// Takes the right to poll, or answers at once that another thread has it.
     pub(crate) fn try_turn(&self) -> Option<PollTurn<'_>> {
-        let poller = match self.selector.get()?.poller.try_lock() {
+        let poller = match self.selector.as_ref().ok()?.poller.try_lock() {
             Ok(poller) => poller,
             // The events that a panic left behind are cleared by the next poll.
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
@@ -151,7 +148,8 @@ impl Shard {
         // Ordering: Release pairs with the Acquire of the swap in `PollTurn::poll`, also when an
         // earlier wake makes the system call; Acquire keeps the swaps of several wakers in a row.
         if !self.woken.swap(true, Ordering::AcqRel)
-            && let Some(Err(error)) = self.selector.get().map(|selector| selector.waker.wake())
+            && let Some(Err(error)) =
+                self.selector.as_ref().ok().map(|selector| selector.waker.wake())
         {
             // An eventfd is full after 2^64 - 1 wakes; nothing else is known to fail.
             unreachable!("cannot wake a reactor shard: {error}");
@@ -161,7 +159,7 @@ impl Shard {
     /// The descriptor of the selector: readable while events wait for a poll.
     #[cfg(unix)]
     pub(crate) fn descriptor(&self) -> BorrowedFd<'_> {
-        self.selector.get().expect("a simulation has no event loop").registry.as_fd()
+        self.selector.as_ref().expect("a simulation has no event loop").registry.as_fd()
     }
 
     /// The number of polls that have ended. If it does not change, no thread polls the shard, or a thread is blocked in
@@ -231,9 +229,9 @@ impl Shard {
         let entry = self.sockets().table.remove(key);
         // The registration of another descriptor is not this socket's to end.
         match entry.is_of(socket.number()) {
-            true => match self.selector.get() {
-                Some(selector) => selector.registry.deregister(socket),
-                None => Err(kept()),
+            true => match &self.selector {
+                Ok(selector) => selector.registry.deregister(socket),
+                Err(_) => Err(kept()),
             },
             false => Err(changed()),
         }
@@ -249,7 +247,10 @@ impl Shard {
 
     /// Tells the system something. In a simulation there is nobody to be told.
     fn with_registry(&self, f: impl FnOnce(&Registry) -> io::Result<()>) -> io::Result<()> {
-        self.selector.get().map_or(Ok(()), |selector| f(&selector.registry))
+        match &self.selector {
+            Ok(selector) => f(&selector.registry),
+            Err(_) => Ok(()),
+        }
     }
 
     fn sockets(&self) -> MutexGuard<'_, Sockets> {

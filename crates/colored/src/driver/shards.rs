@@ -2,6 +2,7 @@
 
 use super::reactor::Shard;
 use super::ring::{Read, Ring};
+use super::simulated::Machine;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Waker;
@@ -33,10 +34,9 @@ impl Shards {
         Ok(Self::of(shards.collect::<io::Result<_>>()?, has_rings))
     }
 
-    /// The services of a simulated runtime: sockets of the system are refused there, and so are reads in the background.
-    #[cfg(feature = "sim")]
-    pub(crate) fn simulated() -> Self {
-        Self::of(Box::new([Shard::simulated()]), false)
+    /// The shards of a runtime of this machine: sockets of the system are refused there, and so are reads in the background.
+    pub(crate) fn simulated(machine: &Machine) -> Self {
+        Self::of(Box::new([Shard::simulated(machine)]), false)
     }
 
     pub(super) fn of(shards: Box<[Shard]>, has_rings: bool) -> Self {

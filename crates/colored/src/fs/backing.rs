@@ -1,24 +1,26 @@
 //! [`Backing`]: what an open file reads and writes: a file of the system, or a simulated one.
 
-use super::{positional, simulated};
+use super::positional;
+use crate::driver::simulated::Simulated;
 use crate::ready::{Direction, until_done};
+use colored_machine as machine;
 use std::fs::{File, Metadata, Permissions};
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// What an open file reads and writes. Without the feature `sim` there are no simulated files, and this is the system's.
+/// What an open file reads and writes.
 #[derive(Debug)]
 pub(super) enum Backing {
     /// Counted: a registration has a reference, so that it ends before the descriptor does.
     System(Arc<File>),
-    Simulated(simulated::File),
+    Simulated(Simulated<Box<dyn machine::File>>),
 }
 
 impl Backing {
-    pub(super) fn simulated(&self) -> Option<&simulated::File> {
+    pub(super) fn simulated(&self) -> Option<&dyn machine::File> {
         match self {
             Backing::System(_) => None,
-            Backing::Simulated(file) => Some(file),
+            Backing::Simulated(file) => Some(&***file),
         }
     }
 
@@ -54,7 +56,9 @@ impl Backing {
     pub(super) fn try_clone(&self) -> io::Result<Backing> {
         match self {
             Backing::System(file) => file.try_clone().map(Backing::from),
-            Backing::Simulated(file) => file.try_clone().map(Backing::Simulated),
+            Backing::Simulated(file) => {
+                file.as_ref().try_map(|file| file.try_clone()).map(Backing::Simulated)
+            }
         }
     }
 
@@ -68,7 +72,7 @@ impl Backing {
     pub(super) fn len(&self) -> io::Result<u64> {
         match self {
             Backing::System(file) => file.metadata().map(|metadata| metadata.len()),
-            Backing::Simulated(file) => file.len(),
+            Backing::Simulated(file) => file.length(),
         }
     }
 
@@ -82,7 +86,7 @@ impl Backing {
     pub(super) fn set_permissions(&self, permissions: Permissions) -> io::Result<()> {
         match self {
             Backing::System(file) => file.set_permissions(permissions),
-            Backing::Simulated(file) => file.set_permissions(&permissions),
+            Backing::Simulated(file) => file.set_permissions(permissions),
         }
     }
 

@@ -61,7 +61,7 @@ impl DirBuilder {
     pub async fn create(&self, path: impl AsRef<Path>) -> io::Result<()> {
         let builder = self.clone();
         let create = move |files: &Files, path: &Path| match files.simulated() {
-            Some(tree) => tree.create_dir_by(path, builder.recursive, builder.mode),
+            Some(tree) => tree.create_dir(path, builder.recursive, builder.mode),
             None => builder.builder().create(path),
         };
         offload("make the directory", path.as_ref(), create).await

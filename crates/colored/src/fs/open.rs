@@ -7,10 +7,11 @@ use super::files::Files;
 use super::offload::{failed, offload, offload_to};
 use super::open_file::OpenFile;
 use super::opening::Opening;
-use super::simulated;
 use super::system::{self, Access, Attempt, Status};
 use crate::device::Event;
+use crate::driver::simulated::{Machine, Simulated};
 use crate::services::current::{self, Context};
+use colored_machine as machine;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -24,7 +25,6 @@ pub struct OpenOptions {
     /// Whether the call may change the file system, or has flags that we do not know.
     is_special: bool,
     /// The flags of the caller.
-    #[cfg_attr(not(any(unix, feature = "sim")), allow(dead_code, reason = "of unix only"))]
     pub(super) flags: i32,
 }
 
@@ -35,7 +35,6 @@ pub(super) struct Creation {
     pub(super) create: bool,
     pub(super) create_new: bool,
     /// The permissions of a new file.
-    #[cfg_attr(not(any(unix, feature = "sim")), allow(dead_code, reason = "of unix only"))]
     pub(super) mode: Option<u32>,
 }
 
@@ -141,9 +140,9 @@ impl OpenOptions {
         let context = current::with(Arc::clone);
         let devices = &context.services.devices;
         let fail = |error| failed("open", path, error);
-        let attempt = match (Files::of(&context.services).simulated(), self.is_special) {
-            (Some(tree), false) if !tree.is_deferred() => {
-                let file = tree.open(path, self).map_err(fail)?;
+        let attempt = match (Files::of(&context.services).machine(), self.is_special) {
+            (Some(machine), false) if !machine.files().is_deferred() => {
+                let file = self.open_simulated(machine, path).map_err(fail)?;
                 return Ok(self.simulated(file, path, context));
             }
             (None, false) if devices.tries() => system::open(path, self.access).map_err(fail)?,
@@ -181,7 +180,24 @@ impl OpenOptions {
         Ok(File { cursor: Cursor::new(open, 0, self.access.append) })
     }
 
-    fn simulated(&self, file: simulated::File, path: &Path, context: Arc<Context>) -> File {
+    fn open_simulated(
+        &self,
+        machine: &Machine,
+        path: &Path,
+    ) -> io::Result<Simulated<Box<dyn machine::File>>> {
+        let (Access { read, write, append }, flags) = (self.access, self.flags);
+        let Creation { truncate, create, create_new, mode } = self.creation;
+        let options =
+            machine::OpenOptions { read, write, append, truncate, create, create_new, mode, flags };
+        machine.as_ref().try_map(|machine| machine.files().open(path, &options))
+    }
+
+    fn simulated(
+        &self,
+        file: Simulated<Box<dyn machine::File>>,
+        path: &Path,
+        context: Arc<Context>,
+    ) -> File {
         let open = OpenFile::new(Backing::Simulated(file), Some(path.to_owned()), context, false);
         File { cursor: Cursor::new(Arc::new(open), 0, self.access.append) }
     }
@@ -189,9 +205,10 @@ impl OpenOptions {
     /// Opens a file by a call that may wait.
     async fn open_on_thread(&self, path: &Path) -> io::Result<Backing> {
         let (first, second) = (self.clone(), self.clone());
-        let begin = move |files: &Files, path: &Path| match files.simulated() {
-            Some(tree) => {
-                tree.open(path, &first).map(|file| Opening::Done(Backing::Simulated(file)))
+        let begin = move |files: &Files, path: &Path| match files.machine() {
+            Some(machine) => {
+                let opened = first.open_simulated(machine, path);
+                opened.map(|file| Opening::Done(Backing::Simulated(file)))
             }
             None => first.begin(path),
         };

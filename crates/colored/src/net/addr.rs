@@ -7,10 +7,10 @@ use std::net::ToSocketAddrs as _;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 
 pub(super) use self::sealed::Named;
-use super::system;
 use crate::blocking;
 use crate::error_context::with_context;
 use crate::pool::Class;
+use crate::services::current;
 
 /// A target to connect to or to listen on. The trait is sealed; these types implement it:
 ///
@@ -68,8 +68,8 @@ impl Target {
             Form::Addr(addr) => Ok(std::slice::from_ref(addr).into()),
             Form::Addrs(addrs) => Ok(addrs.into()),
             Form::Name { host, port } => {
-                if let Some(found) = system::look_up_simulated(host, *port) {
-                    return found.map(Cow::Owned);
+                if let Some(machine) = current::machine() {
+                    return machine.look_up(host, *port).map(Cow::Owned);
                 }
                 let (owned, port) = (host.clone(), *port);
                 match blocking::defer(Class::Lookup, move || look_up(&owned, port)) {

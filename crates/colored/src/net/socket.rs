@@ -6,17 +6,10 @@ use std::net::Shutdown;
 
 use socket2::SockRef;
 
+pub(super) use colored_machine::Moved;
+
 use super::uninit::Mode;
 use crate::driver::reactor;
-
-/// The result of one transfer.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Moved {
-    /// How many bytes. If something was to be read, 0 is the end of the stream.
-    pub(super) bytes: usize,
-    /// Whether there are no more to read, or there is no more room, if they are fewer than asked for.
-    pub(super) is_all: bool,
-}
 
 /// A connected socket of mio. The differences between address families are here; the rest is written once.
 pub(super) trait Socket: reactor::Socket {

@@ -1,40 +1,31 @@
-//! The sockets behind the public types: the system's, by mio.
-//!
-//! With the feature `sim`, each of them may be a simulated one instead, and `system/simulated.rs` has this file's names.
+//! The sockets behind the public types: the system's, by mio, or those of a simulation. Which one is decided by the runtime
+//! that a socket is made in.
 
 use std::io;
 use std::net::{self, SocketAddr};
 
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
-#[cfg(feature = "sim")]
-mod simulated;
+mod either;
+mod tcp;
+mod udp;
+#[cfg(unix)]
+mod unix;
 
-#[cfg(not(feature = "sim"))]
-pub(super) use self::plain::{
-    TcpListener, TcpStream, UdpSocket, Unconnected, begin_connect, bind, listen, local_addr,
-    look_up_simulated, peek_sender, udp_into_std, unconnected,
+pub(super) use self::tcp::{
+    TcpListener, TcpStream, Unconnected, begin_connect, bind, listen, local_addr, unconnected,
 };
-#[cfg(all(unix, not(feature = "sim")))]
-pub(super) use self::plain::{UnixListener, UnixStream, accept_unix};
-#[cfg(feature = "sim")]
-pub(super) use self::simulated::{
-    TcpListener, TcpStream, UdpSocket, Unconnected, begin_connect, bind, listen, local_addr,
-    look_up_simulated, peek_sender, udp_into_std, unconnected,
-};
-#[cfg(all(unix, feature = "sim"))]
-pub(super) use self::simulated::{UnixListener, UnixStream, accept_unix};
+pub(super) use self::udp::{UdpSocket, peek_sender, udp_into_std};
+#[cfg(unix)]
+pub(super) use self::unix::{UnixListener, UnixStream, accept_unix};
 
+/// The system's.
 mod plain {
     use super::*;
 
-    pub(in crate::net) use mio::net::{TcpListener, TcpStream, UdpSocket};
+    use mio::net::{TcpListener, TcpStream, UdpSocket};
     #[cfg(unix)]
-    pub(in crate::net) use mio::net::{UnixListener, UnixStream};
-
-    /// A TCP socket that is neither connected nor listens.
-    #[cfg(not(feature = "sim"))]
-    pub(in crate::net) type Unconnected = Socket;
+    use mio::net::{UnixListener, UnixStream};
 
     pub(in crate::net) fn unconnected(domain: Domain) -> io::Result<Socket> {
         Socket::new(domain, Type::STREAM, Some(Protocol::TCP))
@@ -99,14 +90,5 @@ mod plain {
         socket.set_nonblocking(true)?;
         let socket = UnixStream::from_std(socket.into());
         Ok((socket, crate::net::unix::address::of_peer(&peer)?))
-    }
-
-    /// The addresses of a host of the simulation; none outside of one.
-    #[cfg(not(feature = "sim"))]
-    pub(in crate::net) fn look_up_simulated(
-        _: &str,
-        _: u16,
-    ) -> Option<io::Result<Vec<SocketAddr>>> {
-        None
     }
 }

@@ -9,11 +9,10 @@ pub use self::tuning::Tuning;
 use super::park::PanicHook;
 use super::tokio_threads::Tokio;
 use crate::diagnose;
+use crate::driver::simulated::Machine;
 use crate::thread_settings::ThreadSettings;
-use crate::world::Host;
 use colored_core::Options;
 use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// How long a blocking thread waits for another call before it ends, unless it is set.
@@ -53,8 +52,8 @@ pub struct Builder {
     long_poll: Option<Duration>,
     on_task_panic: Option<PanicHook>,
     start_paused: bool,
-    /// The host of a simulated runtime.
-    host: Option<Arc<Host>>,
+    /// The machine of a simulated runtime.
+    machine: Option<Machine>,
     pub(super) diagnose: diagnose::Options,
     tokio: Tokio,
     tuning: Tuning,
@@ -82,7 +81,7 @@ impl Builder {
             long_poll: None,
             on_task_panic: None,
             start_paused: false,
-            host: None,
+            machine: None,
             diagnose: diagnose::Options::default(),
             tokio: Tokio::default(),
             tuning: Tuning::default(),

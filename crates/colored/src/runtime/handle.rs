@@ -193,7 +193,7 @@ impl Handle {
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         assert!(
-            self.services.host.is_none(),
+            self.services.machine.is_none(),
             "`block_on` inside a simulation would keep its only thread: `.await` the future"
         );
         let context = current::Context::new(Arc::clone(&self.services), None);

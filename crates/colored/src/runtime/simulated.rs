@@ -1,22 +1,76 @@
 //! [`SimulatedRuntime`]: the runtime of a simulated host, whose workers the caller steps.
 
+use super::Builder;
 use super::handle::Handle;
 use super::unstarted::Unstarted;
+use crate::blocking::running;
+#[cfg(feature = "stage")]
+use crate::driver::clock::Clock;
+#[cfg(feature = "stage")]
+use crate::driver::simulated::Machine;
+use crate::error_context;
 use crate::services::current::Context as Place;
-use crate::services::entered;
-use crate::task::JoinHandle;
-use crate::time::{Duration, Sleep, sleep};
-use colored_core::{Color, Step, Worker, contain, look_for_deadlocks};
+use crate::services::{current, entered, wheel_timer};
+use crate::sync::mpsc;
+use crate::task::{JoinHandle, local_set, spawn_unique, yield_now};
+use crate::time::{Duration, Sleep, sleep, timeout};
+use colored_core::port::exchange_with_stacks;
+use colored_core::{Color, ColorCell, Step, Worker, contain, look_for_deadlocks};
+use colored_sim::sim::{Main, Runtime, Runtimes, Settings};
+use std::io;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Waker};
 
-/// A runtime whose caller chooses which of its *actors* takes the next turn. An actor is a worker; the last one, behind
-/// the workers, runs blocking calls.
-///
-/// A turn is one poll or closure. While a thread is inside the turn of one actor, other threads may take turns of others:
-/// these are threads of a real runtime then.
+/// Makes the runtimes of a simulation's hosts: those of this crate.
+#[doc(hidden)]
+#[derive(Clone, Debug)]
+pub struct OfThisCrate;
+
+impl Runtimes for OfThisCrate {
+    fn make(settings: Settings) -> io::Result<Arc<dyn Runtime>> {
+        #[cfg(feature = "stage")]
+        colored_stage::follow_simulations(|| {
+            let clock = |of: &Machine| Clock::standing(of.origin(), of.now());
+            current::machine().map(|machine| clock(&machine).now())
+        });
+        let Settings { workers, policy, on_task_panic, machine } = settings;
+        let builder = Builder::new().on_task_panic(on_task_panic);
+        Ok(Arc::new(builder.build_simulated(workers, policy, machine)?))
+    }
+
+    fn warm_up(seed: u64) -> Main {
+        Box::pin(warm_up(seed))
+    }
+}
+
+async fn warm_up(seed: u64) {
+    let log = ColorCell::new(seed, 0);
+    let (sender, mut receiver) = mpsc::unbounded_channel();
+    let tasks: Vec<_> = (0..1 + seed % 5)
+        .map(|number| {
+            let (log, sender) = (log.clone(), sender.clone());
+            spawn_unique(async move {
+                for turn in 0..seed % 4 {
+                    log.post(|log| *log += 1);
+                    yield_now().await;
+                    log.call(move |log| *log += turn).await;
+                    let _ = timeout(Duration::from_millis(number), sleep(Duration::MAX)).await;
+                }
+                let _ = sender.send(number);
+            })
+        })
+        .collect();
+    drop(sender);
+    while receiver.recv().await.is_some() {}
+    for task in tasks {
+        let _ = task.await;
+    }
+    let _ = crate::spawn_blocking(|| ()).await;
+}
+
+/// The runtime of a host, whose workers the caller steps.
 pub(crate) struct SimulatedRuntime {
     handle: Handle,
     workers: Vec<Mutex<Placed>>,
@@ -61,77 +115,6 @@ impl SimulatedRuntime {
         this
     }
 
-    /// Spawns the main future under the default color.
-    pub(crate) fn spawn_main<F>(&self, main: F) -> JoinHandle<F::Output>
-    where
-        F: Future + Send + 'static,
-        F::Output: Send + 'static,
-    {
-        self.handle.spawn_colored(Color::DEFAULT, main)
-    }
-
-    /// Calls `f` as code of this host: clocks are the run's.
-    pub(crate) fn call<R>(&self, f: impl FnOnce() -> R) -> R {
-        let _entered = self.enter(FIRST);
-        f()
-    }
-
-    /// Appends the actors that have something to run, in their order. Those that are inside a turn may be among them. `first` is the number of the first one.
-    pub(crate) fn list_runnable(&self, first: usize, actors: &mut Vec<usize>) {
-        self.handle.core.scheduler().append_unparked(first, actors);
-        if self.handle.services.pool.has_work() {
-            actors.push(first + self.workers.len());
-        }
-    }
-
-    /// The thread that must take the turns of an actor that is inside none, if something is pinned to it.
-    pub(crate) fn thread_of(&self, actor: usize) -> Option<usize> {
-        if !self.has_pins() {
-            return None;
-        }
-        // Ordering: see `has_pins`.
-        let thread = self.pinned_to.get(actor)?.load(Ordering::Relaxed);
-        (thread != NOWHERE).then_some(thread)
-    }
-
-    /// Whether something may be pinned to some worker that is inside no turn.
-    pub(crate) fn has_pins(&self) -> bool {
-        // Ordering: one thread goes on at a time, and the hand-over to the next one synchronizes.
-        self.has_pins.load(Ordering::Relaxed)
-    }
-
-    /// Takes a turn of an actor that is runnable, and inside no turn, on the thread that the caller counts so.
-    pub(crate) fn take_turn(&self, actor: usize, thread: usize) {
-        if actor == self.workers.len() {
-            self.handle.services.pool.run_next();
-        } else {
-            self.step(actor, thread);
-        }
-    }
-
-    /// Tells what the actor has run in its last turn, as numbers.
-    pub(crate) fn note_turn(&self, actor: usize, mut note: impl FnMut(u64)) {
-        if actor < self.workers.len() {
-            let (color, task) = self.handle.core.scheduler().last_slice(actor);
-            note(color.number());
-            note(task.map_or(0, |(task, _)| task.get()));
-        }
-    }
-
-    /// What the actor has run in its last turn.
-    pub(crate) fn describe_turn(&self, actor: usize) -> String {
-        if actor == self.workers.len() {
-            return "a blocking call".to_owned();
-        }
-        match self.handle.core.scheduler().last_slice(actor) {
-            (color, Some((_, site))) if site.file() == file!() => {
-                format!("{color}, the main future")
-            }
-            (color, Some((task, site))) => format!("{color}, task {task}, spawned at {site}"),
-            (color, None) => format!("{color}, a call or a closure"),
-        }
-    }
-
     /// Runs one turn of the worker; if nothing else waits for it, it goes to sleep.
     fn step(&self, index: usize, thread: usize) {
         let mut placed = lock(&self.workers[index]);
@@ -149,9 +132,82 @@ impl SimulatedRuntime {
         }
     }
 
-    /// Ends waits that never would, where nothing is runnable. True if something is runnable now.
-    pub(crate) fn end_deadlocks(&self) -> bool {
-        let _entered = self.enter(FIRST);
+    /// Makes this thread the worker, as far as timers are concerned.
+    fn enter_as(&self, worker: usize) -> entered::Entered {
+        entered::enter_shared(Arc::clone(&self.places[worker]))
+    }
+}
+
+impl Runtime for SimulatedRuntime {
+    fn spawn_main(&self, main: Main) -> JoinHandle<()> {
+        self.handle.spawn_colored(Color::DEFAULT, main)
+    }
+
+    fn enter(&self, f: &mut dyn FnMut()) {
+        let _entered = self.enter_as(FIRST);
+        f();
+    }
+
+    fn begin_stacks(&self) {
+        exchange_with_stacks(&running::RUNNING_OF_STACK);
+        exchange_with_stacks(&current::CURRENT_OF_STACK);
+        exchange_with_stacks(&error_context::EAR_OF_STACK);
+        exchange_with_stacks(&local_set::CURRENT_OF_STACK);
+        exchange_with_stacks(&wheel_timer::LAST_OF_STACK);
+    }
+
+    fn list_runnable(&self, first: usize, actors: &mut Vec<usize>) {
+        self.handle.core.scheduler().append_unparked(first, actors);
+        if self.handle.services.pool.has_work() {
+            actors.push(first + self.workers.len());
+        }
+    }
+
+    fn thread_of(&self, actor: usize) -> Option<usize> {
+        if !self.has_pins() {
+            return None;
+        }
+        // Ordering: see `has_pins`.
+        let thread = self.pinned_to.get(actor)?.load(Ordering::Relaxed);
+        (thread != NOWHERE).then_some(thread)
+    }
+
+    fn has_pins(&self) -> bool {
+        // Ordering: one thread goes on at a time, and the hand-over to the next one synchronizes.
+        self.has_pins.load(Ordering::Relaxed)
+    }
+
+    fn take_turn(&self, actor: usize, thread: usize) {
+        if actor == self.workers.len() {
+            self.handle.services.pool.run_next();
+        } else {
+            self.step(actor, thread);
+        }
+    }
+
+    fn note_turn(&self, actor: usize, note: &mut dyn FnMut(u64)) {
+        if actor < self.workers.len() {
+            let (color, task) = self.handle.core.scheduler().last_slice(actor);
+            note(color.number());
+            note(task.map_or(0, |(task, _)| task.get()));
+        }
+    }
+
+    fn describe_turn(&self, actor: usize) -> String {
+        if actor == self.workers.len() {
+            return "a blocking call".to_owned();
+        }
+        match self.handle.core.scheduler().last_slice(actor) {
+            (color, Some((_, site))) if site.file() == file!() => {
+                format!("{color}, the main future")
+            }
+            (color, Some((task, site))) => format!("{color}, task {task}, spawned at {site}"),
+            (color, None) => format!("{color}, a call or a closure"),
+        }
+    }
+
+    fn end_deadlocks(&self) -> bool {
+        let _entered = self.enter_as(FIRST);
         let scheduler = self.handle.core.scheduler();
         let delay = self.handle.services.deadlock_after.as_nanos();
         let next_search = look_for_deadlocks(scheduler, u64::try_from(delay).unwrap_or(u64::MAX));
@@ -164,14 +220,12 @@ impl SimulatedRuntime {
         !scheduler.all_parked()
     }
 
-    /// The next time at which something is due, in nanoseconds.
-    pub(crate) fn next_due(&self) -> Option<u64> {
+    fn next_due(&self) -> Option<u64> {
         self.handle.services.driver.next_due()
     }
 
-    /// Moves the clock, where nothing is runnable, and takes what is due then. True if something was.
-    pub(crate) fn move_clock(&self, to: u64) -> bool {
-        let _entered = self.enter(FIRST);
+    fn move_clock(&self, to: u64) -> bool {
+        let _entered = self.enter_as(FIRST);
         let mut wakers = Vec::new();
         self.handle.services.driver.move_clock(to, FIRST, &mut wakers);
         let was_due = !wakers.is_empty();
@@ -179,9 +233,7 @@ impl SimulatedRuntime {
         was_due
     }
 
-    /// Cancels all tasks, once, on the threads that must: `drain` is called with each worker until it says that the worker has
-    /// nothing left, which [`drain`](Self::drain) finds out on the right thread. No actor is inside a turn.
-    pub(crate) fn end(&self, mut drain: impl FnMut(usize) -> bool) {
+    fn end(&self, drain: &mut dyn FnMut(usize) -> bool) {
         // Ordering: one thread ends a simulation.
         if self.has_ended.swap(true, Ordering::Relaxed) {
             return;
@@ -194,9 +246,8 @@ impl SimulatedRuntime {
         }
     }
 
-    /// Runs the worker until it is out of work. True if it has nothing left.
-    pub(crate) fn drain(&self, worker: usize) -> bool {
-        let _entered = self.enter(worker);
+    fn drain(&self, worker: usize) -> bool {
+        let _entered = self.enter_as(worker);
         loop {
             match lock(&self.workers[worker]).worker.step() {
                 Step::Ran => {}
@@ -205,16 +256,11 @@ impl SimulatedRuntime {
             }
         }
     }
-
-    /// Makes this thread the worker, as far as timers are concerned.
-    fn enter(&self, worker: usize) -> entered::Entered {
-        entered::enter_shared(Arc::clone(&self.places[worker]))
-    }
 }
 
 impl Drop for SimulatedRuntime {
     fn drop(&mut self) {
-        self.end(|worker| self.drain(worker));
+        self.end(&mut |worker| self.drain(worker));
         let services = &self.handle.services;
         services.driver.shut_down();
         services.pool.shutdown(None);

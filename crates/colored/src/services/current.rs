@@ -2,7 +2,7 @@
 
 use super::Services;
 use crate::driver::Driver;
-use crate::world::Host;
+use crate::driver::simulated::Machine;
 #[cfg(feature = "sim")]
 use colored_core::port::{Kept, StackLocal};
 use colored_core::{Entries, SchedulerHandle};
@@ -85,9 +85,12 @@ pub(crate) fn show(services: &Arc<Services>) {
     SHOWN.set(Some(ManuallyDrop::new(Arc::clone(services))));
 }
 
-/// The simulated host that this thread works for.
-pub(crate) fn host() -> Option<Arc<Host>> {
-    try_with(|context| context.services.host.clone()).flatten()
+/// The simulated machine that this thread works for. To be asked where something is opened.
+pub(crate) fn machine() -> Option<Machine> {
+    if !cfg!(feature = "sim") {
+        return None;
+    }
+    try_with(|context| context.services.machine.clone()).flatten()
 }
 
 /// Calls `f` with this thread's own place, whatever it is inside of.

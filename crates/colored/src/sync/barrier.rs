@@ -3,7 +3,7 @@
 use super::BarrierWaitResult;
 use super::waiting::Wait;
 use super::wrapper::{convert, debug, deref};
-use crate::chance::wakes::in_order;
+use crate::chance::in_order;
 use crate::wait_reason::Kind;
 use tokio::sync;
 

@@ -2,7 +2,7 @@
 
 use super::waiting::Wait;
 use super::wrapper::{clone, convert, debug, deref};
-use crate::chance::wakes::{Releases, in_order, releasing};
+use crate::chance::{Releases, in_order, releasing};
 use crate::wait_reason::Kind;
 use std::fmt;
 use tokio::sync::watch;

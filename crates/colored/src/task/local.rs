@@ -7,8 +7,6 @@
 
 use colored_core::port::{Closure, RefCellOfStack, exchange_with_stacks};
 use pin_project_lite::pin_project;
-#[cfg(feature = "sim")]
-use std::cell::Cell;
 use std::cell::{BorrowError, BorrowMutError, RefCell};
 use std::fmt;
 use std::mem;
@@ -225,15 +223,10 @@ impl From<AccessError> for Refused {
 /// A value that is lent to a closure. A simulation does not stop a turn meanwhile: another stack would exchange the value.
 struct Lent;
 
-#[cfg(feature = "sim")]
-std::thread_local! {
-    static LENT: Cell<u32> = const { Cell::new(0) };
-}
-
 impl Lent {
     fn begin() -> Self {
         #[cfg(feature = "sim")]
-        LENT.set(LENT.get() + 1);
+        colored_sim::loans::begin();
         Self
     }
 }
@@ -241,14 +234,8 @@ impl Lent {
 impl Drop for Lent {
     fn drop(&mut self) {
         #[cfg(feature = "sim")]
-        LENT.set(LENT.get() - 1);
+        colored_sim::loans::end();
     }
-}
-
-/// Whether this thread is inside a `with`.
-#[cfg(feature = "sim")]
-pub(crate) fn is_lent() -> bool {
-    LENT.get() > 0
 }
 
 /// Until this is dropped, the thread's slot has the scope's value, and the scope has the slot's earlier value.

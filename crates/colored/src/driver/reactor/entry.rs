@@ -8,6 +8,7 @@ use super::readiness::{Readiness, Snapshot};
 use super::ready::{Interest, Ready};
 use super::waiters::Waiters;
 use crate::wait_reason::{Kind, Reason};
+use colored_machine::{self as machine, Tasks};
 
 /// The state of one socket that the polling thread and the socket's tasks share.
 ///
@@ -131,6 +132,12 @@ impl Entry {
     #[cfg(test)]
     pub(crate) fn listed(&self) -> usize {
         self.lock().listed()
+    }
+}
+
+impl Tasks for Entry {
+    fn mark(&self, ready: machine::Ready, wakers: &mut Vec<Waker>) {
+        self.mark_ready(Ready::of_machine(ready), wakers);
     }
 }
 

@@ -1,5 +1,6 @@
 //! [`Interest`]: what a task waits for on a socket; and [`Ready`]: the readiness of a socket.
 
+use colored_machine as machine;
 use std::fmt;
 use std::ops::BitOr;
 
@@ -89,11 +90,11 @@ impl Ready {
     pub const WRITABLE: Ready = Ready(Interest::WRITABLE.0);
     /// Whether the peer has ended its direction: after the buffered bytes, reads return the end of the
     /// stream.
-    pub const READ_CLOSED: Ready = Ready(1 << 2);
+    pub const READ_CLOSED: Ready = Ready(machine::Ready::READ_CLOSED.bits());
     /// Nothing more can be written.
-    pub const WRITE_CLOSED: Ready = Ready(1 << 3);
+    pub const WRITE_CLOSED: Ready = Ready(machine::Ready::WRITE_CLOSED.bits());
     /// The socket has an error to report.
-    pub const ERROR: Ready = Ready(1 << 4);
+    pub const ERROR: Ready = Ready(machine::Ready::ERROR.bits());
     /// There is what [`Interest::PRIORITY`] asks for.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     pub const PRIORITY: Ready = Ready(URGENT);
@@ -141,6 +142,11 @@ impl Ready {
 
     pub(super) const fn from_bits(bits: u8) -> Ready {
         Ready(bits & Ready::ALL.0)
+    }
+
+    /// The readiness that a machine tells of: its flags have the numbers of these.
+    pub(super) const fn of_machine(ready: machine::Ready) -> Ready {
+        Ready::from_bits(ready.bits())
     }
 
     /// The flags that both have.

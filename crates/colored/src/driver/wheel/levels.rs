@@ -42,7 +42,8 @@ struct Slot {
 /// The timers of a worker, without their lock.
 pub(super) struct Levels {
     slab: Slab,
-    lists: [List; DUE as usize + 1],
+    /// Empty before the first timer: most wheels of a simulation never have one.
+    lists: Vec<List>,
     /// One bit for each slot that is not empty.
     occupied: [u64; LEVELS],
     /// One bit for each level that is not empty.
@@ -60,7 +61,7 @@ impl Levels {
     pub(super) const fn new() -> Levels {
         Levels {
             slab: Slab::new(),
-            lists: [List::EMPTY; DUE as usize + 1],
+            lists: Vec::new(),
             occupied: [0; LEVELS],
             levels: 0,
             elapsed: 0,
@@ -127,7 +128,7 @@ impl Levels {
     /// nothing ever. Not after the first timer's tick, but before it if that timer
     /// is in a slot with many others.
     pub(super) fn next_event(&self) -> u64 {
-        if self.lists[DUE as usize].head != NIL {
+        if self.first(DUE).is_some() {
             return self.elapsed;
         }
         self.next_slot().map_or(u64::MAX, |slot| self.first_tick(slot))
@@ -135,7 +136,7 @@ impl Levels {
 
     /// The tick of the first timer.
     pub(super) fn first_exactly(&self) -> Option<u64> {
-        if self.lists[DUE as usize].head != NIL {
+        if self.first(DUE).is_some() {
             return Some(self.elapsed);
         }
         let slot = self.next_slot()?;
@@ -256,11 +257,19 @@ impl Levels {
     }
 
     fn first(&self, list: u16) -> Option<u32> {
-        let head = self.lists[usize::from(list)].head;
+        let head = self.lists.get(usize::from(list))?.head;
         (head != NIL).then_some(head)
     }
 
+    #[cold]
+    fn make_lists(&mut self) {
+        self.lists.resize(usize::from(DUE) + 1, List::EMPTY);
+    }
+
     fn link(&mut self, index: u32, list: u16) {
+        if self.lists.is_empty() {
+            self.make_lists();
+        }
         let ends = &mut self.lists[usize::from(list)];
         let tail = std::mem::replace(&mut ends.tail, index);
         if tail == NIL {

@@ -6,6 +6,8 @@ use crate::device::Devices;
 use crate::drain::Finishers;
 use crate::driver::clock::Clock;
 use crate::driver::shards::Shards;
+#[cfg(feature = "sim")]
+use crate::driver::simulated::Simulated;
 use crate::driver::{self, Driver};
 use crate::environment;
 use crate::long_poll::LongPolls;
@@ -22,9 +24,9 @@ use crate::services::Size;
 use crate::services::observer::Observer;
 use crate::services::tokio_place::TokioPlace;
 use crate::wall;
-#[cfg(feature = "sim")]
-use crate::world::Host;
 use colored_core::{Options, Scheduler};
+#[cfg(feature = "sim")]
+use colored_machine::Machine;
 use std::fmt;
 use std::io;
 use std::ops::RangeInclusive;
@@ -99,16 +101,16 @@ impl Builder {
         Ok(EmbeddedRuntime::new(self.prepare(Size { workers: 1, spares: 0 }, Form::Embedded)?))
     }
 
-    /// Makes the runtime of a host, with this number of workers on one thread and without threads. Its policy is that of
+    /// Makes the runtime of a machine, with this number of workers on one thread and without threads. Its policy is that of
     /// the simulation.
     #[cfg(feature = "sim")]
     pub(crate) fn build_simulated(
         mut self,
         workers: usize,
         policy: &'static dyn colored_core::Policy,
-        host: Arc<Host>,
+        machine: Arc<dyn Machine>,
     ) -> io::Result<SimulatedRuntime> {
-        self.host = Some(host);
+        self.machine = Some(Simulated::new(machine));
         self.seed = Some(0);
         self.tuning = self.tuning.policy(policy).io_uring(false);
         let size = Size { workers, spares: 0 };
@@ -203,10 +205,11 @@ impl Builder {
         let has_rings =
             tuning.has_io_uring(lazy_files) && environment::switch("COLORED_IO_URING", true)?;
         let long_polls = LongPolls::new(self.time_of_long_poll()?);
-        let clock = self.host.as_ref().map_or_else(Clock::new, |host| host.clock());
-        let shards = match &self.host {
-            Some(host) => host.shards(),
-            None => Shards::new(size.workers, has_rings)?,
+        let (clock, shards) = match &self.machine {
+            Some(machine) => {
+                (Clock::standing(machine.origin(), machine.now()), Shards::simulated(machine))
+            }
+            None => (Clock::new(), Shards::new(size.workers, has_rings)?),
         };
         let driver = Driver::new(
             clock,
@@ -215,6 +218,7 @@ impl Builder {
                 workers: size.workers,
                 seats: size.workers + size.spares,
                 timer_rest: tuning.resolution(),
+                is_checked: !is_simulated,
             },
         )?;
         if self.start_paused {
@@ -230,7 +234,7 @@ impl Builder {
             pool,
             devices: Devices::new(lazy_files),
             tokio: TokioPlace::default(),
-            host: self.host.clone(),
+            machine: self.machine.clone(),
         })
     }
 

@@ -1,0 +1,139 @@
+//! [`Locals`]: the bytes of a thread's thread-locals, and whether they are as they were.
+//!
+//! A thread that makes one run after another must show each of them thread-locals as they are at first. What a run has
+//! changed there, lazily or for good, shows in the bytes: those of the program, and of every library that has thread-locals when the
+//! thread looks, but for the C library's own. So a thread is used again only as long as no byte differs, but for those that a run
+//! without any code of the program changes, too: the scheduler's and the simulation's counts, for example. What a thread-local
+//! points to need not be looked at: a run that changes it has first made the pointer.
+//!
+//! Out of sight: thread-locals of the C library, such as `errno`, and what C code keeps by `pthread_setspecific`.
+
+#[cfg_attr(
+    not(all(target_os = "linux", target_env = "gnu", not(miri), not(colored_sanitize))),
+    path = "locals/absent.rs"
+)]
+mod system;
+
+use self::system::read;
+use std::sync::{Mutex, PoisonError};
+
+/// The bytes of a thread's thread-locals.
+#[derive(Debug)]
+pub struct Locals {
+    blocks: Vec<Block>,
+}
+
+/// The thread-locals of one program or library.
+#[derive(Debug, PartialEq, Eq)]
+struct Block {
+    /// The address.
+    at: usize,
+    bytes: Vec<u8>,
+}
+
+/// The bytes that change without the program: by block, 255 for each.
+#[derive(Debug, Default)]
+pub struct Noise(Mutex<Vec<Vec<u8>>>);
+
+impl Locals {
+    /// Those of this thread, as they are now. None where a system does not show them.
+    #[must_use]
+    pub fn now() -> Option<Self> {
+        read().map(|blocks| Self { blocks })
+    }
+
+    /// Whether this thread, whose they are, has them as they were, but for the noise.
+    #[must_use]
+    pub fn are_unchanged(&self, noise: &Noise) -> bool {
+        let noise = noise.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(now) = Self::now().filter(|now| self.is_alike(now)) else { return false };
+        let mut blocks = self.blocks.iter().zip(&now.blocks).enumerate();
+        blocks.all(|(number, (one, other))| match noise.get(number) {
+            Some(noise) if noise.len() == one.bytes.len() => {
+                let pairs = one.bytes.iter().zip(&other.bytes).zip(noise);
+                pairs.fold(0, |all, ((one, other), noise)| all | (one ^ other) & !noise) == 0
+            }
+            _ => one.bytes == other.bytes,
+        })
+    }
+
+    /// Whether they are of the same programs and libraries, at the same places.
+    fn is_alike(&self, other: &Self) -> bool {
+        self.blocks.len() == other.blocks.len()
+            && self
+                .blocks
+                .iter()
+                .zip(&other.blocks)
+                .all(|(one, other)| one.at == other.at && one.bytes.len() == other.bytes.len())
+    }
+
+    /// What differs from `before`, of the same thread, is noise.
+    pub fn add_noise(&self, before: &Self, noise: &Noise) {
+        if !self.is_alike(before) {
+            return;
+        }
+        let mut noise = noise.0.lock().unwrap_or_else(PoisonError::into_inner);
+        noise.resize(self.blocks.len(), Vec::new());
+        for ((one, other), noise) in self.blocks.iter().zip(&before.blocks).zip(&mut *noise) {
+            noise.resize(one.bytes.len(), 0);
+            for ((one, other), noise) in one.bytes.iter().zip(&other.bytes).zip(&mut *noise) {
+                *noise |= if one == other { 0 } else { 255 };
+            }
+            widen(noise);
+        }
+    }
+}
+
+/// A number of which two bytes are noise is noise as a whole: its higher bytes change seldom. The parts of a block are aligned as
+/// it is, so two such bytes in four, and some in each half of eight, are of one number.
+fn widen(noise: &mut [u8]) {
+    let is_noise = |bytes: &[u8]| bytes.iter().filter(|byte| **byte > 0).count();
+    for half in noise.chunks_exact_mut(4).filter(|half| is_noise(half) > 1) {
+        half.fill(255);
+    }
+    for word in noise.chunks_exact_mut(8) {
+        if is_noise(&word[..4]) == 4 && is_noise(&word[4..]) > 0 {
+            word.fill(255);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Locals, Noise};
+    use std::cell::{Cell, RefCell};
+
+    thread_local! {
+        static PLAIN: Cell<u32> = const { Cell::new(7) };
+        static LAZY: RefCell<Vec<u32>> = RefCell::new(vec![1]);
+    }
+
+    #[test]
+    fn a_change_shows_and_noise_does_not() {
+        let on_a_thread = || {
+            let Some(first) = Locals::now() else { return };
+            let noise = Noise::default();
+            assert!(first.are_unchanged(&noise));
+            PLAIN.set(8);
+            assert!(!first.are_unchanged(&noise));
+            PLAIN.set(7);
+            assert!(first.are_unchanged(&noise));
+            // One that is made when it is used first.
+            LAZY.with_borrow(|list| assert_eq!(list.len(), 1));
+            assert!(!first.are_unchanged(&noise));
+            let made = Locals::now().unwrap();
+            assert!(made.are_unchanged(&noise));
+            PLAIN.set(9);
+            Locals::now().unwrap().add_noise(&made, &noise);
+            PLAIN.set(11);
+            assert!(made.are_unchanged(&noise), "a byte that is known to change");
+            PLAIN.set(1 << 20);
+            assert!(!made.are_unchanged(&noise), "another one");
+            PLAIN.set(1 << 9);
+            Locals::now().unwrap().add_noise(&made, &noise);
+            PLAIN.set(1 << 20);
+            assert!(made.are_unchanged(&noise), "all of a number");
+        };
+        std::thread::spawn(on_a_thread).join().unwrap();
+    }
+}

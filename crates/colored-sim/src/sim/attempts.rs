@@ -1,0 +1,449 @@
+//! How runs are made: each on a thread of its own, or several on one thread whose thread-locals show that no run has left anything
+//! there.
+
+use super::control::{Cancelled, Control, Ended, Noted, Run, with};
+use super::cpus::Cpus;
+use super::evidence::Watch;
+use super::faults::Rng;
+use super::hosts::{Hosts, MAIN};
+use super::panics::{self, Keeps};
+use super::run::{self, Setup};
+use super::turns::{Stuck, THREAD, Turns, Way};
+use super::warm_up::{are_unchanged, noise, warm_up};
+use crate::locals::Locals;
+use crate::thread::is_asked_for_bytes as are_random_numbers_ours;
+use crate::world::World;
+use crate::{Ahead, Asked, Choices, Lent, Maker, Outcome, Replay, run_on_a_thread, stacks};
+use std::collections::{HashMap, VecDeque};
+use std::io::{self, Write};
+use std::mem;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+/// How long no choice is made before a thread that waits counts as stuck, at most twice as long.
+const STUCK: Duration = Duration::from_millis(250);
+
+/// A turn is reported when it has lasted for so many times [`STUCK`].
+const ENDLESS: u32 = 20;
+
+/// How the runs of a search are made from now on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub(super) enum Mode {
+    /// A run that explores is made on stacks.
+    Stacks,
+    Threads,
+    /// On threads, of which none waits inside a turn.
+    WholeTurns,
+}
+
+/// What makes the runs of a search, for each of its threads.
+pub(super) struct Attempts<'p, P> {
+    lent: Program<'p, P>,
+    mode: AtomicU8,
+    /// The thread of a run was given up: it may hold a lock.
+    has_given_up: AtomicBool,
+    /// Runs that have left something in the thread-locals of their thread.
+    changes: AtomicU32,
+    /// The awaits that have been cancelled, by the runs whose turn has come.
+    cancelled: Mutex<Arc<Cancelled>>,
+}
+
+/// What a run begins with.
+struct Program<'p, P> {
+    program: &'p P,
+    setup: &'p Setup,
+}
+
+/// What has become of a run.
+pub(super) enum Made {
+    /// It has ended so. No outcome if a thread was stuck.
+    Ended(Option<Outcome>, Ended),
+    /// Its thread was given up.
+    GivenUp,
+}
+
+/// A run that was made before its turn: it has ended well, or was given up.
+pub(super) struct MadeAhead {
+    pub(super) mode: Mode,
+    pub(super) made: Made,
+}
+
+/// What a thread of a search keeps from run to run: the thread that makes its runs on stacks, whose thread-locals are as they were
+/// then.
+#[derive(Default)]
+pub(super) struct Place {
+    maker: Option<Used>,
+}
+
+struct Used {
+    maker: Maker,
+    locals: Arc<Locals>,
+    /// How often it was asked for runs.
+    times: u32,
+}
+
+/// After so many threads of which the first runs have left something there, each run begins on a new one.
+const MOST_CHANGES: u32 = 3;
+
+/// Runs that are being made, as the thread sees them that waits for them.
+struct Job {
+    way: Way,
+    state: Mutex<State>,
+}
+
+struct State {
+    asked: VecDeque<Asked>,
+    cancelled: Arc<Cancelled>,
+    made: Vec<Made>,
+    /// The one that is being made.
+    replay: Option<Replay>,
+    /// Its turns, while they can be stuck.
+    turns: Option<Arc<Turns>>,
+}
+
+impl Job {
+    fn new(asked: Vec<Asked>, way: Way, cancelled: Arc<Cancelled>) -> Self {
+        let (asked, made) = (asked.into(), Vec::new());
+        let state = State { asked, cancelled, made, replay: None, turns: None };
+        Self { way, state: Mutex::new(state) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether there is a run to make, and all before it have ended well.
+    fn goes_on(&self) -> bool {
+        let state = self.lock();
+        let is_well = |made: &Made| matches!(made, Made::Ended(Some(Ok(())), _));
+        !state.asked.is_empty() && state.made.last().is_none_or(is_well)
+    }
+
+    /// Makes the next run on this thread.
+    fn make_next<P, F>(&self, lent: &Lent<Program<'_, P>>, cpus: Option<Cpus>)
+    where
+        P: Fn() -> F + Sync,
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let (Asked { replay, choices }, cancelled) = {
+            let mut state = self.lock();
+            let asked = state.asked.pop_front().expect("there is one to make");
+            state.replay = Some(asked.replay.clone());
+            (asked, Arc::clone(&state.cancelled))
+        };
+        let keeps = panics::keep();
+        let started = lent.with(|of| {
+            let run = new_run(of.setup, replay.seed, choices, Noted::behind(cancelled));
+            start(of.program, run, &replay, of.setup, self.way, cpus)
+        });
+        let (outcome, ended) = finish(started, keeps, |turns| self.lock().turns = turns);
+        let mut state = self.lock();
+        if let Some(Ok(())) = outcome
+            && !ended.noted.cancelled.is_empty()
+        {
+            Arc::make_mut(&mut state.cancelled).extend(&ended.noted.cancelled);
+        }
+        state.made.push(Made::Ended(outcome, ended));
+    }
+}
+
+fn thread_of_a_run() -> thread::Builder {
+    thread::Builder::new().name(THREAD.to_owned())
+}
+
+fn no_thread(error: &io::Error) -> ! {
+    panic!("cannot start the thread `{THREAD}`: {error}")
+}
+
+impl<'p, P> Attempts<'p, P> {
+    pub(super) fn new(program: &'p P, setup: &'p Setup) -> Self {
+        let on_threads = setup.on_threads || !stacks::ARE_HERE;
+        let mode = if on_threads { Mode::Threads } else { Mode::Stacks };
+        Self {
+            lent: Program { program, setup },
+            mode: AtomicU8::new(mode as u8),
+            has_given_up: AtomicBool::new(false),
+            changes: AtomicU32::new(0),
+            cancelled: Mutex::default(),
+        }
+    }
+
+    pub(super) fn mode(&self) -> Mode {
+        // Ordering: a hint for runs made ahead; the thread that takes them is the one that stores.
+        match self.mode.load(Ordering::Relaxed) {
+            0 => Mode::Stacks,
+            1 => Mode::Threads,
+            _ => Mode::WholeTurns,
+        }
+    }
+
+    /// Further runs are made so, unless they are already made in a mode behind it.
+    pub(super) fn turn_to(&self, mode: Mode) {
+        // Ordering: see `mode`.
+        self.mode.fetch_max(mode as u8, Ordering::Relaxed);
+    }
+
+    pub(super) fn set_cancelled(&self, cancelled: Arc<Cancelled>) {
+        *self.cancelled.lock().unwrap_or_else(PoisonError::into_inner) = cancelled;
+    }
+}
+
+impl<P, F> Ahead for Attempts<'_, P>
+where
+    P: Fn() -> F + Sync,
+    F: Future<Output = ()> + Send + 'static,
+{
+    type Made = MadeAhead;
+    type Place = Place;
+
+    fn place(&self) -> Place {
+        Place::default()
+    }
+
+    fn make(&self, place: &mut Place, asked: Vec<Asked>) -> Vec<MadeAhead> {
+        let mode = self.mode();
+        let way = match mode {
+            Mode::Stacks => Way::Stacks,
+            Mode::Threads => Way::Threads,
+            Mode::WholeTurns => return Vec::new(),
+        };
+        let cancelled = Arc::clone(&self.cancelled.lock().unwrap_or_else(PoisonError::into_inner));
+        let made = Attempts::make(self, place, asked, way, cancelled, true).into_iter();
+        let is_well = |made: &Made| matches!(made, Made::GivenUp | Made::Ended(Some(Ok(())), _));
+        made.filter(is_well).map(|made| MadeAhead { mode, made }).collect()
+    }
+}
+
+impl<P, F> Attempts<'_, P>
+where
+    P: Fn() -> F + Sync,
+    F: Future<Output = ()> + Send + 'static,
+{
+    /// Makes runs in their order, up to the first one that does not end well. Each finds the program's thread-locals as they are
+    /// at first. `cancelled` are the awaits that runs before them have cancelled.
+    pub(super) fn make(
+        &self,
+        place: &mut Place,
+        asked: Vec<Asked>,
+        way: Way,
+        cancelled: Arc<Cancelled>,
+        is_ahead: bool,
+    ) -> Vec<Made> {
+        let job = Arc::new(Job::new(asked, way, cancelled));
+        while job.goes_on() {
+            let used = place.maker.take().filter(|_| way == Way::Stacks);
+            let used = used.or_else(|| if way == Way::Stacks { self.maker() } else { None });
+            let ended = match used {
+                Some(used) => self.make_there(used, place, &job, is_ahead),
+                None => self.make_alone(&job, is_ahead),
+            };
+            match ended {
+                None => {
+                    // Ordering: a hint for threads that watch others.
+                    self.has_given_up.store(true, Ordering::Relaxed);
+                    job.lock().made.push(Made::GivenUp);
+                }
+                Some(Ok(())) => {}
+                Some(Err(panic)) => resume_unwind(panic),
+            }
+        }
+        mem::take(&mut job.lock().made)
+    }
+
+    /// Makes runs on a thread that makes several, and keeps it unless one has left something there. None if it was given up.
+    fn make_there(
+        &self,
+        mut used: Used,
+        place: &mut Place,
+        job: &Arc<Job>,
+        is_ahead: bool,
+    ) -> Option<thread::Result<()>> {
+        let (of, first) = (Arc::clone(job), Arc::clone(&used.locals));
+        let shell = self.lent.setup.shell;
+        let body = move |lent: &Lent<Program<'_, P>>| {
+            let mut is_unchanged = true;
+            while is_unchanged && of.goes_on() {
+                of.make_next(lent, None);
+                is_unchanged = are_unchanged(shell, &first);
+            }
+            is_unchanged
+        };
+        let mut elsewhere = 0;
+        let is_given_up = || self.look(job, &mut elsewhere, is_ahead);
+        let is_unchanged = match used.maker.run(&self.lent, body, STUCK, is_given_up)? {
+            Ok(is_unchanged) => is_unchanged,
+            Err(panic) => return Some(Err(panic)),
+        };
+        used.times += 1;
+        if is_unchanged {
+            place.maker = Some(used);
+        } else if used.times < 4 {
+            // Ordering: only counts.
+            self.changes.fetch_add(1, Ordering::Relaxed);
+        }
+        Some(Ok(()))
+    }
+
+    /// Makes a run on a thread of its own. None if it was given up.
+    fn make_alone(&self, job: &Arc<Job>, is_ahead: bool) -> Option<thread::Result<()>> {
+        let of = Arc::clone(job);
+        // This thread only waits meanwhile.
+        let cpus = Cpus::of_this_thread();
+        let _bound = cpus.map(Cpus::bind_this);
+        let body = move |lent: &Lent<Program<'_, P>>| {
+            cpus.inspect(|cpus| cpus.release_this());
+            of.make_next(lent, cpus);
+        };
+        let mut elsewhere = 0;
+        let is_given_up = || self.look(job, &mut elsewhere, is_ahead);
+        run_on_a_thread(thread_of_a_run(), &self.lent, body, STUCK, is_given_up)
+            .unwrap_or_else(|error| no_thread(&error))
+    }
+
+    /// A thread that makes runs one after another. None if each needs a thread of its own.
+    fn maker(&self) -> Option<Used> {
+        let shell = self.lent.setup.shell;
+        // Ordering: only counts.
+        let is_used_again = self.changes.load(Ordering::Relaxed) < MOST_CHANGES;
+        if !is_used_again || noise(shell).is_none() || are_random_numbers_ours() {
+            return None;
+        }
+        let mut maker = Maker::start(thread_of_a_run()).unwrap_or_else(|error| no_thread(&error));
+        // What a thread makes when it needs it first is there when its thread-locals are noted.
+        let begin = move |_: &Lent<()>| {
+            warm_up(shell, 0);
+            Locals::now()
+        };
+        let locals = maker.run(&(), begin, Duration::MAX, || false)?;
+        let locals = Arc::new(locals.unwrap_or_else(|panic| resume_unwind(panic))?);
+        Some(Used { maker, locals, times: 0 })
+    }
+
+    /// Looks at a run that has not ended for a while: whether it is given up now. `elsewhere` counts the looks that have found no
+    /// turns.
+    fn look(&self, job: &Job, elsewhere: &mut u32, is_ahead: bool) -> bool {
+        let (replay, turns) = {
+            let state = job.lock();
+            (state.replay.clone(), state.turns.clone())
+        };
+        // Ordering: see where it is stored.
+        let has_given_up = self.has_given_up.load(Ordering::Relaxed);
+        let Some(turns) = turns else {
+            *elsewhere += 1;
+            if *elsewhere == ENDLESS && has_given_up {
+                report_endless("the start or the end of the run", replay.as_ref());
+            }
+            return false;
+        };
+        if turns.look_at_stuck() == Stuck::GivenUp {
+            return true;
+        }
+        let looks = turns.same_looks();
+        if is_ahead && has_given_up && looks > 1 && turns.is_asleep() {
+            // It is made again when its turn comes, and found to be stuck then.
+            return true;
+        }
+        if looks == ENDLESS {
+            report_endless(&turns.describe_running(), replay.as_ref());
+        }
+        assert!(
+            !(looks >= ENDLESS && has_given_up && turns.is_asleep()),
+            "a turn waits for what a run has that was given up, as for a std lock in a static that another turn held: {}; \
+             simulate this program by `Builder::on_threads`",
+            turns.describe_running()
+        );
+        false
+    }
+}
+
+/// Says where a run stands still. A harness of tests shows what `eprintln!` writes when the test has ended.
+fn report_endless(what: &str, replay: Option<&Replay>) {
+    let (seed, workers) = replay.map_or((0, 0), |replay| (replay.seed, replay.workers));
+    let time = STUCK * ENDLESS;
+    let _ = writeln!(
+        io::stderr(),
+        "colored: a turn of a simulation has lasted for {time:?}, with seed {seed} and {workers} workers: {what}. The run ends only \
+         with it. If it waits for what another turn has, as for a lock of std that is held across an await, it never ends"
+    );
+}
+
+/// A run that begins.
+pub(super) fn new_run(setup: &Setup, seed: u64, choices: Choices, noted: Noted) -> Run {
+    let names = [MAIN.to_owned()].into_iter().chain(setup.hosts.iter().map(|of| of.0.clone()));
+    let (happens_at, tell) = (run::happens_at, run::tell);
+    Run {
+        choices,
+        world: World::new(names.collect(), setup.faults.draw(seed), happens_at, tell),
+        random: Rng(seed),
+        noted,
+        has_cancelled: false,
+        panicked: None,
+        numbers: HashMap::default(),
+    }
+}
+
+/// The turns of a run that has begun, or why there are none.
+pub(super) type Started = Result<(Arc<Turns>, Watch), String>;
+
+/// Begins the run on this thread: its hosts, and its main future.
+pub(super) fn start<F, P>(
+    program: &P,
+    run: Run,
+    replay: &Replay,
+    setup: &Setup,
+    way: Way,
+    cpus: Option<Cpus>,
+) -> Started
+where
+    P: Fn() -> F,
+    F: Future<Output = ()> + Send + 'static,
+{
+    let world = Arc::clone(&run.world);
+    Control::begin(run, replay.seed);
+    let note_panic = |panic: &colored_core::TaskPanic<'_>| {
+        if panic.is_detached {
+            let text = panics::take_last().unwrap_or_else(|| panic.to_string());
+            with(|run| {
+                run.panicked.get_or_insert(text);
+            });
+        }
+    };
+    let (hosts, main) = Hosts::start(&world, note_panic, replay.workers, setup, program)?;
+    let watch = Watch::begin(with(|run| run.choices.keeps_turns()).unwrap_or(false));
+    Ok((Turns::new(hosts, main, setup.max_turns, way, cpus), watch))
+}
+
+/// Makes the turns of the run on this thread, and ends it. `show` shows the turns to others, while they can be stuck.
+pub(super) fn finish(
+    started: Started,
+    keeps: Keeps,
+    mut show: impl FnMut(Option<Arc<Turns>>),
+) -> (Option<Outcome>, Ended) {
+    let outcome = match started {
+        Ok((turns, watch)) => {
+            show(Some(Arc::clone(&turns)));
+            let ended = turns.run();
+            show(None);
+            let panicked = with(|run| run.panicked.take()).flatten();
+            let outcome = ended.map(|ended| match (panicked, turns.try_take_main()) {
+                (Some(text), _) => Err(text),
+                (None, Some(Err(error))) => {
+                    Err(panics::take_last().unwrap_or_else(|| error.to_string()))
+                }
+                (None, Some(Ok(()))) => Ok(()),
+                (None, None) => ended,
+            });
+            turns.end();
+            drop(watch);
+            outcome
+        }
+        Err(error) => Some(Err(error)),
+    };
+    let control = Control::take_from_thread().expect("nothing else takes it");
+    drop::<Keeps>(keeps);
+    (outcome, control.into_ended())
+}

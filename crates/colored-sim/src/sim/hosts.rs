@@ -1,0 +1,306 @@
+//! The hosts of a run: a runtime each, with one time.
+
+use super::places::Places;
+use super::process_faults::Undo;
+use super::run::Setup;
+use super::runtime::{Runtime, Settings, Shell};
+use super::turns;
+use crate::world::{Host, Order, World};
+use colored_core::{JoinHandle, TaskPanic};
+use colored_machine::Machine;
+use std::pin::Pin;
+use std::sync::Arc;
+
+/// The name of the host that runs the main future.
+pub(super) const MAIN: &str = "main";
+
+/// The program of a host: makes the future that runs there, anew at each start.
+pub(super) type Program = Arc<dyn Fn() -> Pin<Box<dyn Future<Output = ()> + Send>> + Send + Sync>;
+
+/// The hosts of a run. Each has the same number of *actors*: its workers, one that runs blocking calls, and one that
+/// delivers packets. The actors of the first host have the first numbers.
+pub(super) struct Hosts {
+    pub(super) world: Arc<World>,
+    /// What faults have done, and when it ends.
+    pub(super) undo: Vec<(u64, Undo)>,
+    /// The turns that are left until the quiet phase.
+    noisy_turns: u64,
+    /// Makes the runtimes.
+    shell: Shell,
+    /// Hears of the panics of tasks.
+    on_task_panic: fn(&TaskPanic<'_>),
+    workers: usize,
+    hosts: Vec<Running>,
+}
+
+/// What takes the turns of one actor.
+pub(super) enum Taker {
+    Runtime(Arc<dyn Runtime>, usize),
+    /// The network brings the host what is due.
+    Network(Arc<World>, usize),
+    Nobody,
+}
+
+impl Taker {
+    /// The thread that must take the turns, if something is pinned to it.
+    pub(super) fn thread(&self) -> Option<usize> {
+        match self {
+            Taker::Runtime(runtime, actor) => runtime.thread_of(*actor),
+            _ => None,
+        }
+    }
+
+    pub(super) fn take_turn(&self, thread: usize) {
+        match self {
+            Taker::Runtime(runtime, actor) => runtime.take_turn(*actor, thread),
+            Taker::Network(world, host) => world.network().deliver(*host),
+            Taker::Nobody => {}
+        }
+    }
+
+    /// Tells what has run in the last turn, as numbers.
+    pub(super) fn note_turn(&self, mut note: impl FnMut(u64)) {
+        if let Taker::Runtime(runtime, actor) = self {
+            runtime.note_turn(*actor, &mut note);
+        }
+    }
+}
+
+struct Running {
+    host: Arc<Host>,
+    /// None for the host of the main future, which never starts anew.
+    program: Option<Program>,
+    /// None after a crash.
+    runtime: Option<Arc<dyn Runtime>>,
+    is_paused: bool,
+}
+
+impl Hosts {
+    /// Starts all hosts, and the main future on the first one.
+    pub(super) fn start<F>(
+        world: &Arc<World>,
+        on_task_panic: fn(&TaskPanic<'_>),
+        workers: usize,
+        setup: &Setup,
+        program: impl Fn() -> F,
+    ) -> Result<(Self, JoinHandle<()>), String>
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let programs = setup.hosts.iter().map(|(_, program)| Some(Arc::clone(program)));
+        let programs = [None].into_iter().chain(programs);
+        let hosts = programs.enumerate().map(|(number, program)| Running {
+            host: Host::new(world, number),
+            program,
+            runtime: None,
+            is_paused: false,
+        });
+        let hosts = hosts.collect();
+        let mut this = Self {
+            world: Arc::clone(world),
+            undo: Vec::new(),
+            noisy_turns: setup.max_turns / 2,
+            shell: setup.shell,
+            on_task_panic,
+            workers,
+            hosts,
+        };
+        for number in 0..this.hosts.len() {
+            this.boot(number)?;
+        }
+        let first = this.first();
+        let main = first.spawn_main(Box::pin(first.call(program)));
+        Ok((this, main))
+    }
+
+    /// The runtime of the main future.
+    pub(super) fn first(&self) -> Arc<dyn Runtime> {
+        let first = self.hosts[0].runtime.as_ref();
+        Arc::clone(first.expect("all have been started"))
+    }
+
+    /// Makes the runtime of a host, and spawns what runs there.
+    fn boot(&mut self, number: usize) -> Result<(), String> {
+        let running = &mut self.hosts[number];
+        running.host.boot();
+        let settings = Settings {
+            workers: self.workers,
+            policy: &Places,
+            on_task_panic: self.on_task_panic,
+            machine: Arc::clone(&running.host) as Arc<dyn Machine>,
+        };
+        let runtime = (self.shell.make)(settings)
+            .map_err(|error| format!("the simulated runtime does not start: {error}"))?;
+        if let Some(program) = &running.program {
+            // A panic of the program is one of a task without a handle: it fails the run.
+            drop(runtime.spawn_main(runtime.call(|| program())));
+        }
+        running.runtime = Some(runtime);
+        Ok(())
+    }
+
+    /// Does what faults do between turns. No actor is inside a turn.
+    pub(super) fn begin_turn(&mut self) {
+        self.noisy_turns = self.noisy_turns.saturating_sub(1);
+        if self.noisy_turns == 0 {
+            self.world.set_quiet();
+        }
+        self.change_faults();
+    }
+
+    /// Does what faults and the program have asked for since the last call. No actor is inside a turn.
+    pub(super) fn follow_orders(&mut self) -> Result<(), String> {
+        for (number, order) in self.world.take_orders() {
+            let running = &mut self.hosts[number];
+            match order {
+                Order::Crash => self.crash(number),
+                Order::Restart if running.runtime.is_none() => self.boot(number)?,
+                Order::Restart => {}
+                Order::Pause => running.is_paused = true,
+                Order::Resume => running.resume(self.world.now()),
+            }
+        }
+        Ok(())
+    }
+
+    fn crash(&mut self, number: usize) {
+        let running = &mut self.hosts[number];
+        if let Some(runtime) = running.runtime.take() {
+            running.host.crash();
+            running.is_paused = false;
+            runtime.end(&mut |worker| turns::drain(&runtime, worker));
+        }
+    }
+
+    /// Whether the host is up, and not paused.
+    pub(super) fn is_awake(&self, host: usize) -> bool {
+        self.hosts[host].awake().is_some()
+    }
+
+    fn actors_of_a_host(&self) -> usize {
+        self.workers + 2
+    }
+
+    /// Puts the actors that have something to run into `actors`, in their order.
+    pub(super) fn list_runnable(&self, actors: &mut Vec<usize>) {
+        actors.clear();
+        let network = self.world.has_packets().then(|| self.world.network());
+        for (number, running) in self.hosts.iter().enumerate() {
+            let first = number * self.actors_of_a_host();
+            if let Some(runtime) = running.awake() {
+                runtime.list_runnable(first, actors);
+            }
+            // A host that is down, or stopped, is a place that packets come to all the same.
+            if network.as_ref().is_some_and(|network| network.has_due(number)) {
+                actors.push(first + self.workers + 1);
+            }
+        }
+    }
+
+    /// Whether something may be pinned to a worker that is inside no turn.
+    pub(super) fn has_pins(&self) -> bool {
+        let runtimes = self.hosts.iter().filter_map(|running| running.runtime.as_deref());
+        runtimes.into_iter().any(Runtime::has_pins)
+    }
+
+    /// The thread that must take the turns of an actor, if something is pinned to it.
+    pub(super) fn thread_of(&self, actor: usize) -> Option<usize> {
+        let (host, actor) = (actor / self.actors_of_a_host(), actor % self.actors_of_a_host());
+        self.hosts[host].runtime.as_ref()?.thread_of(actor)
+    }
+
+    /// What takes the turns of an actor. Takes over the count of `last`, if that is of the same runtime.
+    pub(super) fn taker(&self, actor: usize, last: Option<Taker>) -> Taker {
+        let (host, actor) = (actor / self.actors_of_a_host(), actor % self.actors_of_a_host());
+        match (&self.hosts[host].runtime, last) {
+            (Some(runtime), Some(Taker::Runtime(last, _)))
+                if actor <= self.workers && Arc::ptr_eq(runtime, &last) =>
+            {
+                Taker::Runtime(last, actor)
+            }
+            _ => self.new_taker(host, actor),
+        }
+    }
+
+    fn new_taker(&self, host: usize, actor: usize) -> Taker {
+        match &self.hosts[host].runtime {
+            _ if actor > self.workers => Taker::Network(Arc::clone(&self.world), host),
+            Some(runtime) => Taker::Runtime(Arc::clone(runtime), actor),
+            None => Taker::Nobody,
+        }
+    }
+
+    /// Ends all hosts. No actor is inside a turn.
+    pub(super) fn end(&mut self) {
+        for runtime in self.hosts.iter_mut().flat_map(|running| running.runtime.take()) {
+            runtime.end(&mut |worker| turns::drain(&runtime, worker));
+        }
+    }
+
+    /// What the actor has run in its last turn.
+    pub(super) fn describe_turn(&self, actor: usize) -> String {
+        let (host, actor) = (actor / self.actors_of_a_host(), actor % self.actors_of_a_host());
+        let running = &self.hosts[host];
+        let what = match &running.runtime {
+            _ if actor > self.workers => self.world.network().describe_last(),
+            Some(runtime) => runtime.describe_turn(actor),
+            None => "nothing".to_owned(),
+        };
+        if self.hosts.len() == 1 { what } else { format!("{}: {what}", running.host.name()) }
+    }
+
+    /// Goes on where nothing is runnable: ends waits that never would, or moves the clocks to the next time at which
+    /// something is due. False if nothing will ever be runnable.
+    pub(super) fn move_time(&mut self) -> bool {
+        let mut is_runnable = false;
+        for runtime in self.awake() {
+            is_runnable |= runtime.end_deadlocks();
+        }
+        if is_runnable {
+            return true;
+        }
+        let Some(next) = self.next_due() else {
+            // Something that a fault has broken for good may go on.
+            let was_quiet = self.world.is_quiet();
+            self.world.set_quiet();
+            return !was_quiet;
+        };
+        self.move_clocks(next)
+    }
+
+    /// The next time at which something is due.
+    pub(super) fn next_due(&self) -> Option<u64> {
+        let packet = self.world.network().next_due();
+        let undo = self.undo.iter().map(|(at, _)| *at).min();
+        let timers = self.awake().filter_map(|runtime| runtime.next_due());
+        timers.chain(packet).chain(undo).min()
+    }
+
+    /// Moves the clocks, and lets happen what is due then. True if they have moved, or something was due.
+    pub(super) fn move_clocks(&self, to: u64) -> bool {
+        let to = to.max(self.world.now());
+        let has_moved = to > self.world.now();
+        self.world.set_now(to);
+        crate::thread::set_time(to);
+        self.awake().fold(has_moved, |was_due, runtime| runtime.move_clock(to) | was_due)
+    }
+
+    /// The runtimes that may take turns.
+    fn awake(&self) -> impl Iterator<Item = &dyn Runtime> {
+        self.hosts.iter().filter_map(Running::awake)
+    }
+}
+
+impl Running {
+    fn awake(&self) -> Option<&dyn Runtime> {
+        self.runtime.as_deref().filter(|_| !self.is_paused)
+    }
+
+    /// Ends a pause. Its timers have gone on meanwhile.
+    fn resume(&mut self, now: u64) {
+        self.is_paused = false;
+        if let Some(runtime) = &self.runtime {
+            runtime.move_clock(now);
+        }
+    }
+}

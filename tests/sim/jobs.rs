@@ -1,0 +1,115 @@
+//! Several runs at once give the report of runs one after another, and keep the same failure.
+
+use colored::sim::{Builder, Faults, Strategy, cancellable, sometimes};
+use colored::{ColorCell, spawn_colored, yield_now};
+use std::path::Path;
+use std::process::Command;
+use std::{env, fs, process};
+
+/// The variable with which a child of these tests is told where its failure is kept.
+const CHILD: &str = "COLORED_TEST_KEPT";
+
+/// Fails with one seed in some hundreds: each of three clients sees the others' values in an order of its own.
+async fn seldom() {
+    let log = ColorCell::new(9, Vec::new());
+    let tasks: Vec<_> = (1..=4_u64)
+        .map(|color| {
+            let log = log.clone();
+            spawn_colored(color, async move {
+                for _ in 0..2 {
+                    log.call(move |log| log.push(color)).await;
+                    cancellable(yield_now()).await;
+                }
+            })
+        })
+        .collect();
+    for task in tasks {
+        task.await.unwrap();
+    }
+    let log = log.call(|log| log.clone()).await;
+    sometimes!(log[0] == 4, "the last is the first");
+    sometimes!(log.is_empty(), "never");
+    assert!(log != [4, 3, 2, 1, 4, 3, 2, 1] && log != [2, 4, 1, 3, 3, 1, 4, 2], "in reverse");
+}
+
+fn search(kept: &Path) {
+    let builder = Builder::new().seeds(0..4000);
+    for builder in [
+        builder.clone().strategy(Strategy::Pct { depth: 3 }),
+        builder.keep_failures(kept, "seldom"),
+    ] {
+        let report = builder.run(seldom);
+        // The time that it takes to shrink is none of the runs'.
+        let text = report.to_string().replace(" s\n", "\n");
+        let text: Vec<_> = text.lines().map(|line| line.split(" runs, ").next().unwrap()).collect();
+        println!("{:x} {} {}", report.digest(), report.cancelled(), text.join("\n"));
+    }
+    let report = Builder::new().seeds(0..300).faults(Faults::swarm()).run(seldom_not);
+    println!("{:x} {} {report}", report.digest(), report.cancelled());
+}
+
+/// Passes, and has awaits to cancel.
+async fn seldom_not() {
+    let tasks = [1, 2, 3].map(|color: u64| {
+        spawn_colored(color, async move {
+            for _ in 0..color * 20 {
+                cancellable(yield_now()).await;
+            }
+        })
+    });
+    for task in tasks {
+        task.await.unwrap();
+    }
+}
+
+/// The output of the search with so many jobs, and what it has kept.
+fn searched(jobs: &str, is_kept: bool) -> (String, String) {
+    let name = format!("colored-jobs-{}-{jobs}-{is_kept}", process::id());
+    let path = env::temp_dir().join(name);
+    let mut child = Command::new(env::current_exe().unwrap());
+    child.args([
+        "jobs::several_runs_at_once_are_those_one_after_another",
+        "--exact",
+        "--nocapture",
+    ]);
+    child.env(CHILD, &path).env("COLORED_SIM_JOBS", jobs).env("COLORED_SIM_KEEP", "1");
+    let output = child.output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    let kept = fs::read_to_string(&path).unwrap();
+    fs::remove_file(&path).unwrap();
+    let lines = text.lines().filter(|line| !line.starts_with("test ") && !line.starts_with("run"));
+    let lines = lines.filter(|line| !line.contains("finished in"));
+    // The path is another one for each child.
+    let text = lines.collect::<Vec<_>>().join("\n").replace(&*path.to_string_lossy(), "KEPT");
+    (text, kept)
+}
+
+#[test]
+fn several_runs_at_once_are_those_one_after_another() {
+    if let Some(path) = env::var_os(CHILD) {
+        return search(Path::new(&path));
+    }
+    let (text, kept) = searched("1", true);
+    assert!(text.contains("fails: in reverse") && text.contains("never seen: never"), "{text}");
+    assert!(kept.lines().filter(|line| line.starts_with("seldom ")).count() == 1, "{kept}");
+    for jobs in ["2", "4"] {
+        assert_eq!(searched(jobs, true), (text.clone(), kept.clone()), "{jobs} jobs");
+    }
+}
+
+#[test]
+fn a_number_of_jobs_that_is_none_is_an_error() {
+    let mut child = Command::new(env::current_exe().unwrap());
+    child.args([
+        "jobs::several_runs_at_once_are_those_one_after_another",
+        "--exact",
+        "--nocapture",
+    ]);
+    child.env(CHILD, "none").env("COLORED_SIM_JOBS", "0");
+    let output = child.output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr);
+    let wanted =
+        "the environment variable COLORED_SIM_JOBS is \"0\": allowed are 1 to 1024 runs at once";
+    assert!(!output.status.success() && text.contains(wanted), "{text}");
+}
