@@ -84,6 +84,12 @@ impl SimulatedRuntime {
         }
     }
 
+    /// A number that is another one if [`list_runnable`](Self::list_runnable) would append others. None while blocking calls wait.
+    pub(crate) fn changes(&self) -> Option<usize> {
+        let has_calls = self.handle.services.pool.has_work();
+        (!has_calls).then(|| self.handle.core.scheduler().unparked_changes())
+    }
+
     /// The thread that must take the turns of an actor that is inside none, if something is pinned to it.
     pub(crate) fn thread_of(&self, actor: usize) -> Option<usize> {
         if !self.has_pins() {
@@ -143,7 +149,7 @@ impl SimulatedRuntime {
                 self.has_pins.store(true, Ordering::Relaxed);
                 self.pinned_to[index].store(thread, Ordering::Relaxed);
             }
-            if self.handle.core.scheduler().load(index) > 0 {
+            if self.handle.core.scheduler().has_load(index) {
                 return;
             }
         }
