@@ -21,8 +21,9 @@ use std::process::{Command, Stdio, exit};
 const TOPICS: [(&str, usize); 2] = [("short", 20_000), ("long", 60_000)];
 
 /// What the path of a module says of its part. The first that fits counts.
-const PARTS: [(&str, &str); 22] = [
+const PARTS: [(&str, &str); 24] = [
     ("progress::tracker", "tracker"),
+    ("progress::words", "tracker"),
     ("progress::", "commit"),
     ("colored_consumer::log", "reading"),
     ("colored_consumer::embedded::offsets", "commit"),
@@ -37,6 +38,7 @@ const PARTS: [(&str, &str); 22] = [
     ("consumer::claimed", "lanes: find, make, remove"),
     ("consumer::key_hash", "lanes: find, make, remove"),
     ("consumer::lane", "lanes: their queues"),
+    ("consumer::waiting", "lanes: their queues"),
     ("consumer::rate", "lanes: accept, start of runs"),
     ("consumer::state", "lanes: accept, start of runs"),
     ("consumer::reports", "reports of runs"),

@@ -39,11 +39,13 @@ impl Claim {
     }
 
     /// Whether a run is to begin no other record.
+    #[inline]
     pub(crate) fn must_end(&self) -> bool {
         // Ordering: Relaxed, as above.
         self.is_revoked() || self.is_held.load(Ordering::Relaxed)
     }
 
+    #[inline]
     pub(crate) fn is_revoked(&self) -> bool {
         // Ordering: Relaxed, a hint: what is dropped in a hand-over is dropped by its task.
         self.is_revoked.load(Ordering::Relaxed)

@@ -1,7 +1,8 @@
 //! A run: a task under the color of a key, which handles records of the key one after the other.
 
+use super::calls::Calls;
 use super::contain::{Contained, contain, text_of};
-use super::context::{Claim, Context};
+use super::context::Claim;
 use super::failure::Failure;
 use super::options::{DeadLetter, DeadLetters, Settings};
 use super::state::{Launch, State};
@@ -9,8 +10,9 @@ use super::work::Work;
 use crate::source::Record;
 use colored::time::{Duration, timeout};
 use colored::{Color, ColorCell, JoinHandle};
-use std::pin::pin;
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::pin::{Pin, pin};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What a run is told.
 #[derive(Debug)]
@@ -60,11 +62,57 @@ pub(crate) struct Report {
     pub(crate) dead_letters: u32,
 }
 
+/// What a run tells the state.
+#[derive(Debug)]
+pub(crate) enum Told {
+    /// These records are done, and it goes on with the record at this offset.
+    Progress(Vec<Record>, u64),
+    /// It gives its next record to the dead letters.
+    Burial,
+    /// What takes the dead letters has not taken one.
+    FailedLetter(String),
+    End(Report),
+}
+
+/// What runs have told and the state has not heard, in this order: one turn of the state hears what many have told. Each with its claim
+/// and its lane.
+///
+/// Invariant: while there is something in it a turn of the state is posted that takes it out, and while that turn has left something, a
+/// turn that goes on.
+#[derive(Debug, Default)]
+pub(crate) struct Inbox(Mutex<Letters>);
+
+type Letters = VecDeque<(u64, usize, Told)>;
+
+impl Inbox {
+    fn all(&self) -> MutexGuard<'_, Letters> {
+        // Each change is a single step.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns whether it was empty: then the state is to be told.
+    fn put(&self, told: (u64, usize, Told)) -> bool {
+        let mut all = self.all();
+        all.push_back(told);
+        all.len() == 1
+    }
+
+    /// Takes all, for an empty queue.
+    pub(crate) fn exchange(&self, empty: &mut Letters) {
+        std::mem::swap(&mut *self.all(), empty);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.all().is_empty()
+    }
+}
+
 /// What all runs of a consumer share.
 pub(crate) struct Common<W> {
     pub(crate) work: W,
     pub(crate) dead_letters: Option<DeadLetters>,
     pub(crate) settings: Arc<Settings>,
+    pub(crate) inbox: Arc<Inbox>,
 }
 
 impl<W: Work> Launch for Common<W> {
@@ -87,17 +135,18 @@ fn run<W: Work>(
     }
 }
 
-struct Runner<W> {
-    common: Arc<Common<W>>,
+pub(super) struct Runner<W> {
+    pub(super) common: Arc<Common<W>>,
     state: ColorCell<State>,
     /// Without the records that the state knows to be done.
-    run: Run,
-    done: usize,
+    pub(super) run: Run,
+    pub(super) done: usize,
     dead_letters: u32,
 }
 
 impl<W: Work> Runner<W> {
     async fn handle_all(&mut self) -> End {
+        let mut future = pin!(None);
         loop {
             if let Some(dead) = self.run.dead.take()
                 // In a box, or every run would have room for what few do.
@@ -105,61 +154,71 @@ impl<W: Work> Runner<W> {
             {
                 return end;
             }
-            if self.done == self.run.records.len() || self.run.claim.must_end() {
-                return End::Finished;
-            }
-            colored::task::consume_budget().await;
-            let count = if W::IS_BATCH { self.run.records.len() - self.done } else { 1 };
-            match self.call(count).await {
-                Ok(()) => {
-                    self.done += count;
-                    self.run.attempts = 0;
-                }
-                Err(failure) => match self.judge(failure, count) {
-                    Ok(dead) => self.run.dead = Some(dead),
-                    Err(end) => return end,
-                },
+            let called = match self.common.settings.deadline {
+                None => Calls::new(self, future.as_mut()).await,
+                Some(deadline) => self.call_in_time(deadline, future.as_mut()).await,
+            };
+            let Err(failure) = called else { return End::Finished };
+            match self.judge(failure, self.next_count()) {
+                Ok(dead) => self.run.dead = Some(dead),
+                Err(end) => return end,
             }
         }
     }
 
-    /// Calls the handler. A panic and a deadline are failures that are to be tried again.
-    async fn call(&mut self, count: usize) -> Result<(), Failure> {
-        let Run { claim, color, records, attempts, .. } = &self.run;
-        let (claim, attempt) = (Arc::clone(claim), attempts.saturating_add(1));
-        let context = Context { claim, color: *color, attempt };
-        let records = &records[self.done..self.done + count];
-        let called = contain(|| self.common.work.call(records, context)).map_err(Failure::retry)?;
-        let future = pin!(Some(called));
-        let deadline = self.common.settings.deadline;
-        let contained = Contained { future, on_wait: || self.report_done() };
-        let returned = match deadline {
-            None => contained.await,
+    /// Calls the handler for one record after the other. A deadline is a failure that is to be tried again.
+    async fn call_in_time(
+        &mut self,
+        deadline: Duration,
+        mut future: Pin<&mut Option<W::Future>>,
+    ) -> Result<(), Failure> {
+        while !self.must_end() {
+            colored::task::consume_budget().await;
             // In a box, or every run would have room for the timer.
-            Some(deadline) => match Box::pin(timeout(deadline, contained)).await {
-                Ok(returned) => returned,
-                Err(_) => Err(format!("the handler took longer than {deadline:?}")),
-            },
-        };
-        returned.unwrap_or_else(|text| Err(Failure::retry(text)))
+            let called = timeout(deadline, Calls::one(self, future.as_mut()));
+            match Box::pin(called).await {
+                Ok(called) => called?,
+                Err(_) => {
+                    let text = format!("the handler took longer than {deadline:?}");
+                    return Err(Failure::retry(text));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether all is done, or no other record is to begin.
+    pub(super) fn must_end(&self) -> bool {
+        self.done == self.run.records.len() || self.run.claim.must_end()
+    }
+
+    /// How many records the next call gets.
+    pub(super) fn next_count(&self) -> usize {
+        if W::IS_BATCH { self.run.records.len() - self.done } else { 1 }
     }
 
     /// A record that waits must not hide that those before it are done.
-    fn report_done(&mut self) {
+    pub(super) fn report_done(&mut self) {
         if self.done > 0 {
             let done: Vec<_> = self.run.records.drain(..self.done).collect();
             self.done = 0;
-            let (cell, of) = (self.state.clone(), (self.run.id, self.run.lane));
             let next = self.run.records[0].offset;
-            self.state.post(move |state| state.progress(&cell, of, done, next));
+            self.tell(Told::Progress(done, next));
         }
     }
 
-    fn report_end(self, end: End) {
-        let Runner { state, run: Run { id, lane, records, .. }, done, dead_letters, .. } = self;
-        let report = Report { records, done, end, dead_letters };
-        let cell = state.clone();
-        state.post(move |state| state.end_run(&cell, id, lane, report));
+    fn report_end(mut self, end: End) {
+        let records = std::mem::take(&mut self.run.records);
+        let (done, dead_letters) = (self.done, self.dead_letters);
+        self.tell(Told::End(Report { records, done, end, dead_letters }));
+    }
+
+    /// Tells the state, behind all that was told before. Whoever finds nothing told posts the turn in which all of it is heard.
+    fn tell(&self, told: Told) {
+        if self.common.inbox.put((self.run.id, self.run.lane, told)) {
+            let cell = self.state.clone();
+            self.state.post(move |state| state.hear(&cell));
+        }
     }
 
     /// Decides what becomes of the next records; `Ok` if they are given up.
@@ -219,13 +278,13 @@ impl<W: Work> Runner<W> {
 
     /// The metrics are to say that the record waits for the dead letters, and not for its handler.
     fn report_burial(&self) {
-        let (id, at) = (self.run.id, self.run.lane);
-        self.state.post(move |state| state.begin_burial(id, at));
+        self.tell(Told::Burial);
     }
 
     fn report_failed_letter(&self, text: &str) {
-        let text = self.name(&format!("the dead letters do not take it: {text}"));
-        self.state.post(move |state| state.figures.count_failed_letter(&text));
+        self.tell(Told::FailedLetter(
+            self.name(&format!("the dead letters do not take it: {text}")),
+        ));
     }
 
     /// Names the next record, with what was said of it.
