@@ -16,8 +16,6 @@ pub(super) struct Calls<'a, W: Work> {
     runner: &'a mut Runner<W>,
     /// That of the record which is being handled.
     future: Pin<&'a mut Option<W::Future>>,
-    /// Whether to end after one call, which the caller has taken from the budget.
-    is_one: bool,
 }
 
 impl<'a, W: Work> Calls<'a, W> {
@@ -25,15 +23,12 @@ impl<'a, W: Work> Calls<'a, W> {
         runner: &'a mut Runner<W>,
         future: Pin<&'a mut Option<W::Future>>,
     ) -> Calls<'a, W> {
-        Calls { runner, future, is_one: false }
+        Calls { runner, future }
     }
 
-    /// One call only.
-    pub(super) fn one(
-        runner: &'a mut Runner<W>,
-        future: Pin<&'a mut Option<W::Future>>,
-    ) -> Calls<'a, W> {
-        Calls { runner, future, is_one: true }
+    /// Whether to end after one call, which the caller has taken from the budget: it has a deadline.
+    fn is_one(&self) -> bool {
+        self.runner.common.settings.deadline.is_some()
     }
 
     /// Handles records until one waits or fails. Panics as the handler does.
@@ -43,7 +38,7 @@ impl<'a, W: Work> Calls<'a, W> {
                 if self.runner.must_end() {
                     return Poll::Ready(Ok(()));
                 }
-                if !self.is_one {
+                if !self.is_one() {
                     ready!(pin!(consume_budget()).poll(cx));
                 }
                 self.call();
@@ -59,17 +54,18 @@ impl<'a, W: Work> Calls<'a, W> {
                 return Poll::Ready(dropped.map_err(Failure::retry).and(returned));
             }
             self.future.set(None);
-            self.runner.done += self.runner.next_count();
+            self.runner.done += self.runner.next_count() as u32;
             self.runner.run.attempts = 0;
-            if self.is_one {
+            if self.is_one() {
                 return Poll::Ready(Ok(()));
             }
         }
     }
 
     fn call(&mut self) {
-        let Runner { common, run, done, .. } = &*self.runner;
-        let records = &run.records[*done..*done + self.runner.next_count()];
+        let Runner { common, run, .. } = &*self.runner;
+        let done = self.runner.done();
+        let records = &run.records[done..done + self.runner.next_count()];
         let attempt = run.attempts.saturating_add(1);
         let told = Told { claim: Arc::clone(&run.claim), color: run.color, attempt };
         let future = common.work.call(records, told);

@@ -1,7 +1,7 @@
 //! A partition that the consumer owns: its lanes, and how far it is.
 
 use super::contain::contain;
-use super::context::{Claim, color_of_key};
+use super::context::{Claim, HANDS, Hand, color_of_key};
 use super::key_hash::KeyHasher;
 use super::lane::{Lane, LaneKey};
 use super::options::{Order, Settings};
@@ -44,6 +44,8 @@ struct Reached {
 pub(crate) struct Claimed {
     pub(crate) owned: Owned,
     pub(crate) claim: Arc<Claim>,
+    /// For the runs, by their lanes.
+    pub(crate) hands: [Arc<Hand>; HANDS],
     pub(crate) stage: Stage,
     pub(crate) tracker: Tracker,
     pub(crate) lanes: Slab<Lane>,
@@ -95,6 +97,7 @@ impl Claimed {
         let claim = Arc::new(Claim::new(owned.clone()));
         Claimed {
             owned,
+            hands: Hand::all(&claim),
             claim,
             stage: Stage::Active,
             tracker,

@@ -10,24 +10,29 @@ use super::waiting::Waiting;
 use crate::source::Record;
 use colored::ColorCell;
 use colored::time::Instant;
-use std::collections::VecDeque;
 
 /// So many vectors are kept for later runs. A guess: together they have at most a quarter of a mebibyte.
 const SPARE: usize = 16;
 
-/// So much of what was told is heard in one turn. A guess: some 50 µs.
-const AT_ONCE: usize = 256;
-
 impl State {
-    /// Hears what runs have told, some of it if that is much.
+    /// Hears what runs have told, a part of it if that is much.
     pub(crate) fn hear(&mut self, cell: &ColorCell<State>) {
-        if self.heard.is_empty() {
-            self.inbox.exchange(&mut self.heard);
+        if self.hear_part(cell) {
+            let again = cell.clone();
+            cell.post(move |state| state.hear(&again));
         }
-        let now = Instant::now();
-        let mut last = None;
-        for _ in 0..AT_ONCE {
-            let Some((id, at, told)) = self.heard.pop_front() else { break };
+    }
+
+    /// Hears all that runs have told.
+    pub(crate) fn hear_all(&mut self, cell: &ColorCell<State>) {
+        while self.hear_part(cell) {}
+    }
+
+    /// Returns whether there is more.
+    fn hear_part(&mut self, cell: &ColorCell<State>) -> bool {
+        let Some(mut letters) = self.inbox.take() else { return false };
+        let (now, mut last) = (Instant::now(), None);
+        for (id, at, told) in letters.drain(..) {
             match told {
                 Told::Progress(done, next) => self.progress((id, at), done, next, now),
                 Told::Burial => self.begin_burial(id, at),
@@ -44,20 +49,7 @@ impl State {
         last.into_iter().for_each(|id| self.call_driver(id));
         self.look_at_waits();
         self.waiting.shrink();
-        if !self.heard.is_empty() {
-            let again = cell.clone();
-            cell.post(move |state| state.hear(&again));
-        } else if self.heard.capacity() > 2 * AT_ONCE {
-            self.heard = VecDeque::new();
-        }
-    }
-
-    /// Hears all that runs have told.
-    pub(crate) fn hear_all(&mut self, cell: &ColorCell<State>) {
-        self.hear(cell);
-        while !self.heard.is_empty() || !self.inbox.is_empty() {
-            self.hear(cell);
-        }
+        self.inbox.give_back(letters)
     }
 
     /// The first records of a run are done, and it goes on with the record at `next`.
@@ -108,10 +100,8 @@ impl State {
             self.shares.subtract(&mut claimed.in_flight, InFlight { records: rest.len(), bytes });
         }
         let lane = &mut claimed.lanes[at];
-        if done > 0 {
-            // They were those of a record that is done.
-            lane.attempts = 0;
-        }
+        // They were those of a record that is done.
+        lane.attempts = if done > 0 { 0 } else { lane.attempts };
         match end {
             End::Later(time) if is_active => {
                 lane.phase = Phase::Postponed;

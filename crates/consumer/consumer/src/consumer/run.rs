@@ -2,7 +2,7 @@
 
 use super::calls::Calls;
 use super::contain::{Contained, contain, text_of};
-use super::context::Claim;
+use super::context::Hand;
 use super::failure::Failure;
 use super::options::{DeadLetter, DeadLetters, Settings};
 use super::state::{Launch, State};
@@ -19,8 +19,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub(crate) struct Run {
     /// The claim's number in the state.
     pub(crate) id: u64,
-    pub(crate) lane: usize,
-    pub(crate) claim: Arc<Claim>,
+    pub(crate) lane: u32,
+    pub(crate) claim: Arc<Hand>,
     pub(crate) color: Color,
     pub(crate) records: Vec<Record>,
     /// How often the first record was tried.
@@ -74,36 +74,57 @@ pub(crate) enum Told {
     End(Report),
 }
 
-/// What runs have told and the state has not heard, in this order: one turn of the state hears what many have told. Each with its claim
-/// and its lane.
+/// What a run has told, with its claim and its lane.
+pub(crate) type Letter = (u64, usize, Told);
+
+/// So many letters the state hears in one turn. A guess: some 30 µs.
+const AT_ONCE: usize = 128;
+
+/// What runs have told and the state has not heard, in this order. One turn of the state hears a part of it.
 ///
-/// Invariant: while there is something in it a turn of the state is posted that takes it out, and while that turn has left something, a
-/// turn that goes on.
+/// Invariant: while there is something in it, a turn of the state is posted that takes the first part out.
 #[derive(Debug, Default)]
 pub(crate) struct Inbox(Mutex<Letters>);
 
-type Letters = VecDeque<(u64, usize, Told)>;
+/// In parts: when all of many handlers end at once, one large queue would be moved again and again.
+#[derive(Debug, Default)]
+struct Letters {
+    parts: VecDeque<Vec<Letter>>,
+    /// An empty one.
+    spare: Option<Vec<Letter>>,
+}
 
 impl Inbox {
-    fn all(&self) -> MutexGuard<'_, Letters> {
+    fn letters(&self) -> MutexGuard<'_, Letters> {
         // Each change is a single step.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns whether it was empty: then the state is to be told.
-    fn put(&self, told: (u64, usize, Told)) -> bool {
-        let mut all = self.all();
-        all.push_back(told);
-        all.len() == 1
+    /// Returns whether it was empty: then a turn is to be posted.
+    fn put(&self, letter: Letter) -> bool {
+        let Letters { parts, spare } = &mut *self.letters();
+        let was_empty = parts.is_empty();
+        match parts.back_mut().filter(|last| last.len() < AT_ONCE) {
+            Some(last) => last.push(letter),
+            None => {
+                let mut part = spare.take().unwrap_or_else(|| Vec::with_capacity(AT_ONCE));
+                part.push(letter);
+                parts.push_back(part);
+            }
+        }
+        was_empty
     }
 
-    /// Takes all, for an empty queue.
-    pub(crate) fn exchange(&self, empty: &mut Letters) {
-        std::mem::swap(&mut *self.all(), empty);
+    /// The first part. None if it is empty.
+    pub(crate) fn take(&self) -> Option<Vec<Letter>> {
+        self.letters().parts.pop_front()
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.all().is_empty()
+    /// Takes an empty part back. Returns whether there is another one to be heard.
+    pub(crate) fn give_back(&self, part: Vec<Letter>) -> bool {
+        let mut letters = self.letters();
+        letters.spare = Some(part);
+        !letters.parts.is_empty()
     }
 }
 
@@ -140,7 +161,7 @@ pub(super) struct Runner<W> {
     state: ColorCell<State>,
     /// Without the records that the state knows to be done.
     pub(super) run: Run,
-    pub(super) done: usize,
+    pub(super) done: u32,
     dead_letters: u32,
 }
 
@@ -156,7 +177,8 @@ impl<W: Work> Runner<W> {
             }
             let called = match self.common.settings.deadline {
                 None => Calls::new(self, future.as_mut()).await,
-                Some(deadline) => self.call_in_time(deadline, future.as_mut()).await,
+                // As above.
+                Some(deadline) => Box::pin(self.call_in_time(deadline, future.as_mut())).await,
             };
             let Err(failure) = called else { return End::Finished };
             match self.judge(failure, self.next_count()) {
@@ -174,9 +196,7 @@ impl<W: Work> Runner<W> {
     ) -> Result<(), Failure> {
         while !self.must_end() {
             colored::task::consume_budget().await;
-            // In a box, or every run would have room for the timer.
-            let called = timeout(deadline, Calls::one(self, future.as_mut()));
-            match Box::pin(called).await {
+            match timeout(deadline, Calls::new(self, future.as_mut())).await {
                 Ok(called) => called?,
                 Err(_) => {
                     let text = format!("the handler took longer than {deadline:?}");
@@ -187,20 +207,25 @@ impl<W: Work> Runner<W> {
         Ok(())
     }
 
+    /// How many of the records are done.
+    pub(super) fn done(&self) -> usize {
+        self.done as usize
+    }
+
     /// Whether all is done, or no other record is to begin.
     pub(super) fn must_end(&self) -> bool {
-        self.done == self.run.records.len() || self.run.claim.must_end()
+        self.done() == self.run.records.len() || self.run.claim.must_end()
     }
 
     /// How many records the next call gets.
     pub(super) fn next_count(&self) -> usize {
-        if W::IS_BATCH { self.run.records.len() - self.done } else { 1 }
+        if W::IS_BATCH { self.run.records.len() - self.done() } else { 1 }
     }
 
     /// A record that waits must not hide that those before it are done.
     pub(super) fn report_done(&mut self) {
         if self.done > 0 {
-            let done: Vec<_> = self.run.records.drain(..self.done).collect();
+            let done: Vec<_> = self.run.records.drain(..self.done()).collect();
             self.done = 0;
             let next = self.run.records[0].offset;
             self.tell(Told::Progress(done, next));
@@ -209,13 +234,13 @@ impl<W: Work> Runner<W> {
 
     fn report_end(mut self, end: End) {
         let records = std::mem::take(&mut self.run.records);
-        let (done, dead_letters) = (self.done, self.dead_letters);
+        let (done, dead_letters) = (self.done(), self.dead_letters);
         self.tell(Told::End(Report { records, done, end, dead_letters }));
     }
 
     /// Tells the state, behind all that was told before. Whoever finds nothing told posts the turn in which all of it is heard.
     fn tell(&self, told: Told) {
-        if self.common.inbox.put((self.run.id, self.run.lane, told)) {
+        if self.common.inbox.put((self.run.id, self.run.lane as usize, told)) {
             let cell = self.state.clone();
             self.state.post(move |state| state.hear(&cell));
         }
@@ -249,8 +274,8 @@ impl<W: Work> Runner<W> {
         self.report_burial();
         let attempts = self.run.attempts;
         // The state may have given fewer records than are given up.
-        while dead.count > 0 && self.done < self.run.records.len() {
-            let record = self.run.records[self.done].clone();
+        while dead.count > 0 && self.done() < self.run.records.len() {
+            let record = self.run.records[self.done()].clone();
             let letter = DeadLetter { record, cause: dead.cause.clone(), attempts };
             if let Err(text) = self.send_letter(&hook, letter).await {
                 self.report_failed_letter(&text);
@@ -289,7 +314,7 @@ impl<W: Work> Runner<W> {
 
     /// Names the next record, with what was said of it.
     fn name(&self, cause: &str) -> String {
-        name(&self.run.records[self.done], cause)
+        name(&self.run.records[self.done()], cause)
     }
 }
 

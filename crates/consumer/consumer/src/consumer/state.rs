@@ -12,12 +12,13 @@
 use super::caught_up::Waits;
 use super::claimed::{Claimed, Stage};
 use super::clock::after;
+use super::context::HANDS;
 use super::failure::ConsumerError;
 use super::figures::Figures;
 use super::lane::{Lane, Phase};
 use super::options::Settings;
 use super::place::Begin;
-use super::run::{Inbox, Run, Told};
+use super::run::{Inbox, Run};
 use super::seek::Seek;
 use super::shares::{InFlight, Shares};
 use super::waiting::Waiting;
@@ -64,9 +65,8 @@ pub(crate) struct State {
     pub(crate) waiting: Waiting,
     /// Empty vectors of runs that have ended, for other runs.
     pub(crate) spare: Vec<Vec<Record>>,
-    /// What runs have told, and what of it is being heard.
+    /// What runs have told.
     pub(crate) inbox: Arc<Inbox>,
-    pub(crate) heard: VecDeque<(u64, usize, Told)>,
     /// Runs under way, without those that back off.
     pub(crate) runs: usize,
     pub(crate) shares: Shares,
@@ -111,7 +111,6 @@ impl State {
             waiting: Waiting::default(),
             spare: Vec::new(),
             inbox,
-            heard: VecDeque::new(),
             seeks: VecDeque::new(),
             begins: Vec::new(),
             has_unplaced: false,
@@ -313,16 +312,8 @@ impl State {
                 }
             }
         }
-        let mut records = vector_for(lane.pending.len().min(most), spare);
-        while records.len() < most
-            && let Some(offset) = lane.pending.first()
-            && (offset == first || claimed.tracker.may_start(offset, false))
-        {
-            let is_its_turn = claimed.tracker.start(offset) && offset >= lane.next;
-            figures.check_order(is_its_turn, &claimed.owned, offset);
-            lane.next = offset + 1;
-            lane.pending.move_first(waiting, &mut records);
-        }
+        let records = begin_records(claimed, at, most, (waiting, spare, figures));
+        let lane = &mut claimed.lanes[at];
         if let Some(rate) = rate {
             rate.take(lane, records.len(), now);
         }
@@ -331,8 +322,8 @@ impl State {
         figures.runs += 1;
         (lane.phase, lane.since, lane.is_reported) = (Phase::Running, now, false);
         let (attempts, dead, color) = (lane.attempts, lane.dead.take(), lane.color);
-        let claim = Arc::clone(&claimed.claim);
-        let run = Run { id, lane: at, claim, color, records, attempts, dead };
+        let claim = Arc::clone(&claimed.hands[at % HANDS]);
+        let run = Run { id, lane: at as u32, claim, color, records, attempts, dead };
         lane.task = Some(Arc::clone(launcher).launch(cell, run));
         claimed.runs += 1;
         self.runs += 1;
@@ -381,6 +372,28 @@ impl State {
             self.attention.notify_one();
         }
     }
+}
+
+/// The first records of a lane begin, at most so many: the first of them may.
+fn begin_records(
+    claimed: &mut Claimed,
+    at: usize,
+    most: usize,
+    (waiting, spare, figures): (&mut Waiting, &mut Vec<Vec<Record>>, &mut Figures),
+) -> Vec<Record> {
+    let Claimed { lanes, tracker, owned, .. } = claimed;
+    let lane = &mut lanes[at];
+    let mut records = vector_for(lane.pending.len().min(most), spare);
+    while records.len() < most
+        && let Some(offset) = lane.pending.first()
+        && (records.is_empty() || tracker.may_start(offset, false))
+    {
+        let is_its_turn = tracker.start(offset) && offset >= lane.next;
+        figures.check_order(is_its_turn, owned, offset);
+        lane.next = offset + 1;
+        lane.pending.move_first(waiting, &mut records);
+    }
+    records
 }
 
 /// An empty vector for so many records of a run. Large ones are used again.

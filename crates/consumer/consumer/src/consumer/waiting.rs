@@ -19,10 +19,13 @@ struct Place {
     next: u32,
 }
 
+/// So many places are allocated at a time: a table that doubled would leave holes in the memory, of its sizes before.
+const PART: usize = 64;
+
 /// The records.
 #[derive(Debug)]
 pub(crate) struct Waiting {
-    places: Vec<Place>,
+    parts: Vec<Vec<Place>>,
     /// The first place that is free.
     free: u32,
     len: usize,
@@ -40,29 +43,48 @@ pub(crate) struct Row {
 
 impl Default for Waiting {
     fn default() -> Waiting {
-        Waiting { places: Vec::new(), free: NOWHERE, len: 0 }
+        Waiting { parts: Vec::new(), free: NOWHERE, len: 0 }
     }
 }
 
 impl Waiting {
     #[inline]
+    fn place(&mut self, at: u32) -> &mut Place {
+        &mut self.parts[at as usize / PART][at as usize % PART]
+    }
+
+    #[inline]
     fn insert(&mut self, record: Record, next: u32) -> u32 {
         self.len += 1;
         let at = self.free;
-        if let Some(place) = self.places.get_mut(at as usize) {
-            self.free = std::mem::replace(&mut place.next, next);
-            place.record = Some(record);
-            return at;
+        if at == NOWHERE {
+            return self.add(Place { record: Some(record), next });
         }
-        let at = u32::try_from(self.places.len()).unwrap_or(NOWHERE);
+        let place = self.place(at);
+        let free = std::mem::replace(&mut place.next, next);
+        place.record = Some(record);
+        self.free = free;
+        at
+    }
+
+    /// Adds a place behind the others. None of them is free.
+    #[cold]
+    fn add(&mut self, place: Place) -> u32 {
+        let is_whole = |last: &Vec<Place>| last.len() == PART;
+        if self.parts.last().is_none_or(is_whole) {
+            self.parts.push(Vec::with_capacity(PART));
+        }
+        let before = (self.parts.len() - 1) * PART;
+        let last = self.parts.last_mut().expect("there is one");
+        last.push(place);
+        let at = u32::try_from(before + last.len() - 1).unwrap_or(NOWHERE);
         assert_ne!(at, NOWHERE, "memory would not be enough for so many");
-        self.places.push(Place { record: Some(record), next });
         at
     }
 
     /// Gives memory back that nothing needs.
     pub(crate) fn shrink(&mut self) {
-        if self.len == 0 && self.places.capacity() > KEPT {
+        if self.len == 0 && self.parts.len() > KEPT / PART {
             *self = Waiting::default();
         }
     }
@@ -91,7 +113,7 @@ impl Row {
         if self.len == 0 {
             (self.first, self.offset) = (at, offset);
         } else {
-            waiting.places[self.last as usize].next = at;
+            waiting.place(self.last).next = at;
         }
         self.last = at;
         self.len += 1;
@@ -113,15 +135,16 @@ impl Row {
         if self.len == 0 {
             return;
         }
-        let place = &mut waiting.places[self.first as usize];
+        let free = waiting.free;
+        let place = waiting.place(self.first);
         to.extend(place.record.take());
-        let next = std::mem::replace(&mut place.next, waiting.free);
+        let next = std::mem::replace(&mut place.next, free);
         waiting.free = self.first;
         waiting.len -= 1;
         self.len -= 1;
         if self.len > 0 {
             self.first = next;
-            self.offset = waiting.places[next as usize].record.as_ref().map_or(0, |of| of.offset);
+            self.offset = waiting.place(next).record.as_ref().map_or(0, |of| of.offset);
         }
     }
 }
@@ -168,7 +191,7 @@ mod tests {
             }
             assert_eq!((row.len(), row.first()), (queue.len(), queue.front().copied()));
         }
-        assert!(waiting.places.len() < 10_000, "places are used again");
+        assert!(waiting.parts.len() < 10_000 / PART, "places are used again");
         for (mut row, queue) in rows {
             let mut taken = Vec::new();
             (0..row.len()).for_each(|_| row.move_first(&mut waiting, &mut taken));
@@ -185,6 +208,6 @@ mod tests {
             row.move_first(&mut waiting, &mut Vec::new());
             waiting.shrink();
         }
-        assert_eq!(waiting.places.capacity(), 0);
+        assert_eq!(waiting.parts.capacity(), 0);
     }
 }

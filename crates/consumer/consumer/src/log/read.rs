@@ -196,8 +196,7 @@ async fn read_place(
     let mut length = READ_BYTES.min(wanted).min(left);
     let mut buffer = place.file.buffer(length);
     file.read_exact_at(&mut buffer[..length], at).await?;
-    let mut rest = &buffer[..length];
-    let salted = Salted::new(salt);
+    let (mut rest, salted) = (&buffer[..length], Salted::new(salt));
     let stop = loop {
         if at == place.end {
             break Stop::End;
