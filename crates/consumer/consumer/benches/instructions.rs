@@ -12,6 +12,7 @@
 mod support;
 
 use crate::support::{Directory, PARTITIONS, open, record, runtime, zipf};
+use colored::time::Duration;
 use colored_consumer::Consumer;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -21,8 +22,9 @@ use std::process::{Command, Stdio, exit};
 const TOPICS: [(&str, usize); 2] = [("short", 20_000), ("long", 60_000)];
 
 /// What the path of a module says of its part. The first that fits counts.
-const PARTS: [(&str, &str); 22] = [
+const PARTS: [(&str, &str); 24] = [
     ("progress::tracker", "tracker"),
+    ("progress::words", "tracker"),
     ("progress::", "commit"),
     ("colored_consumer::log", "reading"),
     ("colored_consumer::embedded::offsets", "commit"),
@@ -37,6 +39,7 @@ const PARTS: [(&str, &str); 22] = [
     ("consumer::claimed", "lanes: find, make, remove"),
     ("consumer::key_hash", "lanes: find, make, remove"),
     ("consumer::lane", "lanes: their queues"),
+    ("consumer::waiting", "lanes: their queues"),
     ("consumer::rate", "lanes: accept, start of runs"),
     ("consumer::state", "lanes: accept, start of runs"),
     ("consumer::reports", "reports of runs"),
@@ -66,7 +69,9 @@ fn consume(directory: PathBuf, topic: &str) {
     runtime(1).run(async move {
         let engine = open(directory).await;
         let member = engine.member(&topic, [topic.clone()]).join().await.expect("a member");
-        let consumer = Consumer::builder(member).start(|_, _| std::future::ready(Ok(())));
+        // Commits come by the number of records: by time, their part would be larger on a slower machine.
+        let builder = Consumer::builder(member).commit_every(Duration::from_secs(3_600));
+        let consumer = builder.start(|_, _| std::future::ready(Ok(())));
         let consumer = consumer.expect("the settings are good");
         assert!(consumer.caught_up().await);
         consumer.stop().await.expect("the engine works");

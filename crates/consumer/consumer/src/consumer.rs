@@ -1,6 +1,7 @@
 //! [`Consumer`], and the [`Builder`] that starts one.
 
 mod builder;
+mod calls;
 mod caught_up;
 mod claimed;
 mod clock;
@@ -31,6 +32,7 @@ mod shares;
 mod state;
 mod survey;
 mod trouble;
+mod waiting;
 mod work;
 
 pub use self::builder::{Builder, Consumer};

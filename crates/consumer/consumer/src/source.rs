@@ -45,7 +45,7 @@ pub struct Owned {
 }
 
 /// A record of a log.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Record {
     /// The topic.
     pub topic: Arc<str>,
@@ -63,9 +63,22 @@ pub struct Record {
     pub headers: Vec<(String, Option<Bytes>)>,
 }
 
+impl Clone for Record {
+    #[inline]
+    fn clone(&self) -> Record {
+        let Record { topic, partition, offset, timestamp, key, value, headers } = self;
+        let (topic, key, value) = (Arc::clone(topic), key.clone(), value.clone());
+        let (partition, offset, timestamp) = (*partition, *offset, *timestamp);
+        // Most have none.
+        let headers = if headers.is_empty() { Vec::new() } else { headers.clone() };
+        Record { topic, partition, offset, timestamp, key, value, headers }
+    }
+}
+
 impl Record {
     /// The bytes that count against a bound: key, value and headers, and 128 for the record itself.
     #[must_use]
+    #[inline]
     pub fn size(&self) -> usize {
         let length = |bytes: &Option<Bytes>| bytes.as_ref().map_or(0, Bytes::len);
         let headers = self.headers.iter().map(|(name, value)| name.len() + length(value) + 64);
@@ -266,6 +279,11 @@ pub trait Source: Send + 'static {
 
     /// Returns records of the partition again, from the place where they stopped.
     fn resume(&mut self, partition: &TopicPartition);
+
+    /// Takes the vector of an [`Event::Records`] back, empty, to use it again. By default it is dropped.
+    fn take_back(&mut self, records: Vec<Record>) {
+        drop(records);
+    }
 
     /// Leaves the group. What the member still owns goes to others at once. Not cancel safe: the member may then stay
     /// until its session ends.

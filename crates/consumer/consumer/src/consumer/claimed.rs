@@ -1,7 +1,7 @@
 //! A partition that the consumer owns: its lanes, and how far it is.
 
 use super::contain::contain;
-use super::context::{Claim, color_of_key};
+use super::context::{Claim, HANDS, Hand, color_of_key};
 use super::key_hash::KeyHasher;
 use super::lane::{Lane, LaneKey};
 use super::options::{Order, Settings};
@@ -9,6 +9,7 @@ use super::run::Dead;
 use super::seek::Unplaced;
 use super::shares::{InFlight, Shares};
 use super::trouble::Trouble;
+use super::waiting::Waiting;
 use crate::progress::Tracker;
 use crate::source::{Extent, Owned, Record};
 use colored::time::Instant;
@@ -43,6 +44,8 @@ struct Reached {
 pub(crate) struct Claimed {
     pub(crate) owned: Owned,
     pub(crate) claim: Arc<Claim>,
+    /// For the runs, by their lanes.
+    pub(crate) hands: [Arc<Hand>; HANDS],
     pub(crate) stage: Stage,
     pub(crate) tracker: Tracker,
     pub(crate) lanes: Slab<Lane>,
@@ -94,6 +97,7 @@ impl Claimed {
         let claim = Arc::new(Claim::new(owned.clone()));
         Claimed {
             owned,
+            hands: Hand::all(&claim),
             claim,
             stage: Stage::Active,
             tracker,
@@ -129,49 +133,66 @@ impl Claimed {
     }
 
     /// The lane of a record, which is made if there is none. A record whose key cannot be told is given up, in a lane of its own.
+    #[inline]
     pub(crate) fn lane_of(&mut self, record: &Record, settings: &Settings, now: Instant) -> usize {
-        let (made, mut dead) = (&mut None, None);
-        let key = match (settings.order, &settings.key_of) {
-            (Order::None, _) => None,
-            (Order::Partition, _) => Some(&[][..]),
-            (Order::Key, None) => record.key.as_deref(),
-            (Order::Key, Some(key_of)) => {
-                let told = contain(|| key_of(record)).unwrap_or_else(|text| {
+        match (&record.key, &settings.key_of, settings.order) {
+            (Some(key), None, Order::Key) => self.lane_of_key(record, key, now),
+            _ => self.lane_of_other(record, settings, now),
+        }
+    }
+
+    fn lane_of_other(&mut self, record: &Record, settings: &Settings, now: Instant) -> usize {
+        let mut dead = None;
+        match (settings.order, &settings.key_of) {
+            (Order::Partition, _) => {
+                let color = || Color::of((&*record.topic, record.partition));
+                return self.find_lane(&[], || (LaneKey::Partition, color()), now);
+            }
+            (Order::Key, Some(key_of)) => match contain(|| key_of(record)) {
+                Ok(Some(key)) => return self.lane_of_key(record, &key, now),
+                Ok(None) => {}
+                Err(text) => {
                     let cause = format!("the function of its key {text}");
                     dead = Some(Box::new(Dead { cause, count: 1, failures: 0 }));
-                    None
-                });
-                made.insert(told).as_deref()
-            }
-        };
-        let Some(bytes) = key else {
-            let key = LaneKey::Alone(record.offset);
-            let lane = Lane { dead, ..Lane::new(key, Color::unique(), now) };
-            return self.lanes.insert(lane);
-        };
+                }
+            },
+            _ => {}
+        }
+        let key = LaneKey::Alone(record.offset);
+        self.lanes.insert(Lane { dead, ..Lane::new(key, Color::unique(), now) })
+    }
+
+    fn lane_of_key(&mut self, record: &Record, key: &[u8], now: Instant) -> usize {
+        let color = || color_of_key(&record.topic, record.partition, key);
+        self.find_lane(key, || (LaneKey::copy(key), color()), now)
+    }
+
+    #[inline]
+    fn find_lane(
+        &mut self,
+        key: &[u8],
+        make: impl FnOnce() -> (LaneKey, Color),
+        now: Instant,
+    ) -> usize {
         let Claimed { lanes, keys, hasher, .. } = self;
-        let hash = hasher.hash(bytes);
-        if let Some(at) = keys.find(hash, |at| lanes[*at].key.bytes() == Some(bytes)) {
+        let hash = hasher.hash(key);
+        let is_its = |at: &usize| lanes[*at].hash == hash && lanes[*at].key.bytes() == Some(key);
+        if let Some(at) = keys.find(hash, is_its) {
             return *at;
         }
-        let (key, color) = match settings.order {
-            Order::Partition => (LaneKey::Partition, Color::of((&*record.topic, record.partition))),
-            _ => {
-                let color = color_of_key(&record.topic, record.partition, bytes);
-                (LaneKey::copy(bytes), color)
-            }
-        };
-        let at = lanes.insert(Lane::new(key, color, now));
-        keys.insert_unique(hash, at, |at| hash_of(hasher, &lanes[*at]));
+        let (key, color) = make();
+        let at = lanes.insert(Lane { hash, ..Lane::new(key, color, now) });
+        keys.insert_unique(hash, at, |at| lanes[*at].hash);
         at
     }
 
     pub(crate) fn remove_lane(&mut self, at: usize) {
-        let hash = hash_of(&self.hasher, &self.lanes[at]);
-        if let Ok(entry) = self.keys.find_entry(hash, |other| *other == at) {
+        let lane = self.lanes.remove(at);
+        if !lane.is_alone()
+            && let Ok(entry) = self.keys.find_entry(lane.hash, |other| *other == at)
+        {
             entry.remove();
         }
-        self.lanes.remove(at);
     }
 
     /// A commit would say more than before.
@@ -207,7 +228,7 @@ impl Claimed {
     }
 
     /// Nothing starts any more: forgets what has not started. Returns what that was.
-    pub(crate) fn forget_waiting(&mut self) -> InFlight {
+    pub(crate) fn forget_waiting(&mut self, waiting: &mut Waiting) -> InFlight {
         self.claim.revoke();
         self.held.clear();
         self.parked.clear();
@@ -215,9 +236,12 @@ impl Claimed {
         let mut idle = Vec::new();
         for (at, lane) in &mut self.lanes {
             lane.stop_timer();
-            forgotten.records += lane.pending.len();
-            forgotten.bytes += lane.pending.iter().map(Record::size).sum::<usize>();
-            lane.pending.clear();
+            let mut records = Vec::new();
+            while lane.pending.len() > 0 {
+                lane.pending.move_first(waiting, &mut records);
+            }
+            forgotten.records += records.len();
+            forgotten.bytes += records.iter().map(Record::size).sum::<usize>();
             if lane.running.is_none() {
                 idle.push(at);
             }
@@ -242,9 +266,4 @@ impl Claimed {
         let first = self.tracker.first_unfinished()?;
         self.lanes.iter().map(|(_, lane)| lane).find(|lane| lane.first() == Some(first))
     }
-}
-
-/// The hash of a lane's key.
-fn hash_of(hasher: &KeyHasher, lane: &Lane) -> u64 {
-    hasher.hash(lane.key.bytes().unwrap_or_default())
 }

@@ -4,6 +4,7 @@ use crate::source::Owned;
 use bytes::Bytes;
 use colored::Color;
 use colored::task::CancellationToken;
+use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -39,21 +40,46 @@ impl Claim {
     }
 
     /// Whether a run is to begin no other record.
+    #[inline]
     pub(crate) fn must_end(&self) -> bool {
         // Ordering: Relaxed, as above.
         self.is_revoked() || self.is_held.load(Ordering::Relaxed)
     }
 
+    #[inline]
     pub(crate) fn is_revoked(&self) -> bool {
         // Ordering: Relaxed, a hint: what is dropped in a hand-over is dropped by its task.
         self.is_revoked.load(Ordering::Relaxed)
     }
 }
 
+/// How many workers count the handlers of a partition at a time without slowing each other down, about. A guess.
+pub(crate) const HANDS: usize = 8;
+
+/// A claim in the hands of some lanes: each handler counts a reference to it. If all counted those of the claim, they would do so one
+/// after the other.
+#[derive(Debug)]
+#[repr(align(64))]
+pub(crate) struct Hand(Arc<Claim>);
+
+impl Hand {
+    pub(crate) fn all(claim: &Arc<Claim>) -> [Arc<Hand>; HANDS] {
+        std::array::from_fn(|_| Arc::new(Hand(Arc::clone(claim))))
+    }
+}
+
+impl Deref for Hand {
+    type Target = Claim;
+
+    fn deref(&self) -> &Claim {
+        &self.0
+    }
+}
+
 /// What a handler knows beside its record.
 #[derive(Clone, Debug)]
 pub struct Context {
-    pub(crate) claim: Arc<Claim>,
+    pub(crate) claim: Arc<Hand>,
     pub(crate) color: Color,
     pub(crate) attempt: u32,
 }

@@ -274,7 +274,9 @@ impl<S: Source> Driver<S> {
                 }
             }
             Event::Records { owned, records, next, end } => {
-                self.cell.with(|state| state.accept(&self.cell, &owned, records, (next, end)));
+                let mut records = records;
+                self.cell.with(|state| state.accept(&self.cell, &owned, &mut records, (next, end)));
+                self.source.take_back(records);
             }
             Event::Revoked(revoked) => self.revoke(&revoked),
             Event::Lost(lost) => {
@@ -320,9 +322,15 @@ async fn finish(operation: &mut Option<Operation>) {
 /// Ends claims: waits until their handlers are gone, commits, releases.
 async fn end(cell: ColorCell<State>, control: impl Control, ending: Ending) {
     let Ending { ids, released, aborted } = ending;
+    let has_aborted = !aborted.is_empty();
     for handler in aborted {
         // It was dropped, or has finished.
         let _ = handler.await;
+    }
+    if has_aborted {
+        // Those that have finished may have told so.
+        let own = cell.clone();
+        cell.call(move |state| state.hear_all(&own)).await;
     }
     for _ in 0..LAST_TRIES {
         let ids = ids.clone();

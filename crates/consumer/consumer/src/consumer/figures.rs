@@ -44,11 +44,17 @@ pub(crate) struct Figures {
 
 impl Figures {
     /// A sentinel: a record was handed to its handler in its turn, and is done once.
+    #[inline]
     pub(crate) fn check_order(&mut self, holds: bool, owned: &Owned, offset: u64) {
         if !holds {
-            let text = format!("offset {offset} of generation {}", owned.generation);
-            self.violate(&format!("out of order: {text}"), Some(&owned.partition));
+            self.note_disorder(owned, offset);
         }
+    }
+
+    #[cold]
+    fn note_disorder(&mut self, owned: &Owned, offset: u64) {
+        let text = format!("offset {offset} of generation {}", owned.generation);
+        self.violate(&format!("out of order: {text}"), Some(&owned.partition));
     }
 
     /// A promise is broken: a count, and a line on the standard error.

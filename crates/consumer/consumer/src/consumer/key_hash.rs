@@ -21,21 +21,34 @@ impl KeyHasher {
         KeyHasher { start, factor: factor | 1 }
     }
 
+    #[inline]
     pub(crate) fn hash(&self, key: &[u8]) -> u64 {
         let mut hash = self.start;
         let (words, rest) = key.as_chunks::<8>();
         for word in words {
             hash = self.fold(hash ^ u64::from_le_bytes(*word));
         }
-        let mut last = [0; 8];
-        last[..rest.len()].copy_from_slice(rest);
         // Twice, so that the last bytes are in all bits; and zeros at the end are not the same as none.
-        self.fold(self.fold(hash ^ u64::from_le_bytes(last)) ^ self.start ^ key.len() as u64)
+        self.fold(self.fold(hash ^ last_word(rest)) ^ self.start ^ key.len() as u64)
     }
 
     fn fold(&self, of: u64) -> u64 {
         let product = u128::from(of) * u128::from(self.factor);
         (product as u64) ^ ((product >> 64) as u64)
+    }
+}
+
+/// Up to seven bytes as a number, in which each counts: by the number of the bytes, the number tells them.
+#[inline]
+fn last_word(rest: &[u8]) -> u64 {
+    if let (Some(first), Some(last)) = (rest.first_chunk::<4>(), rest.last_chunk::<4>()) {
+        return u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << 32;
+    }
+    match *rest {
+        [one] => one.into(),
+        [one, two] => u64::from(one) | u64::from(two) << 8,
+        [one, two, three] => u64::from(one) | u64::from(two) << 8 | u64::from(three) << 16,
+        _ => 0,
     }
 }
 

@@ -1,10 +1,9 @@
 //! A lane: the records of a key that are in flight, in their order.
 
 use super::run::Dead;
-use crate::source::Record;
+use super::waiting::Row;
 use colored::time::Instant;
 use colored::{Color, JoinHandle};
-use std::collections::VecDeque;
 
 /// The bytes of a short key: with them, a [`LaneKey`] has 40.
 const SHORT: usize = 38;
@@ -69,10 +68,12 @@ pub(crate) enum Phase {
 #[derive(Debug)]
 pub(crate) struct Lane {
     pub(crate) key: LaneKey,
+    /// Of the key. 0 without one.
+    pub(crate) hash: u64,
     pub(crate) color: Color,
     pub(crate) phase: Phase,
     /// Not started, in order.
-    pub(crate) pending: VecDeque<Record>,
+    pub(crate) pending: Row,
     /// The first record of the run that is not done.
     pub(crate) running: Option<u64>,
     pub(crate) attempts: u32,
@@ -95,9 +96,10 @@ impl Lane {
     pub(crate) fn new(key: LaneKey, color: Color, now: Instant) -> Lane {
         Lane {
             key,
+            hash: 0,
             color,
             phase: Phase::New,
-            pending: VecDeque::new(),
+            pending: Row::new(),
             running: None,
             attempts: 0,
             dead: None,
@@ -120,29 +122,9 @@ impl Lane {
         !self.is_alone() && self.dead.is_none()
     }
 
-    /// Adds a record behind the others.
-    pub(crate) fn push(&mut self, record: Record) {
-        if self.pending.capacity() == 0 {
-            // Many keys have one record in flight. The first growth would make room for four.
-            self.pending.reserve_exact(1);
-        }
-        self.pending.push_back(record);
-    }
-
-    /// Takes the first records that are not started, perhaps in a spare vector.
-    pub(crate) fn take(&mut self, count: usize, spare: &mut Vec<Vec<Record>>) -> Vec<Record> {
-        if count == self.pending.len() {
-            // Without an allocation.
-            return std::mem::take(&mut self.pending).into();
-        }
-        let mut taken = spare.pop().unwrap_or_default();
-        taken.extend(self.pending.drain(..count));
-        taken
-    }
-
     /// The lowest offset that is not done.
     pub(crate) fn first(&self) -> Option<u64> {
-        self.running.or_else(|| self.pending.front().map(|record| record.offset))
+        self.running.or(self.pending.first())
     }
 
     /// The key, for messages.

@@ -44,7 +44,7 @@ impl Rate {
     }
 
     /// How many records may begin now, at least one; or how long the next one has to wait.
-    fn room(self, full_at: Instant, now: Instant) -> Result<usize, Duration> {
+    pub(crate) fn room(self, full_at: Instant, now: Instant) -> Result<usize, Duration> {
         // Rounded, all tokens may take less than the whole time.
         let whole = self.fill() * self.records;
         let missing = full_at.saturating_duration_since(now);
@@ -74,28 +74,6 @@ impl Rate {
 }
 
 impl State {
-    /// How many records of a lane may begin, of at most so many. None if it has to wait: then it is woken.
-    pub(crate) fn room_of(
-        &mut self,
-        cell: &ColorCell<State>,
-        (id, at): (u64, usize),
-        rate: Option<Rate>,
-        most: usize,
-        now: Instant,
-    ) -> Option<usize> {
-        let Some(rate) = rate else { return Some(most) };
-        let lane = &mut self.claims.get_mut(&id)?.lanes[at];
-        match rate.room(lane.full_at, now) {
-            Ok(room) => Some(room.min(most)),
-            Err(wait) => {
-                self.figures.slowed += 1;
-                lane.phase = Phase::Slowed;
-                lane.task = Some(wake_later(cell, id, at, Phase::Slowed, wait));
-                None
-            }
-        }
-    }
-
     /// A lane has no record any more. It goes, or stays until its bucket is full.
     pub(crate) fn end_lane(&mut self, cell: &ColorCell<State>, id: u64, at: usize, now: Instant) {
         let Some(claimed) = self.claims.get_mut(&id) else { return };

@@ -61,7 +61,7 @@ impl State {
             if claimed.stage == Stage::Active || is_lost {
                 claimed.stage = stage;
                 self.has_ending = true;
-                let forgotten = claimed.forget_waiting();
+                let forgotten = claimed.forget_waiting(&mut self.waiting);
                 self.shares.subtract(&mut claimed.in_flight, forgotten);
             }
         }

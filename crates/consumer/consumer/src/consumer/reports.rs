@@ -3,9 +3,10 @@
 use super::claimed::{Claimed, Stage};
 use super::failure::ConsumerError;
 use super::lane::Phase;
-use super::run::{End, Report};
+use super::run::{End, Report, Told};
 use super::shares::InFlight;
 use super::state::{RUN, State, wake_later};
+use super::waiting::Waiting;
 use crate::source::Record;
 use colored::ColorCell;
 use colored::time::Instant;
@@ -14,28 +15,61 @@ use colored::time::Instant;
 const SPARE: usize = 16;
 
 impl State {
+    /// Hears what runs have told, a part of it if that is much.
+    pub(crate) fn hear(&mut self, cell: &ColorCell<State>) {
+        if self.hear_part(cell) {
+            let again = cell.clone();
+            cell.post(move |state| state.hear(&again));
+        }
+    }
+
+    /// Hears all that runs have told.
+    pub(crate) fn hear_all(&mut self, cell: &ColorCell<State>) {
+        while self.hear_part(cell) {}
+    }
+
+    /// Returns whether there is more.
+    fn hear_part(&mut self, cell: &ColorCell<State>) -> bool {
+        let Some(mut letters) = self.inbox.take() else { return false };
+        let (now, mut last) = (Instant::now(), None);
+        for (id, at, told) in letters.drain(..) {
+            match told {
+                Told::Progress(done, next) => self.progress((id, at), done, next, now),
+                Told::Burial => self.begin_burial(id, at),
+                Told::FailedLetter(text) => self.figures.count_failed_letter(&text),
+                Told::End(report) => self.end_run(cell, (id, at), report, now),
+            }
+            // For each: one that is held by the map may start for each that ends.
+            self.release_held(id);
+            self.pump(cell, now);
+            if let Some(other) = last.replace(id).filter(|other| *other != id) {
+                self.call_driver(other);
+            }
+        }
+        last.into_iter().for_each(|id| self.call_driver(id));
+        self.look_at_waits();
+        self.waiting.shrink();
+        self.inbox.give_back(letters)
+    }
+
     /// The first records of a run are done, and it goes on with the record at `next`.
-    pub(crate) fn progress(
-        &mut self,
-        cell: &ColorCell<State>,
-        (id, at): (u64, usize),
-        done: Vec<Record>,
-        next: u64,
-    ) {
-        let now = Instant::now();
+    fn progress(&mut self, (id, at): (u64, usize), done: Vec<Record>, next: u64, now: Instant) {
         self.complete(id, done, now);
         if let Some(claimed) = self.claims.get_mut(&id) {
             let lane = &mut claimed.lanes[at];
             (lane.running, lane.is_burying) = (Some(next), false);
             lane.attempts = 0;
         }
-        self.release_held(id);
-        self.pump(cell, now);
-        self.call_driver(id);
     }
 
     /// A run has ended.
-    pub(crate) fn end_run(&mut self, cell: &ColorCell<State>, id: u64, at: usize, report: Report) {
+    fn end_run(
+        &mut self,
+        cell: &ColorCell<State>,
+        (id, at): (u64, usize),
+        report: Report,
+        now: Instant,
+    ) {
         let Report { mut records, done, end, dead_letters } = report;
         let rest = records.split_off(done);
         let dead_letters = u64::from(dead_letters);
@@ -43,7 +77,6 @@ impl State {
         self.figures.postponed += u64::from(matches!(end, End::Later(_)));
         self.figures.dead_letters += dead_letters;
         self.figures.retries += retries;
-        let now = Instant::now();
         self.complete(id, records, now);
         let Some(claimed) = self.claims.get_mut(&id) else { return };
         claimed.retries += retries;
@@ -61,16 +94,14 @@ impl State {
             rate.give_back(lane, rest.len());
         }
         if is_active {
-            claimed.put_back(at, rest);
+            claimed.put_back(at, rest, &mut self.waiting);
         } else {
             let bytes = rest.iter().map(Record::size).sum();
             self.shares.subtract(&mut claimed.in_flight, InFlight { records: rest.len(), bytes });
         }
         let lane = &mut claimed.lanes[at];
-        if done > 0 {
-            // They were those of a record that is done.
-            lane.attempts = 0;
-        }
+        // They were those of a record that is done.
+        lane.attempts = if done > 0 { 0 } else { lane.attempts };
         match end {
             End::Later(time) if is_active => {
                 lane.phase = Phase::Postponed;
@@ -84,19 +115,16 @@ impl State {
                 lane.task = Some(wake_later(cell, id, at, Phase::BackingOff, delay));
             }
             End::Fatal(text) => self.fail(ConsumerError::Fatal(text)),
-            _ if lane.pending.is_empty() => self.end_lane(cell, id, at, now),
+            _ if lane.pending.len() == 0 => self.end_lane(cell, id, at, now),
             _ => {
                 lane.phase = Phase::Ready;
                 self.ready.push_back((id, at));
             }
         }
-        self.release_held(id);
-        self.pump(cell, now);
-        self.call_driver(id);
     }
 
     /// A run gives its next record to the dead letters.
-    pub(crate) fn begin_burial(&mut self, id: u64, at: usize) {
+    fn begin_burial(&mut self, id: u64, at: usize) {
         let lane = self.claims.get_mut(&id).and_then(|claimed| claimed.lanes.get_mut(at));
         lane.into_iter().for_each(|lane| lane.is_burying = true);
     }
@@ -110,12 +138,13 @@ impl State {
         };
         let (low, count) = (claimed.tracker.low(), records.len());
         let mut bytes = 0;
-        for record in records.drain(..) {
+        for record in &records {
             let was_started = claimed.tracker.complete(record.offset);
             self.figures.check_order(was_started, &claimed.owned, record.offset);
             bytes += record.size();
         }
-        if self.spare.len() < SPARE && (RUN..=2 * RUN).contains(&records.capacity()) {
+        records.clear();
+        if self.spare.len() < SPARE && records.capacity() == RUN {
             self.spare.push(records);
         }
         if claimed.tracker.low() > low {
@@ -129,20 +158,19 @@ impl State {
         self.done_since += count;
         self.figures.done += count as u64;
         self.shares.subtract(&mut claimed.in_flight, InFlight { records: count, bytes });
-        self.look_at_waits();
     }
 }
 
 impl Claimed {
     /// Records of a run that are not done are the first of their lane again.
-    fn put_back(&mut self, at: usize, records: Vec<Record>) {
+    fn put_back(&mut self, at: usize, records: Vec<Record>, waiting: &mut Waiting) {
         let lane = &mut self.lanes[at];
         if let Some(first) = records.first() {
             lane.next = first.offset;
         }
         for record in records.into_iter().rev() {
             self.tracker.put_back(record.offset);
-            lane.pending.push_front(record);
+            lane.pending.push_front(waiting, record);
         }
     }
 }

@@ -1,7 +1,8 @@
 //! A run: a task under the color of a key, which handles records of the key one after the other.
 
+use super::calls::Calls;
 use super::contain::{Contained, contain, text_of};
-use super::context::{Claim, Context};
+use super::context::Hand;
 use super::failure::Failure;
 use super::options::{DeadLetter, DeadLetters, Settings};
 use super::state::{Launch, State};
@@ -9,16 +10,17 @@ use super::work::Work;
 use crate::source::Record;
 use colored::time::{Duration, timeout};
 use colored::{Color, ColorCell, JoinHandle};
-use std::pin::pin;
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::pin::{Pin, pin};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What a run is told.
 #[derive(Debug)]
 pub(crate) struct Run {
     /// The claim's number in the state.
     pub(crate) id: u64,
-    pub(crate) lane: usize,
-    pub(crate) claim: Arc<Claim>,
+    pub(crate) lane: u32,
+    pub(crate) claim: Arc<Hand>,
     pub(crate) color: Color,
     pub(crate) records: Vec<Record>,
     /// How often the first record was tried.
@@ -60,11 +62,78 @@ pub(crate) struct Report {
     pub(crate) dead_letters: u32,
 }
 
+/// What a run tells the state.
+#[derive(Debug)]
+pub(crate) enum Told {
+    /// These records are done, and it goes on with the record at this offset.
+    Progress(Vec<Record>, u64),
+    /// It gives its next record to the dead letters.
+    Burial,
+    /// What takes the dead letters has not taken one.
+    FailedLetter(String),
+    End(Report),
+}
+
+/// What a run has told, with its claim and its lane.
+pub(crate) type Letter = (u64, usize, Told);
+
+/// So many letters the state hears in one turn. A guess: some 30 µs.
+const AT_ONCE: usize = 128;
+
+/// What runs have told and the state has not heard, in this order. One turn of the state hears a part of it.
+///
+/// Invariant: while there is something in it, a turn of the state is posted that takes the first part out.
+#[derive(Debug, Default)]
+pub(crate) struct Inbox(Mutex<Letters>);
+
+/// In parts: when all of many handlers end at once, one large queue would be moved again and again.
+#[derive(Debug, Default)]
+struct Letters {
+    parts: VecDeque<Vec<Letter>>,
+    /// An empty one.
+    spare: Option<Vec<Letter>>,
+}
+
+impl Inbox {
+    fn letters(&self) -> MutexGuard<'_, Letters> {
+        // Each change is a single step.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns whether it was empty: then a turn is to be posted.
+    fn put(&self, letter: Letter) -> bool {
+        let Letters { parts, spare } = &mut *self.letters();
+        let was_empty = parts.is_empty();
+        match parts.back_mut().filter(|last| last.len() < AT_ONCE) {
+            Some(last) => last.push(letter),
+            None => {
+                let mut part = spare.take().unwrap_or_else(|| Vec::with_capacity(AT_ONCE));
+                part.push(letter);
+                parts.push_back(part);
+            }
+        }
+        was_empty
+    }
+
+    /// The first part. None if it is empty.
+    pub(crate) fn take(&self) -> Option<Vec<Letter>> {
+        self.letters().parts.pop_front()
+    }
+
+    /// Takes an empty part back. Returns whether there is another one to be heard.
+    pub(crate) fn give_back(&self, part: Vec<Letter>) -> bool {
+        let mut letters = self.letters();
+        letters.spare = Some(part);
+        !letters.parts.is_empty()
+    }
+}
+
 /// What all runs of a consumer share.
 pub(crate) struct Common<W> {
     pub(crate) work: W,
     pub(crate) dead_letters: Option<DeadLetters>,
     pub(crate) settings: Arc<Settings>,
+    pub(crate) inbox: Arc<Inbox>,
 }
 
 impl<W: Work> Launch for Common<W> {
@@ -87,17 +156,18 @@ fn run<W: Work>(
     }
 }
 
-struct Runner<W> {
-    common: Arc<Common<W>>,
+pub(super) struct Runner<W> {
+    pub(super) common: Arc<Common<W>>,
     state: ColorCell<State>,
     /// Without the records that the state knows to be done.
-    run: Run,
-    done: usize,
+    pub(super) run: Run,
+    pub(super) done: u32,
     dead_letters: u32,
 }
 
 impl<W: Work> Runner<W> {
     async fn handle_all(&mut self) -> End {
+        let mut future = pin!(None);
         loop {
             if let Some(dead) = self.run.dead.take()
                 // In a box, or every run would have room for what few do.
@@ -105,61 +175,75 @@ impl<W: Work> Runner<W> {
             {
                 return end;
             }
-            if self.done == self.run.records.len() || self.run.claim.must_end() {
-                return End::Finished;
-            }
-            colored::task::consume_budget().await;
-            let count = if W::IS_BATCH { self.run.records.len() - self.done } else { 1 };
-            match self.call(count).await {
-                Ok(()) => {
-                    self.done += count;
-                    self.run.attempts = 0;
-                }
-                Err(failure) => match self.judge(failure, count) {
-                    Ok(dead) => self.run.dead = Some(dead),
-                    Err(end) => return end,
-                },
+            let called = match self.common.settings.deadline {
+                None => Calls::new(self, future.as_mut()).await,
+                // As above.
+                Some(deadline) => Box::pin(self.call_in_time(deadline, future.as_mut())).await,
+            };
+            let Err(failure) = called else { return End::Finished };
+            match self.judge(failure, self.next_count()) {
+                Ok(dead) => self.run.dead = Some(dead),
+                Err(end) => return end,
             }
         }
     }
 
-    /// Calls the handler. A panic and a deadline are failures that are to be tried again.
-    async fn call(&mut self, count: usize) -> Result<(), Failure> {
-        let Run { claim, color, records, attempts, .. } = &self.run;
-        let (claim, attempt) = (Arc::clone(claim), attempts.saturating_add(1));
-        let context = Context { claim, color: *color, attempt };
-        let records = &records[self.done..self.done + count];
-        let called = contain(|| self.common.work.call(records, context)).map_err(Failure::retry)?;
-        let future = pin!(Some(called));
-        let deadline = self.common.settings.deadline;
-        let contained = Contained { future, on_wait: || self.report_done() };
-        let returned = match deadline {
-            None => contained.await,
-            // In a box, or every run would have room for the timer.
-            Some(deadline) => match Box::pin(timeout(deadline, contained)).await {
-                Ok(returned) => returned,
-                Err(_) => Err(format!("the handler took longer than {deadline:?}")),
-            },
-        };
-        returned.unwrap_or_else(|text| Err(Failure::retry(text)))
+    /// Calls the handler for one record after the other. A deadline is a failure that is to be tried again.
+    async fn call_in_time(
+        &mut self,
+        deadline: Duration,
+        mut future: Pin<&mut Option<W::Future>>,
+    ) -> Result<(), Failure> {
+        while !self.must_end() {
+            colored::task::consume_budget().await;
+            match timeout(deadline, Calls::new(self, future.as_mut())).await {
+                Ok(called) => called?,
+                Err(_) => {
+                    let text = format!("the handler took longer than {deadline:?}");
+                    return Err(Failure::retry(text));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// How many of the records are done.
+    pub(super) fn done(&self) -> usize {
+        self.done as usize
+    }
+
+    /// Whether all is done, or no other record is to begin.
+    pub(super) fn must_end(&self) -> bool {
+        self.done() == self.run.records.len() || self.run.claim.must_end()
+    }
+
+    /// How many records the next call gets.
+    pub(super) fn next_count(&self) -> usize {
+        if W::IS_BATCH { self.run.records.len() - self.done() } else { 1 }
     }
 
     /// A record that waits must not hide that those before it are done.
-    fn report_done(&mut self) {
+    pub(super) fn report_done(&mut self) {
         if self.done > 0 {
-            let done: Vec<_> = self.run.records.drain(..self.done).collect();
+            let done: Vec<_> = self.run.records.drain(..self.done()).collect();
             self.done = 0;
-            let (cell, of) = (self.state.clone(), (self.run.id, self.run.lane));
             let next = self.run.records[0].offset;
-            self.state.post(move |state| state.progress(&cell, of, done, next));
+            self.tell(Told::Progress(done, next));
         }
     }
 
-    fn report_end(self, end: End) {
-        let Runner { state, run: Run { id, lane, records, .. }, done, dead_letters, .. } = self;
-        let report = Report { records, done, end, dead_letters };
-        let cell = state.clone();
-        state.post(move |state| state.end_run(&cell, id, lane, report));
+    fn report_end(mut self, end: End) {
+        let records = std::mem::take(&mut self.run.records);
+        let (done, dead_letters) = (self.done(), self.dead_letters);
+        self.tell(Told::End(Report { records, done, end, dead_letters }));
+    }
+
+    /// Tells the state, behind all that was told before. Whoever finds nothing told posts the turn in which all of it is heard.
+    fn tell(&self, told: Told) {
+        if self.common.inbox.put((self.run.id, self.run.lane as usize, told)) {
+            let cell = self.state.clone();
+            self.state.post(move |state| state.hear(&cell));
+        }
     }
 
     /// Decides what becomes of the next records; `Ok` if they are given up.
@@ -190,8 +274,8 @@ impl<W: Work> Runner<W> {
         self.report_burial();
         let attempts = self.run.attempts;
         // The state may have given fewer records than are given up.
-        while dead.count > 0 && self.done < self.run.records.len() {
-            let record = self.run.records[self.done].clone();
+        while dead.count > 0 && self.done() < self.run.records.len() {
+            let record = self.run.records[self.done()].clone();
             let letter = DeadLetter { record, cause: dead.cause.clone(), attempts };
             if let Err(text) = self.send_letter(&hook, letter).await {
                 self.report_failed_letter(&text);
@@ -219,18 +303,18 @@ impl<W: Work> Runner<W> {
 
     /// The metrics are to say that the record waits for the dead letters, and not for its handler.
     fn report_burial(&self) {
-        let (id, at) = (self.run.id, self.run.lane);
-        self.state.post(move |state| state.begin_burial(id, at));
+        self.tell(Told::Burial);
     }
 
     fn report_failed_letter(&self, text: &str) {
-        let text = self.name(&format!("the dead letters do not take it: {text}"));
-        self.state.post(move |state| state.figures.count_failed_letter(&text));
+        self.tell(Told::FailedLetter(
+            self.name(&format!("the dead letters do not take it: {text}")),
+        ));
     }
 
     /// Names the next record, with what was said of it.
     fn name(&self, cause: &str) -> String {
-        name(&self.run.records[self.done], cause)
+        name(&self.run.records[self.done()], cause)
     }
 }
 

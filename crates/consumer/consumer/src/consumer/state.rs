@@ -12,14 +12,16 @@
 use super::caught_up::Waits;
 use super::claimed::{Claimed, Stage};
 use super::clock::after;
+use super::context::HANDS;
 use super::failure::ConsumerError;
 use super::figures::Figures;
 use super::lane::{Lane, Phase};
 use super::options::Settings;
 use super::place::Begin;
-use super::run::Run;
+use super::run::{Inbox, Run};
 use super::seek::Seek;
 use super::shares::{InFlight, Shares};
+use super::waiting::Waiting;
 use crate::progress::Accepted;
 use crate::source::{Owned, Record, TopicPartition};
 use colored::sync::Notify;
@@ -32,6 +34,9 @@ use std::sync::{Arc, Weak};
 /// How many records a run has at most. A guess: the report of a run is shared by so many, and a key that runs holds its
 /// place for as long.
 pub(crate) const RUN: usize = 64;
+
+/// Runs of fewer records get a vector of their own: so small ones an allocator has at hand.
+const SHORT: usize = 8;
 
 /// Starts runs.
 pub(crate) trait Launch: Send + Sync {
@@ -56,8 +61,12 @@ pub(crate) struct State {
     pub(crate) has_unplaced: bool,
     /// Topics that are paused by hand.
     pub(crate) held_topics: BTreeSet<Arc<str>>,
-    /// Empty vectors of runs that have ended, for runs that get some of many records.
+    /// Records that have not started, of all lanes.
+    pub(crate) waiting: Waiting,
+    /// Empty vectors of runs that have ended, for other runs.
     pub(crate) spare: Vec<Vec<Record>>,
+    /// What runs have told.
+    pub(crate) inbox: Arc<Inbox>,
     /// Runs under way, without those that back off.
     pub(crate) runs: usize,
     pub(crate) shares: Shares,
@@ -86,7 +95,11 @@ impl fmt::Debug for State {
 }
 
 impl State {
-    pub(crate) fn new(settings: Arc<Settings>, launcher: Weak<dyn Launch>) -> State {
+    pub(crate) fn new(
+        settings: Arc<Settings>,
+        launcher: Weak<dyn Launch>,
+        inbox: Arc<Inbox>,
+    ) -> State {
         State {
             shares: Shares::new(&settings),
             settings,
@@ -95,7 +108,9 @@ impl State {
             ids: HashMap::new(),
             next_id: 0,
             ready: VecDeque::new(),
+            waiting: Waiting::default(),
             spare: Vec::new(),
+            inbox,
             seeks: VecDeque::new(),
             begins: Vec::new(),
             has_unplaced: false,
@@ -129,18 +144,18 @@ impl State {
         id.filter(|id| self.claims.get(id).is_some_and(Claimed::is_active))
     }
 
-    /// Takes records that were read. The reader goes on at `next`, and the log ends at `end`.
+    /// Takes records that were read, out of their vector. The reader goes on at `next`, and the log ends at `end`.
     pub(crate) fn accept(
         &mut self,
         cell: &ColorCell<State>,
         owned: &Owned,
-        mut records: Vec<Record>,
+        records: &mut Vec<Record>,
         (mut next, mut end): (u64, u64),
     ) {
         let is_begun = |id: &u64| !self.claims[id].awaits_begin;
         let Some(id) = self.active(owned).filter(is_begun) else {
             self.figures.stale += records.len() as u64;
-            return;
+            return records.clear();
         };
         if let Some(until) = self.claims[&id].until {
             records.retain(|record| record.offset < until);
@@ -154,71 +169,73 @@ impl State {
         if claimed.in_flight.records == 0 {
             claimed.low_since = now;
         }
-        let woken = self.take_records(id, records, now);
+        let filling = self.take_records(id, records, now);
         let claimed = self.claims.get_mut(&id).expect("it is active");
         if claimed.tracker.pass(next) {
             self.note_news(id);
         }
         self.look_at(id);
-        for at in woken {
-            self.schedule(cell, id, at);
+        for at in filling {
+            self.await_batch(cell, id, at);
         }
         self.pump(cell, now);
         self.look_at_waits();
     }
 
-    /// Puts records into their lanes. Returns the lanes that are to be put in line.
-    fn take_records(&mut self, id: u64, records: Vec<Record>, now: Instant) -> Vec<usize> {
-        let claimed = self.claims.get_mut(&id).expect("it is active");
-        let (mut woken, mut accepted) = (Vec::new(), InFlight::default());
-        for record in records {
+    /// Puts records into their lanes, and these in line. Returns those that wait for a full batch.
+    fn take_records(&mut self, id: u64, records: &mut Vec<Record>, now: Instant) -> Vec<usize> {
+        let State { claims, settings, figures, shares, ready, waiting, .. } = self;
+        let claimed = claims.get_mut(&id).expect("it is active");
+        let (mut filling, mut accepted, mut done) = (Vec::new(), InFlight::default(), 0);
+        for record in records.drain(..) {
             match claimed.tracker.accept(record.offset) {
                 Accepted::New => {}
                 Accepted::Done => {
-                    claimed.advance(1, now);
-                    self.has_news = true;
-                    self.figures.skipped += 1;
+                    done += 1;
                     continue;
                 }
                 Accepted::Stale => {
-                    self.figures.stale += 1;
+                    figures.stale += 1;
                     continue;
                 }
             }
             accepted.records += 1;
             accepted.bytes += record.size();
-            let at = claimed.lane_of(&record, &self.settings, now);
+            let at = claimed.lane_of(&record, settings, now);
             let lane = &mut claimed.lanes[at];
-            lane.push(record);
-            let is_full = lane.pending.len() >= self.settings.batch.0 || lane.is_alone();
+            lane.pending.push(waiting, record);
+            if !matches!(lane.phase, Phase::Idle | Phase::New | Phase::Filling) {
+                continue;
+            }
+            let is_full = lane.pending.len() >= settings.batch.0 || lane.is_alone();
             if lane.phase == Phase::Idle {
                 lane.stop_timer();
                 (lane.phase, lane.since) = (Phase::New, now);
             }
-            if lane.phase == Phase::New || (lane.phase == Phase::Filling && is_full) {
-                woken.push(at);
-                if is_full {
-                    lane.stop_timer();
-                    lane.phase = Phase::Ready;
-                } else {
-                    lane.phase = Phase::Filling;
-                }
+            if is_full {
+                lane.stop_timer();
+                lane.phase = Phase::Ready;
+                ready.push_back((id, at));
+            } else if lane.phase == Phase::New {
+                lane.phase = Phase::Filling;
+                filling.push(at);
             }
         }
-        self.shares.add(&mut claimed.in_flight, accepted);
-        woken
+        shares.add(&mut claimed.in_flight, accepted);
+        if done > 0 {
+            claimed.advance(done, now);
+            figures.skipped += done;
+            self.has_news = true;
+        }
+        filling
     }
 
-    /// Puts a lane in line, or begins the time of its batch.
-    fn schedule(&mut self, cell: &ColorCell<State>, id: u64, at: usize) {
+    /// Begins the time of a lane's batch, unless it became full meanwhile.
+    fn await_batch(&mut self, cell: &ColorCell<State>, id: u64, at: usize) {
         let time = self.settings.batch.1;
         let lane = &mut self.claims.get_mut(&id).expect("it has the lane").lanes[at];
-        match lane.phase {
-            Phase::Ready => self.ready.push_back((id, at)),
-            Phase::Filling if lane.task.is_none() => {
-                lane.task = Some(wake_later(cell, id, at, Phase::Filling, time));
-            }
-            _ => {}
+        if lane.phase == Phase::Filling && lane.task.is_none() {
+            lane.task = Some(wake_later(cell, id, at, Phase::Filling, time));
         }
     }
 
@@ -243,100 +260,81 @@ impl State {
 
     /// Starts runs, as many as may run at a time.
     pub(crate) fn pump(&mut self, cell: &ColorCell<State>, now: Instant) {
+        if self.ready.is_empty() || self.runs >= self.settings.concurrency {
+            return;
+        }
+        let Some(launcher) = self.launcher.upgrade() else { return };
         while self.runs < self.settings.concurrency {
             let Some((id, at)) = self.ready.pop_front() else { return };
-            self.start(cell, id, at, now);
+            self.start(cell, &launcher, (id, at), now);
         }
     }
 
-    fn start(&mut self, cell: &ColorCell<State>, id: u64, at: usize, now: Instant) {
-        let Some(claimed) = self.claims.get_mut(&id) else { return };
+    fn start(
+        &mut self,
+        cell: &ColorCell<State>,
+        launcher: &Arc<dyn Launch>,
+        (id, at): (u64, usize),
+        now: Instant,
+    ) {
+        let State { claims, settings, figures, ready, waiting, spare, .. } = self;
+        let Some(claimed) = claims.get_mut(&id) else { return };
         if claimed.stage != Stage::Active {
             return;
         }
         if claimed.is_held {
             return claimed.parked.push(at);
         }
-        let claimed = self.claims.get(&id).expect("it is there");
-        let Some(launcher) = self.launcher.upgrade() else { return };
         let is_ready = |lane: &&Lane| lane.phase == Phase::Ready;
-        let Some(lane) = claimed.lanes.get(at).filter(is_ready) else { return };
-        let Some(first) = lane.pending.front().map(|record| record.offset) else { return };
-        let may_start = self.may_start(id, claimed, first);
+        let lane = claimed.lanes.get(at).filter(is_ready);
+        let Some(first) = lane.and_then(|lane| lane.pending.first()) else { return };
+        let may_start = may_start(ready, id, claimed, first);
+        let lane = &mut claimed.lanes[at];
         if !may_start {
-            let claimed = self.claims.get_mut(&id).expect("it was there");
-            let lane = &mut claimed.lanes[at];
             lane.phase = Phase::Held;
             claimed.held.insert(first, at);
-            self.figures.held += 1;
+            figures.held += 1;
             // If it was the last one to try, the lowest may go on now, and perhaps no report will come to release it.
             self.release_held(id);
             return;
         }
-        let rate = self.settings.rate.filter(|_| lane.has_rate());
-        let most = self.most_of(lane);
-        let Some(most) = self.room_of(cell, (id, at), rate, most, now) else {
-            // As above.
-            return self.release_held(id);
-        };
-        let claimed = self.claims.get_mut(&id).expect("it was there");
-        let lane = &mut claimed.lanes[at];
-        let mut count = 0;
-        for record in lane.pending.iter().take(most) {
-            let offset = record.offset;
-            if offset != first && !claimed.tracker.may_start(offset, false) {
-                break;
-            }
-            let is_its_turn = claimed.tracker.start(offset) && offset >= lane.next;
-            self.figures.check_order(is_its_turn, &claimed.owned, offset);
-            lane.next = offset + 1;
-            count += 1;
-        }
-        let records = lane.take(count, &mut self.spare);
+        let mut most = most_of(settings, lane);
+        let rate = settings.rate.filter(|_| lane.has_rate());
         if let Some(rate) = rate {
-            rate.take(lane, count, now);
+            match rate.room(lane.full_at, now) {
+                Ok(room) => most = most.min(room),
+                Err(wait) => {
+                    figures.slowed += 1;
+                    lane.phase = Phase::Slowed;
+                    lane.task = Some(wake_later(cell, id, at, Phase::Slowed, wait));
+                    // As above.
+                    return self.release_held(id);
+                }
+            }
+        }
+        let records = begin_records(claimed, at, most, (waiting, spare, figures));
+        let lane = &mut claimed.lanes[at];
+        if let Some(rate) = rate {
+            rate.take(lane, records.len(), now);
         }
         lane.running = Some(first);
-        self.figures.waited += now.saturating_duration_since(lane.since);
+        figures.waited += now.saturating_duration_since(lane.since);
+        figures.runs += 1;
         (lane.phase, lane.since, lane.is_reported) = (Phase::Running, now, false);
         let (attempts, dead, color) = (lane.attempts, lane.dead.take(), lane.color);
-        let claim = Arc::clone(&claimed.claim);
-        let run = Run { id, lane: at, claim, color, records, attempts, dead };
-        lane.task = Some(launcher.launch(cell, run));
+        let claim = Arc::clone(&claimed.hands[at % HANDS]);
+        let run = Run { id, lane: at as u32, claim, color, records, attempts, dead };
+        lane.task = Some(Arc::clone(launcher).launch(cell, run));
         claimed.runs += 1;
         self.runs += 1;
-        self.figures.runs += 1;
-    }
-
-    /// How many records the next run of a lane has at most.
-    fn most_of(&self, lane: &Lane) -> usize {
-        let most = match self.settings.batch.0 {
-            most if most > 1 => most,
-            // Each begins when it is counted.
-            _ if self.settings.rate.is_some() => 1,
-            _ => RUN,
-        };
-        // Those behind what is given up are called, and counted, in a later run.
-        lane.dead.as_ref().map_or(most, |dead| dead.count.min(most))
-    }
-
-    /// Whether the first record of a lane may start, which is in no queue.
-    fn may_start(&self, id: u64, claimed: &Claimed, offset: u64) -> bool {
-        let is_lowest = || {
-            let is_below_held = claimed.held.first_key_value().is_none_or(|(of, _)| offset <= *of);
-            is_below_held && self.ready.iter().all(|(other, _)| *other != id)
-        };
-        let tracker = &claimed.tracker;
-        tracker.may_start(offset, false) || (tracker.may_start(offset, true) && is_lowest())
     }
 
     /// Lets lanes start that were held, the lowest first: the record at the low-water mark may always.
     pub(crate) fn release_held(&mut self, id: u64) {
-        while let Some(claimed) = self.claims.get(&id)
-            && let Some((&offset, &at)) = claimed.held.first_key_value()
-            && self.may_start(id, claimed, offset)
+        let Some(claimed) = self.claims.get_mut(&id) else { return };
+        while let Some((&offset, &at)) = claimed.held.first_key_value()
+            && may_start(&self.ready, id, claimed, offset)
         {
-            let claimed = self.claims.get_mut(&id).expect("it is there");
             claimed.held.remove(&offset);
             claimed.lanes[at].phase = Phase::Ready;
             // It is the oldest.
@@ -374,6 +372,59 @@ impl State {
             self.attention.notify_one();
         }
     }
+}
+
+/// The first records of a lane begin, at most so many: the first of them may.
+fn begin_records(
+    claimed: &mut Claimed,
+    at: usize,
+    most: usize,
+    (waiting, spare, figures): (&mut Waiting, &mut Vec<Vec<Record>>, &mut Figures),
+) -> Vec<Record> {
+    let Claimed { lanes, tracker, owned, .. } = claimed;
+    let lane = &mut lanes[at];
+    let mut records = vector_for(lane.pending.len().min(most), spare);
+    while records.len() < most
+        && let Some(offset) = lane.pending.first()
+        && (records.is_empty() || tracker.may_start(offset, false))
+    {
+        let is_its_turn = tracker.start(offset) && offset >= lane.next;
+        figures.check_order(is_its_turn, owned, offset);
+        lane.next = offset + 1;
+        lane.pending.move_first(waiting, &mut records);
+    }
+    records
+}
+
+/// An empty vector for so many records of a run. Large ones are used again.
+fn vector_for(records: usize, spare: &mut Vec<Vec<Record>>) -> Vec<Record> {
+    match records {
+        0..SHORT => Vec::with_capacity(records),
+        SHORT..=RUN => spare.pop().unwrap_or_else(|| Vec::with_capacity(RUN)),
+        _ => Vec::with_capacity(records),
+    }
+}
+
+/// How many records the next run of a lane has at most.
+fn most_of(settings: &Settings, lane: &Lane) -> usize {
+    let most = match settings.batch.0 {
+        most if most > 1 => most,
+        // Each begins when it is counted.
+        _ if settings.rate.is_some() => 1,
+        _ => RUN,
+    };
+    // Those behind what is given up are called, and counted, in a later run.
+    lane.dead.as_ref().map_or(most, |dead| dead.count.min(most))
+}
+
+/// Whether the first record of a lane may start, which is in no queue.
+fn may_start(ready: &VecDeque<(u64, usize)>, id: u64, claimed: &mut Claimed, offset: u64) -> bool {
+    let Claimed { held, tracker, .. } = claimed;
+    let is_lowest = || {
+        let is_below_held = held.first_key_value().is_none_or(|(of, _)| offset <= *of);
+        is_below_held && ready.iter().all(|(other, _)| *other != id)
+    };
+    tracker.may_start(offset, false) || (tracker.may_start(offset, true) && is_lowest())
 }
 
 /// Wakes a lane after some time.

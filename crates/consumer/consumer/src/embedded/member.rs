@@ -6,7 +6,7 @@ use super::step::{self, Done, Prepared, Readable, Step};
 use super::topics;
 use crate::log::{Cursor, Partition};
 use crate::source::{
-    Assignment, Commit, CommitError, Control, Error, Event, Extent, Owned, Room, Source,
+    Assignment, Commit, CommitError, Control, Error, Event, Extent, Owned, Record, Room, Source,
     TopicPartition,
 };
 use colored::sync::Notify;
@@ -85,6 +85,7 @@ impl MemberOptions {
             wake,
             readers: Vec::new(),
             last: 0,
+            spare: Vec::new(),
             changes: VecDeque::new(),
             assigned: Vec::new(),
             events: VecDeque::new(),
@@ -104,6 +105,8 @@ pub struct Member {
     readers: Vec<Reader>,
     /// The reader that was read last.
     last: usize,
+    /// An empty vector for what is read next: a large allocation for each read would cost more than the read.
+    spare: Vec<Record>,
     /// Not prepared yet.
     changes: VecDeque<Change>,
     /// Prepared, and told with those that are assigned next, all at once.
@@ -159,7 +162,9 @@ impl Member {
             Next::Read => {
                 self.waits_for_room = room.records == 0;
                 match self.readable().filter(|_| room.records > 0) {
-                    Some(readable) => Box::pin(step::read(readable, room)),
+                    Some(readable) => {
+                        Box::pin(step::read(readable, room, std::mem::take(&mut self.spare)))
+                    }
                     None => Box::pin(step::wait(Arc::clone(&self.wake), self.joining.session / 3)),
                 }
             }
@@ -331,6 +336,10 @@ impl Source for Member {
             reader.is_paused = false;
         }
         self.wake.notify_one();
+    }
+
+    fn take_back(&mut self, records: Vec<Record>) {
+        self.spare = records;
     }
 
     async fn close(self) -> Result<(), Error> {

@@ -82,8 +82,10 @@ impl Offsets {
         let mut state = State::default();
         let mut cursor = Cursor { offset: log.range().await.0, known: None };
         loop {
-            let entries =
-                log.read(&mut cursor, (10_000, usize::MAX), |entry| entry).await.map_err(failed)?;
+            let entries = log
+                .read(&mut cursor, (10_000, usize::MAX), Vec::new(), |entry| entry)
+                .await
+                .map_err(failed)?;
             if entries.is_empty() {
                 break;
             }

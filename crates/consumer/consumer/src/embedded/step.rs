@@ -172,22 +172,26 @@ pub(crate) async fn find_time(
     Err(Error::new(format!("{of}: {what}")))
 }
 
-/// Reads from a partition.
-pub(crate) async fn read(readable: Readable, room: Room) -> Result<Done, Error> {
+/// Reads from a partition, into an empty vector.
+pub(crate) async fn read(
+    readable: Readable,
+    room: Room,
+    records: Vec<Record>,
+) -> Result<Done, Error> {
     let Readable { owned, log, mut cursor } = readable;
     // Each read has a name of its own: the workers would slow each other down if they counted the references of one.
     let topic: Arc<str> = Arc::from(&*owned.partition.topic);
     let partition = owned.partition.partition;
     let (from, make) = (cursor.offset, |entry| record(&topic, partition, entry));
-    match log.read(&mut cursor, (room.records, room.bytes), make).await {
+    match log.read(&mut cursor, (room.records, room.bytes), records, make).await {
         Ok(records) if records.is_empty() && cursor.offset == from => Ok(Done::Woken),
         Ok(records) => Ok(Done::Read { owned, from, cursor, records, end: log.end() }),
         Err(Unread::OutOfRange(_, _)) => {
-            Ok(Done::OutOfRange { owned, from, log: extent(&log).await })
+            Ok(Done::OutOfRange { owned, from, log: Box::pin(extent(&log)).await })
         }
         // The group was not there when the records were lost.
         Err(Unread::Lost(Range { start: doubt, end: start })) => {
-            let behind = Extent { doubt, floor: start, start, ..extent(&log).await };
+            let behind = Extent { doubt, floor: start, start, ..Box::pin(extent(&log)).await };
             Ok(Done::OutOfRange { owned, from, log: behind })
         }
         // The topic is deleted, and the group is about to say so.

@@ -2,40 +2,33 @@
 
 use bytes::Bytes;
 
-/// Bytes beside their number of references. [`Bytes`] of another kind need a second allocation when they are split.
-struct Short<const N: usize> {
-    length: u8,
-    bytes: [u8; N],
-}
-
-impl<const N: usize> AsRef<[u8]> for Short<N> {
-    fn as_ref(&self) -> &[u8] {
-        &self.bytes[..usize::from(self.length)]
-    }
-}
-
 /// A copy, by one allocation if it is short. Each record has its own, so a record that is kept keeps nothing else.
+///
+/// An allocation that holds up to 104 bytes beside their number of references is one of those that glibc has at hand.
 pub(crate) fn copy(bytes: &[u8]) -> Bytes {
     match bytes.len() {
         0 => Bytes::new(),
-        1..32 => short::<31>(bytes),
-        32..48 => short::<47>(bytes),
-        48..64 => short::<63>(bytes),
-        64..80 => short::<79>(bytes),
-        80..96 => short::<95>(bytes),
-        96..112 => short::<111>(bytes),
-        112..128 => short::<127>(bytes),
-        128..160 => short::<159>(bytes),
-        160..192 => short::<191>(bytes),
-        192..256 => short::<255>(bytes),
+        1..=24 => short::<24>(bytes),
+        25..=40 => short::<40>(bytes),
+        41..=56 => short::<56>(bytes),
+        57..=72 => short::<72>(bytes),
+        73..=88 => short::<88>(bytes),
+        89..=104 => short::<104>(bytes),
+        105..=120 => short::<120>(bytes),
+        121..=152 => short::<152>(bytes),
+        153..=184 => short::<184>(bytes),
+        185..=248 => short::<248>(bytes),
         _ => Bytes::copy_from_slice(bytes),
     }
 }
 
+/// [`Bytes`] of another kind need a second allocation when they are split.
 fn short<const N: usize>(from: &[u8]) -> Bytes {
     let mut bytes = [0; N];
     bytes[..from.len()].copy_from_slice(from);
-    Bytes::from_owner(Short { length: from.len() as u8, bytes })
+    let mut bytes = Bytes::from_owner(bytes);
+    bytes.truncate(from.len());
+    bytes
 }
 
 #[cfg(test)]

@@ -9,6 +9,9 @@ use bytes::Bytes;
 /// The length that stands for "no key", "no value", or "no value of this header". An empty one has the length 0.
 const NOTHING: u32 = u32::MAX;
 
+/// The bytes before the key: offset, time, two lengths, and the number of headers.
+const FIXED: usize = 26;
+
 /// A record of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
@@ -37,20 +40,28 @@ impl Entry {
         }
     }
 
+    #[inline]
     pub(crate) fn decode(payload: &[u8]) -> Option<Entry> {
-        let mut rest = payload;
-        let offset = u64::from_le_bytes(take(&mut rest)?);
-        let timestamp = i64::from_le_bytes(take(&mut rest)?);
-        let key = take_length(&mut rest)?;
-        let value = take_length(&mut rest)?;
-        let headers = u16::from_le_bytes(take(&mut rest)?);
-        if key.unwrap_or(0).checked_add(value.unwrap_or(0))? > rest.len() {
+        let (head, rest) = payload.split_first_chunk::<FIXED>()?;
+        let long = |at: usize| head[at..at + 8].try_into().expect("eight bytes");
+        let number = |at: usize| u32::from_le_bytes(head[at..at + 4].try_into().expect("four"));
+        let (offset, timestamp) = (u64::from_le_bytes(long(0)), i64::from_le_bytes(long(8)));
+        let length = |at: usize| Some(number(at) as usize).filter(|of| *of != NOTHING as usize);
+        let (key, value) = (length(16), length(20));
+        let count = u16::from_le_bytes([head[24], head[25]]);
+        let length = key.unwrap_or(0).checked_add(value.unwrap_or(0))?;
+        if length > rest.len() || (count == 0 && length < rest.len()) {
             return None;
         }
         let mut body = body::copy(rest);
         let key = key.map(|length| body.split_to(length));
+        if count == 0 {
+            // All that is left.
+            let value = value.map(|_| body);
+            return Some(Entry { offset, timestamp, key, value, headers: Vec::new() });
+        }
         let value = value.map(|length| body.split_to(length));
-        let headers = decode_headers(body, headers)?;
+        let headers = decode_headers(body, count)?;
         Some(Entry { offset, timestamp, key, value, headers })
     }
 }

@@ -147,6 +147,12 @@ impl Handle {
         if let Some(file) = known {
             return Ok(InUse { file, _permit });
         }
+        // In a box, or each read would have room for what few do.
+        let file = Box::pin(self.open_file()).await?;
+        Ok(InUse { file, _permit })
+    }
+
+    async fn open_file(&self) -> io::Result<Arc<File>> {
         let evicted = self.files.open().evict(self.files.most);
         drop(evicted);
         let file = Arc::new(OpenOptions::new().read(true).write(true).open(&self.path).await?);
@@ -154,8 +160,7 @@ impl Handle {
         open.last_use += 1;
         let entry = (open.last_use, Arc::clone(&file));
         open.files.insert(self.number, entry);
-        drop(open);
-        Ok(InUse { file, _permit })
+        Ok(file)
     }
 
     /// The head of the file, which is read once. `None` if the file has none.
@@ -163,6 +168,11 @@ impl Handle {
         if let Some(head) = self.head.get() {
             return Ok(Some(*head));
         }
+        // As above.
+        Box::pin(self.read_head(file)).await
+    }
+
+    async fn read_head(&self, file: &File) -> io::Result<Option<SegmentHead>> {
         let size = file.metadata().await?.len();
         let mut bytes = vec![0; usize::try_from(size.min(SEGMENT_HEAD)).expect("it is small")];
         file.read_exact_at(&mut bytes, 0).await?;

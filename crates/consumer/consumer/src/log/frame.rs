@@ -66,55 +66,64 @@ pub(crate) fn append(out: &mut Vec<u8>, spot: Spot, flags: u32, write: impl FnOn
         "a payload of {length} bytes: {are_allowed:?} are allowed"
     );
     let word = length as u32 | flags;
-    let sum = sum_of_word(word, spot);
+    let mut sum = Salted::new(spot.salt).sum_of_word(word, spot.at);
     let of_word = sum.clone().finalize();
-    let of_payload = checksum_of_payload(sum, &out[start + HEAD..]);
-    let numbers = [word, of_word, of_payload].map(u32::to_le_bytes).concat();
+    sum.update(&out[start + HEAD..]);
+    let numbers = [word, of_word, sum.finalize()].map(u32::to_le_bytes).concat();
     out[start..start + HEAD].copy_from_slice(&numbers);
 }
 
 /// The frame at the start of `bytes`.
-pub(crate) fn read(bytes: &[u8], spot: Spot) -> Found<'_> {
-    let (Some(word), Some(of_word), Some(of_payload)) =
-        (number(bytes, 0), number(bytes, 4), number(bytes, 8))
-    else {
-        return Found::Short(HEAD);
-    };
-    let length = (word & !FLAGS) as usize;
-    let sum = sum_of_word(word, spot);
-    if !(MIN_PAYLOAD..=MAX_PAYLOAD).contains(&length) || sum.clone().finalize() != of_word {
-        return Found::Bad;
+pub(crate) fn read(bytes: &[u8], Spot { salt, at }: Spot) -> Found<'_> {
+    Salted::new(salt).read(bytes, at)
+}
+
+/// Reads frames of one file, whose salt is in each checksum.
+#[derive(Clone, Debug)]
+pub(crate) struct Salted(Hasher);
+
+impl Salted {
+    /// The way to compute a checksum is chosen once: to choose it costs as much as the checksum of a short record.
+    pub(crate) fn new(salt: u64) -> Salted {
+        static CHOSEN: LazyLock<Hasher> = LazyLock::new(Hasher::new);
+        let mut sum = CHOSEN.clone();
+        sum.update(&salt.to_le_bytes());
+        Salted(sum)
     }
-    match bytes.get(HEAD..HEAD + length) {
-        None => Found::Short(HEAD + length),
-        Some(payload) if checksum_of_payload(sum, payload) == of_payload => {
-            Found::Payload(word & FLAGS, payload)
+
+    /// The frame at the start of `bytes`, which stand at this place.
+    #[inline]
+    pub(crate) fn read<'a>(&self, bytes: &'a [u8], at: u64) -> Found<'a> {
+        let Some((head, rest)) = bytes.split_first_chunk::<HEAD>() else {
+            return Found::Short(HEAD);
+        };
+        let number =
+            |at: usize| u32::from_le_bytes(head[at..at + 4].try_into().expect("four bytes"));
+        let (word, of_word, of_payload) = (number(0), number(4), number(8));
+        let length = (word & !FLAGS) as usize;
+        let mut sum = self.sum_of_word(word, at);
+        if !(MIN_PAYLOAD..=MAX_PAYLOAD).contains(&length) || sum.clone().finalize() != of_word {
+            return Found::Bad;
         }
-        Some(_) => Found::Torn(HEAD + length),
+        let Some(payload) = rest.get(..length) else { return Found::Short(HEAD + length) };
+        sum.update(payload);
+        if sum.finalize() == of_payload {
+            Found::Payload(word & FLAGS, payload)
+        } else {
+            Found::Torn(HEAD + length)
+        }
     }
-}
 
-fn number(bytes: &[u8], at: usize) -> Option<u32> {
-    let bytes = bytes.get(at..at + 4)?;
-    Some(u32::from_le_bytes(bytes.try_into().expect("four bytes")))
-}
-
-/// The checksum of the word of a frame, which that of its payload goes on from. The way to compute it is chosen once: to choose
-/// it costs as much as the checksum of a short record.
-fn sum_of_word(word: u32, Spot { salt, at }: Spot) -> Hasher {
-    static CHOSEN: LazyLock<Hasher> = LazyLock::new(Hasher::new);
-    let mut bytes = [0; 20];
-    bytes[..8].copy_from_slice(&salt.to_le_bytes());
-    bytes[8..16].copy_from_slice(&at.to_le_bytes());
-    bytes[16..].copy_from_slice(&word.to_le_bytes());
-    let mut sum = CHOSEN.clone();
-    sum.update(&bytes);
-    sum
-}
-
-fn checksum_of_payload(mut of_word: Hasher, payload: &[u8]) -> u32 {
-    of_word.update(payload);
-    of_word.finalize()
+    /// The checksum of the word of a frame, which that of its payload goes on from.
+    #[inline]
+    fn sum_of_word(&self, word: u32, at: u64) -> Hasher {
+        let mut bytes = [0; 12];
+        bytes[..8].copy_from_slice(&at.to_le_bytes());
+        bytes[8..].copy_from_slice(&word.to_le_bytes());
+        let mut sum = self.0.clone();
+        sum.update(&bytes);
+        sum
+    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::entry::Entry;
 use super::files::Handle;
-use super::frame::{self, Found, HEAD, MARK, Spot};
+use super::frame::{Found, HEAD, MARK, Salted};
 use super::head::SegmentHead;
 use super::partition::{Cursor, Partition, Place, Unread};
 use super::scan::Window;
@@ -36,7 +36,7 @@ enum Stop {
 
 impl Partition {
     /// What `make` makes of the records from `cursor` on, at most so many and so many bytes, and at least one if there is
-    /// one. Moves the cursor behind them. Empty at the end of the log. Cancel safe: the cursor moves only when the call
+    /// one, in the empty vector that is given. Moves the cursor behind them. Empty at the end of the log. Cancel safe: the cursor moves only when the call
     /// returns.
     ///
     /// What is damaged is an error that names the place, and what is lost is one that names the offsets, unless it is to be
@@ -45,6 +45,7 @@ impl Partition {
         &self,
         cursor: &mut Cursor,
         room: (usize, usize),
+        mut found: Vec<T>,
         make: impl Fn(Entry) -> T,
     ) -> Result<Vec<T>, Unread> {
         let mut here = *cursor;
@@ -53,8 +54,9 @@ impl Partition {
             // As many as may come, so that they are not moved to a larger place again and again.
             let left =
                 usize::try_from(self.end().saturating_sub(here.offset)).unwrap_or(usize::MAX);
-            let mut found = Vec::with_capacity(room.0.min(left).min(READ_BYTES / place.mean + 1));
-            let stop = read_place(&place, &mut here, room, |entry| found.push(make(entry))).await;
+            found.reserve(room.0.min(left).min(READ_BYTES / place.mean + 1));
+            let tell = |entry| found.push(make(entry));
+            let stop = Box::pin(read_place(&place, &mut here, room, tell)).await;
             if self.is_closed() {
                 return Err(Unread::Closed);
             }
@@ -70,14 +72,17 @@ impl Partition {
                 *cursor = here;
                 return Ok(found);
             }
+            // In boxes, or each read would have room for what few do.
             let passed = match (stop, &place.next) {
                 (Stop::Enough, _) => continue,
                 (Stop::End, None) => {
                     *cursor = here;
                     return Ok(found);
                 }
-                (Stop::End, Some(next)) => self.pass(&place, here.offset, next).await,
-                (Stop::Bad(at), _) if self.keep.skips => self.skip(&place, here.offset, at).await,
+                (Stop::End, Some(next)) => Box::pin(self.pass(&place, here.offset, next)).await,
+                (Stop::Bad(at), _) if self.keep.skips => {
+                    Box::pin(self.skip(&place, here.offset, at)).await
+                }
                 (Stop::Bad(at), _) => {
                     let what = format!("offset {} cannot be read", here.offset);
                     Err(damaged(&place.file, at, &what))
@@ -101,13 +106,15 @@ impl Partition {
         while low < high {
             let middle = low + (high - low) / 2;
             let mut cursor = Cursor { offset: middle, known: None };
-            let read = self.read(&mut cursor, (1, 1), |entry| (entry.offset, entry.timestamp));
+            let read =
+                self.read(&mut cursor, (1, 1), Vec::new(), |entry| (entry.offset, entry.timestamp));
             let first = match read.await {
                 Ok(found) => found.first().copied(),
                 // The records from there on are looked at, as those before are lost.
                 Err(Unread::Lost(lost)) if lost.end < high => {
                     let mut cursor = Cursor { offset: lost.end, known: None };
-                    let read = self.read(&mut cursor, (1, 1), |of| (of.offset, of.timestamp));
+                    let read =
+                        self.read(&mut cursor, (1, 1), Vec::new(), |of| (of.offset, of.timestamp));
                     read.await?.first().copied()
                 }
                 Err(Unread::Lost(_)) => None,
@@ -189,7 +196,7 @@ async fn read_place(
     let mut length = READ_BYTES.min(wanted).min(left);
     let mut buffer = place.file.buffer(length);
     file.read_exact_at(&mut buffer[..length], at).await?;
-    let mut rest = &buffer[..length];
+    let (mut rest, salted) = (&buffer[..length], Salted::new(salt));
     let stop = loop {
         if at == place.end {
             break Stop::End;
@@ -197,7 +204,7 @@ async fn read_place(
         if records == 0 || taken >= bytes {
             break Stop::Enough;
         }
-        match frame::read(rest, Spot { salt, at }) {
+        match salted.read(rest, at) {
             Found::Payload(flags, _) if flags & MARK != 0 => break Stop::End,
             Found::Payload(_, payload) => {
                 let entry = Entry::decode(payload).filter(|entry| entry.offset <= cursor.offset);

@@ -38,7 +38,7 @@ async fn read_all(partition: &Partition, from: u64) -> Vec<Entry> {
     let (mut cursor, mut all) = (Cursor { offset: from, known: None }, Vec::new());
     loop {
         let entries = partition
-            .read(&mut cursor, (7, usize::MAX), |entry| entry)
+            .read(&mut cursor, (7, usize::MAX), Vec::new(), |entry| entry)
             .await
             .expect("the log is whole");
         if entries.is_empty() {
@@ -153,7 +153,7 @@ async fn segments_follow_each_other_and_old_ones_go() {
     let (start, end) = partition.range().await;
     assert!(start > 0 && end == 200, "{start} to {end}");
     let mut cursor = Cursor { offset: 0, known: None };
-    let gone = partition.read(&mut cursor, (1, 1), |entry| entry).await;
+    let gone = partition.read(&mut cursor, (1, 1), Vec::new(), |entry| entry).await;
     assert!(matches!(gone, Err(Unread::OutOfRange(from, 200)) if from == start), "{gone:?}");
     drop(partition);
     let files = std::fs::read_dir(scratch.path()).unwrap().count();
@@ -203,7 +203,7 @@ async fn a_bad_byte_in_a_complete_segment_is_an_error() {
     let partition = open(scratch.path(), keep).await;
     let mut cursor = Cursor::default();
     let error = loop {
-        match partition.read(&mut cursor, (1, usize::MAX), |entry| entry).await {
+        match partition.read(&mut cursor, (1, usize::MAX), Vec::new(), |entry| entry).await {
             Ok(entries) => assert_eq!(entries.len(), 1),
             Err(Unread::Failed(error)) => break error.to_string(),
             Err(error) => panic!("{error:?}"),

@@ -13,25 +13,13 @@
 //! Offsets that no record has (compaction, the markers of transactions) count as done when the reader has passed them.
 
 use super::metadata::{MOST_BITS, MOST_LENGTH, MOST_RANGES, encode};
+use super::words::{Spot, Words};
 use std::collections::VecDeque;
 use std::ops::Range;
 
 /// How many rows the map may have by records that are not the lowest one. The rest is for that one: it adds a row for each
 /// stuck record below it at most.
 const MOST_AHEAD: usize = MOST_RANGES / 2;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    Waiting,
-    Started,
-    Done,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Slot {
-    offset: u64,
-    state: State,
-}
 
 /// What becomes of a record that was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,14 +37,14 @@ pub(crate) enum Accepted {
 pub(crate) struct Tracker {
     /// Everything below is done. The offset of the first record that is not done, or `end` if there is none.
     low: u64,
-    /// In the order of their offsets. The first is not done.
-    slots: VecDeque<Slot>,
+    /// The records that have come. The first is not done.
+    words: Words,
     /// Where the reader goes on: what is below has come, or is no record.
     end: u64,
     /// What the map of the commit called done, and has not come yet.
     restored: VecDeque<Range<u64>>,
-    /// Rows of finished records above the first unfinished one.
-    rows: usize,
+    /// Rows of finished records above the first unfinished one. They are counted when the map may become too large, and from then on.
+    rows: Option<usize>,
     /// Records that have started and are not done.
     started: usize,
     /// The offset after the last record that has ever started, or was restored.
@@ -78,10 +66,10 @@ impl Tracker {
         let started_end = restored.back().map_or(committed, |last| last.end);
         Tracker {
             low: committed,
-            slots: VecDeque::new(),
+            words: Words::default(),
             end: committed,
             restored,
-            rows: 0,
+            rows: None,
             started: 0,
             started_end,
             done: 0,
@@ -105,20 +93,21 @@ impl Tracker {
 
     /// How many records have come and are not done.
     pub(crate) fn unfinished(&self) -> usize {
-        self.slots.len() - self.done
+        self.words.len() - self.done
     }
 
     /// How many records have come from the first unfinished one on.
     pub(crate) fn distance(&self) -> usize {
-        self.slots.len()
+        self.words.len()
     }
 
     /// The record that holds the committed offset back.
     pub(crate) fn first_unfinished(&self) -> Option<u64> {
-        self.slots.front().map(|slot| slot.offset)
+        (self.words.len() > 0).then_some(self.low)
     }
 
     /// Takes a record that was read. Records come with ascending offsets.
+    #[inline]
     pub(crate) fn accept(&mut self, offset: u64) -> Accepted {
         if offset < self.end {
             return Accepted::Stale;
@@ -129,10 +118,10 @@ impl Tracker {
             self.append_done(offset);
             return Accepted::Done;
         }
-        if self.slots.is_empty() {
+        if self.words.len() == 0 {
             self.low = offset;
         }
-        self.slots.push_back(Slot { offset, state: State::Waiting });
+        self.words.push(offset, false);
         Accepted::New
     }
 
@@ -145,6 +134,7 @@ impl Tracker {
     }
 
     /// The reader has come so far. What the old map says below it has come, or is no record.
+    #[inline]
     fn move_end(&mut self, end: u64) {
         self.end = self.end.max(end);
         while self.restored.front().is_some_and(|range| range.end <= self.end) {
@@ -153,106 +143,106 @@ impl Tracker {
     }
 
     fn append_done(&mut self, offset: u64) {
-        match self.slots.back() {
+        match self.words.is_last_done() {
             None => return self.pass_restored(offset + 1),
-            Some(last) if last.state == State::Done => {}
-            Some(_) => self.rows += 1,
+            Some(false) => self.rows = self.rows.map(|rows| rows + 1),
+            Some(true) => {}
         }
-        self.slots.push_back(Slot { offset, state: State::Done });
+        self.words.push(offset, true);
         self.done += 1;
     }
 
     /// Whether the record may start: whether the map fits whatever is done first. `is_lowest` if no record below it waits for
     /// its start.
-    pub(crate) fn may_start(&self, offset: u64, is_lowest: bool) -> bool {
+    #[inline]
+    pub(crate) fn may_start(&mut self, offset: u64, is_lowest: bool) -> bool {
+        let end = self.started_end.max(offset + 1);
+        end - self.low <= MOST_BITS || self.may_start_far(offset, is_lowest, end)
+    }
+
+    #[cold]
+    fn may_start_far(&mut self, offset: u64, is_lowest: bool, end: u64) -> bool {
         if self.first_unfinished() == Some(offset) {
             return true;
         }
-        let end = self.started_end.max(offset + 1);
         let distance = end - self.low;
-        if distance <= MOST_BITS {
-            return true;
-        }
         let adds_row = !self.touches_a_row(offset);
         if !adds_row && end == self.started_end {
             return true;
         }
         let first_is_started =
-            self.slots.front().is_some_and(|first| first.state == State::Started);
+            self.words.find(self.low).is_some_and(|at| self.words.is_started(at));
         let may_be_rows = self.started - usize::from(first_is_started) + usize::from(adds_row);
         let most = if is_lowest || !adds_row { MOST_RANGES } else { MOST_AHEAD };
-        self.rows + self.restored.len() + may_be_rows <= most && distance <= MOST_LENGTH
+        let rows = *self.rows.get_or_insert_with(|| self.words.count_rows());
+        rows + self.restored.len() + may_be_rows <= most && distance <= MOST_LENGTH
     }
 
     /// Whether the record before or behind it is done, above the low-water mark.
     fn touches_a_row(&self, offset: u64) -> bool {
-        let Some(at) = self.find(offset) else { return false };
-        let is_done = |at: usize| self.slots.get(at).is_some_and(|slot| slot.state == State::Done);
-        is_done(at + 1) || at.checked_sub(1).is_some_and(is_done)
+        let Some(at) = self.words.find(offset) else { return false };
+        self.words.is_done_before(at) || self.words.is_done_behind(at)
     }
 
     /// The record starts. Returns whether that was its turn: it has come, and never started.
     #[must_use]
+    #[inline]
     pub(crate) fn start(&mut self, offset: u64) -> bool {
-        let Some(at) = self.find(offset) else { return false };
-        if self.slots[at].state != State::Waiting {
-            return false;
+        let is_its_turn = self.words.find(offset).is_some_and(|at| self.words.start(at));
+        if is_its_turn {
+            self.started += 1;
+            self.started_end = self.started_end.max(offset + 1);
         }
-        self.slots[at].state = State::Started;
-        self.started += 1;
-        self.started_end = self.started_end.max(offset + 1);
-        true
+        is_its_turn
     }
 
     /// The record did not start after all, or is to start again.
     pub(crate) fn put_back(&mut self, offset: u64) {
-        if let Some(at) = self.find(offset)
-            && self.slots[at].state == State::Started
-        {
-            self.slots[at].state = State::Waiting;
+        if self.words.find(offset).is_some_and(|at| self.words.put_back(at)) {
             self.started -= 1;
         }
     }
 
     /// The record is done. Returns whether it was under way.
     #[must_use]
+    #[inline]
     pub(crate) fn complete(&mut self, offset: u64) -> bool {
-        let Some(at) = self.find(offset) else { return false };
-        if self.slots[at].state != State::Started {
+        let Some(at) = self.words.find(offset).filter(|at| self.words.finish(*at)) else {
             return false;
-        }
+        };
         self.started -= 1;
-        self.slots[at].state = State::Done;
-        let is_done = |at: usize| self.slots.get(at).is_some_and(|slot| slot.state == State::Done);
-        let next_is_done = is_done(at + 1);
-        if at == 0 {
-            self.rows -= usize::from(next_is_done);
-            self.done += 1;
-            self.advance();
-            return true;
-        }
         self.done += 1;
-        match (is_done(at - 1), next_is_done) {
-            (false, false) => self.rows += 1,
-            (true, true) => self.rows -= 1,
-            _ => {}
+        if self.rows.is_some() {
+            self.count_in(at, offset == self.low);
+        }
+        if offset == self.low {
+            self.done -= self.words.drop_done();
+            self.pass_holes();
         }
         true
     }
 
-    /// Moves the low-water mark over what is done.
-    fn advance(&mut self) {
-        while self.slots.front().is_some_and(|slot| slot.state == State::Done) {
-            self.slots.pop_front();
-            self.done -= 1;
+    /// A record is done: it begins a row, joins one or two, or is the first.
+    #[cold]
+    fn count_in(&mut self, at: Spot, is_first: bool) {
+        let joins_next = self.words.is_done_behind(at);
+        let joins_last = is_first || self.words.is_done_before(at);
+        self.rows = self.rows.map(|rows| match (joins_last, joins_next) {
+            (false, false) => rows + 1,
+            (true, true) => rows - 1,
+            _ => rows,
+        });
+        if self.started_end.saturating_sub(self.low) <= MOST_BITS / 2 {
+            // It is far from too large.
+            self.rows = None;
         }
-        self.pass_holes();
     }
 
     /// Moves the low-water mark over what is no record.
+    #[inline]
     fn pass_holes(&mut self) {
-        match self.slots.front() {
-            Some(first) => self.low = first.offset,
+        match self.words.first() {
+            Some(first) => self.low = first,
             None => self.pass_restored(self.end),
         }
     }
@@ -263,34 +253,30 @@ impl Tracker {
         self.low = next.map_or(low, |range| range.end).max(low).max(self.low);
     }
 
-    fn find(&self, offset: u64) -> Option<usize> {
-        // Without gaps the place is known.
-        let first = self.slots.front()?.offset;
-        let guess = usize::try_from(offset.checked_sub(first)?).ok()?;
-        if self.slots.get(guess).is_some_and(|slot| slot.offset == offset) {
-            return Some(guess);
-        }
-        self.slots.binary_search_by_key(&offset, |slot| slot.offset).ok()
-    }
-
     /// What a commit says now: the offset and its metadata.
     pub(crate) fn commit(&self) -> (u64, Vec<u8>) {
         (self.low, encode(&self.map()))
     }
 
+    fn count_rows(&self) -> usize {
+        self.rows.unwrap_or_else(|| if self.done > 0 { self.words.count_rows() } else { 0 })
+    }
+
     /// What is done above the committed offset, relative to it.
     fn map(&self) -> Vec<Range<u64>> {
-        let mut map: Vec<Range<u64>> = Vec::with_capacity(self.rows + self.restored.len());
+        let mut map: Vec<Range<u64>> = Vec::with_capacity(self.count_rows() + self.restored.len());
         let mut add = |range: Range<u64>| match map.last_mut() {
             Some(last) if last.end >= range.start => last.end = last.end.max(range.end),
             _ => map.push(range),
         };
-        let mut from = self.low;
-        for slot in &self.slots {
-            if slot.state == State::Done {
-                add(from - self.low..slot.offset + 1 - self.low);
-            }
-            from = slot.offset + 1;
+        if self.done > 0 {
+            let mut from = self.low;
+            self.words.for_each(|offset, is_done| {
+                if is_done {
+                    add(from - self.low..offset + 1 - self.low);
+                }
+                from = offset + 1;
+            });
         }
         for range in &self.restored {
             let start = range.start.max(self.end).max(self.low);

@@ -1,10 +1,9 @@
 //! Sources that do what a bad day does: a member that is not polled, and commits that fail.
 
+use crate::delegated::as_its_member;
 use colored::time::{Duration, sleep};
 use colored_consumer::embedded::{EmbeddedControl, Member};
-use colored_consumer::{
-    Commit, CommitError, Control, Error, Event, Extent, Owned, Room, Source, TopicPartition,
-};
+use colored_consumer::{Commit, CommitError, Control, Error, Event, Extent, Owned, Room, Source};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -50,21 +49,7 @@ impl Source for Frail {
         Ok(event)
     }
 
-    fn begin(&mut self, owned: &Owned, offset: u64) {
-        self.member.begin(owned, offset);
-    }
-
-    fn pause(&mut self, partition: &TopicPartition) {
-        self.member.pause(partition);
-    }
-
-    fn resume(&mut self, partition: &TopicPartition) {
-        self.member.resume(partition);
-    }
-
-    async fn close(self) -> Result<(), Error> {
-        self.member.close().await
-    }
+    as_its_member!();
 }
 
 #[derive(Clone)]

@@ -1,11 +1,12 @@
 //! One member is killed alone: it polls no more, commits no more, and does not leave its group.
 
+use crate::delegated::as_its_member;
 use crate::group::{owned, settle};
 use crate::support::{Effects, Scratch, engine, key, millis, number, send, until};
 use colored::sync::Notify;
 use colored::time::sleep;
 use colored_consumer::embedded::{EmbeddedControl, Engine, Member};
-use colored_consumer::{Consumer, Error, Event, Owned, Room, Source, TopicPartition};
+use colored_consumer::{Consumer, Error, Event, Room, Source};
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,21 +33,7 @@ impl Source for Mortal {
         }
     }
 
-    fn begin(&mut self, owned: &Owned, offset: u64) {
-        self.member.begin(owned, offset);
-    }
-
-    fn pause(&mut self, partition: &TopicPartition) {
-        self.member.pause(partition);
-    }
-
-    fn resume(&mut self, partition: &TopicPartition) {
-        self.member.resume(partition);
-    }
-
-    async fn close(self) -> Result<(), Error> {
-        ManuallyDrop::into_inner(self.member).close().await
-    }
+    as_its_member!(ManuallyDrop::into_inner);
 }
 
 /// A handler that never returns by itself.

@@ -1,12 +1,11 @@
 //! News of a partition that come late: of a place from which the consumer has gone meanwhile.
 
+use crate::delegated::as_its_member;
 use crate::support::{Effects, Scratch, engine, millis, number, send, until};
 use colored::sync::Semaphore;
 use colored::time::{sleep, timeout};
 use colored_consumer::embedded::{EmbeddedControl, Member};
-use colored_consumer::{
-    Consumer, Error, Event, Extent, Owned, Place, Room, Source, TopicPartition,
-};
+use colored_consumer::{Consumer, Error, Event, Extent, Owned, Place, Room, Source};
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
@@ -34,21 +33,7 @@ impl Source for Late {
         }
     }
 
-    fn begin(&mut self, owned: &Owned, offset: u64) {
-        self.member.begin(owned, offset);
-    }
-
-    fn pause(&mut self, partition: &TopicPartition) {
-        self.member.pause(partition);
-    }
-
-    fn resume(&mut self, partition: &TopicPartition) {
-        self.member.resume(partition);
-    }
-
-    async fn close(self) -> Result<(), Error> {
-        self.member.close().await
-    }
+    as_its_member!();
 }
 
 /// The records before 8 of 10 are gone.

@@ -9,6 +9,7 @@ mod conformance;
 mod copies;
 mod damage;
 mod dashboard;
+mod delegated;
 #[cfg(feature = "diagnose")]
 mod diagnosed;
 mod engine;

@@ -7,6 +7,8 @@ mod altered;
 #[path = "../altered/copies.rs"]
 mod copies;
 mod damage;
+#[path = "../consumer/delegated.rs"]
+mod delegated;
 #[path = "../altered/directory.rs"]
 mod directory;
 mod engine;

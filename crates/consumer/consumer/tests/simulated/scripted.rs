@@ -18,16 +18,34 @@ fn owned(generation: u64) -> Owned {
     Owned { partition: TopicPartition { topic: "t".into(), partition: 0 }, generation }
 }
 
-fn record(offset: u64) -> Record {
+/// The time of a record is how many places were sought before that from which it is read.
+fn record(offset: u64, place: usize) -> Record {
     Record {
         topic: "t".into(),
         partition: 0,
         offset,
-        timestamp: 0,
+        timestamp: place as i64,
         key: Some(format!("k{}", offset % KEYS).into()),
         value: Some("v".into()),
         headers: Vec::new(),
     }
+}
+
+/// What a handler has done.
+#[derive(Clone, Copy, Debug)]
+struct Effect {
+    generation: u64,
+    offset: u64,
+    /// How many places were sought before that from which the record was read.
+    place: usize,
+}
+
+/// A place that was sought.
+#[derive(Clone, Copy, Debug)]
+struct Sought {
+    offset: u64,
+    /// Whether the partition was read from there on.
+    is_begun: bool,
 }
 
 /// One partition, its owner, and what its handlers have done.
@@ -35,12 +53,16 @@ fn record(offset: u64) -> Record {
 struct Broker {
     generation: u64,
     committed: Option<Committed>,
-    effects: Vec<(u64, u64)>,
+    effects: Vec<Effect>,
     is_released: bool,
-    /// The places that were sought, with the number of effects before each.
-    sought: Vec<(u64, usize)>,
+    /// The places that were sought.
+    sought: Vec<Sought>,
+    /// So many of them the consumer has gone to for sure: it has said so.
+    settled: usize,
     /// Commits and releases that failed in a row.
     failures: u32,
+    /// The first commit that was not to come.
+    wrong: Option<String>,
 }
 
 #[derive(Clone, Default)]
@@ -53,16 +75,47 @@ impl Shared {
     /// Whether every record has an effect.
     fn has_all(&self) -> bool {
         let broker = self.broker.lock().unwrap();
-        let is_done = |offset| broker.effects.iter().any(|(_, done)| *done == offset);
+        let is_done = |offset| broker.effects.iter().any(|of| of.offset == offset);
         (0..RECORDS).all(is_done)
     }
 
-    /// Somebody is about to seek this place. Returns the number of effects until now.
-    fn note_sought(&self, place: u64) -> usize {
-        let mut broker = self.broker.lock().unwrap();
-        let before = broker.effects.len();
-        broker.sought.push((place.min(RECORDS), before));
-        before
+    /// Lets the consumer seek a place below this, where it was not sent before. Returns the place, if the consumer has a partition
+    /// that goes there.
+    async fn seek(&self, consumer: &Consumer, most: u64) -> Option<u64> {
+        let place = {
+            let sought = &mut self.broker.lock().unwrap().sought;
+            let is_new = |place: &u64| !sought.iter().any(|of| of.offset == *place);
+            let offset = std::iter::repeat_with(|| random() % most).find(is_new)?;
+            sought.push(Sought { offset, is_begun: false });
+            offset
+        };
+        let moved = consumer.seek("t", Place::Offset(place)).await;
+        let broker = &mut *self.broker.lock().unwrap();
+        match moved {
+            Ok(_) => broker.settled = broker.sought.len(),
+            Err(_) => drop(broker.sought.pop()),
+        }
+        moved.ok().map(|_| place)
+    }
+}
+
+impl Broker {
+    /// The partition is read from a sought place on. Returns how many places were sought before the next.
+    fn begin(&mut self, offset: u64) -> usize {
+        let at = self.sought.iter().position(|of| of.offset == offset && !of.is_begun);
+        let at = at.unwrap_or_else(|| panic!("{offset} is begun: {:?}", self.sought));
+        assert!(!self.sought[at..].iter().any(|of| of.is_begun), "{:?}", self.sought);
+        self.sought[at].is_begun = true;
+        at + 1
+    }
+
+    /// Whether a commit of this offset may come, of the place that was settled when it began or of a later one.
+    fn is_whole(&self, offset: u64, settled: usize) -> bool {
+        (settled..=self.sought.len()).any(|place| {
+            let from = place.checked_sub(1).map_or(0, |at| self.sought[at].offset);
+            let is_done = |at| self.effects.iter().any(|of| (of.offset, of.place) == (at, place));
+            from <= offset && (from..offset).all(is_done)
+        })
     }
 }
 
@@ -70,7 +123,9 @@ impl Shared {
 struct Script {
     events: mpsc::UnboundedReceiver<Event>,
     shared: Shared,
-    reading: Option<(Owned, u64)>,
+    /// The next offset, and how many places were sought before that from which it is read.
+    reading: Option<(Owned, u64, usize)>,
+    has_begun: bool,
     is_paused: bool,
 }
 
@@ -94,12 +149,12 @@ impl Source for Script {
         if let Ok(event) = self.events.try_recv() {
             return Ok(self.take(event));
         }
-        if let Some((owned, next)) = self.reading.as_mut().filter(|_| !self.is_paused)
+        if let Some((owned, next, place)) = self.reading.as_mut().filter(|_| !self.is_paused)
             && room.records > 0
             && *next < RECORDS
         {
             let count = (1 + random() % 3).min(RECORDS - *next).min(room.records as u64);
-            let records = (*next..*next + count).map(record).collect();
+            let records = (*next..*next + count).map(|offset| record(offset, *place)).collect();
             *next += count;
             return Ok(Event::Records { owned: owned.clone(), records, next: *next, end: RECORDS });
         }
@@ -110,7 +165,11 @@ impl Source for Script {
     }
 
     fn begin(&mut self, owned: &Owned, offset: u64) {
-        self.reading = Some((owned.clone(), offset));
+        // The first begin is that of the place which was assigned.
+        let broker = &mut *self.shared.broker.lock().unwrap();
+        let place = if self.has_begun { broker.begin(offset) } else { 0 };
+        self.has_begun = true;
+        self.reading = Some((owned.clone(), offset, place));
     }
 
     fn pause(&mut self, _: &TopicPartition) {
@@ -128,6 +187,8 @@ impl Source for Script {
 
 impl Control for Shared {
     async fn commit(&self, commits: Vec<Commit>) -> Result<(), CommitError> {
+        // What was under way when the consumer went elsewhere may come late.
+        let settled = self.broker.lock().unwrap().settled;
         sleep(Duration::from_millis(random() % 4)).await;
         let mut broker = self.broker.lock().unwrap();
         // After five in a row a partition is released without its last commit.
@@ -146,13 +207,11 @@ impl Control for Shared {
                 return Err(CommitError::Fenced(vec![owned]));
             }
             let offset = committed.offset;
-            // Of the first place, or of one that was sought since. A commit of the one before may come late.
-            let mut places = [(0, 0)].into_iter().chain(broker.sought.iter().copied());
-            let is_whole = places.any(|(from, before)| {
-                let since = &broker.effects[before..];
-                from <= offset && (from..offset).all(|at| since.iter().any(|(_, of)| *of == at))
-            });
-            assert!(is_whole, "{offset} is committed: {:?} {:?}", broker.sought, broker.effects);
+            if !broker.is_whole(offset, settled) {
+                let Broker { sought, effects, .. } = &*broker;
+                let text = format!("{offset} is committed of {sought:?}: {effects:?}");
+                broker.wrong.get_or_insert(text);
+            }
             broker.committed = Some(committed);
         }
         Ok(())
@@ -187,8 +246,8 @@ fn start(shared: &Shared, generation: u64) -> (Consumer, mpsc::UnboundedSender<E
     let owned = owned(generation);
     let assignment = Assignment { owned, committed, log, has_other_commits: false };
     sender.send(Event::Assigned(vec![assignment])).unwrap();
-    let script = Script { events, shared: shared.clone(), reading: None, is_paused: false };
-    let done = shared.clone();
+    let (shared, done) = (shared.clone(), shared.clone());
+    let script = Script { events, shared, reading: None, has_begun: false, is_paused: false };
     let mut builder = Consumer::builder(script);
     if random().is_multiple_of(2) {
         builder = builder.rate(2, Duration::from_millis(2));
@@ -210,7 +269,9 @@ fn start(shared: &Shared, generation: u64) -> (Consumer, mpsc::UnboundedSender<E
                 if random().is_multiple_of(8) {
                     return Err(Failure::later(Duration::from_millis(random() % 4)));
                 }
-                done.broker.lock().unwrap().effects.push((context.generation(), record.offset));
+                let (generation, place) = (context.generation(), record.timestamp as usize);
+                let effect = Effect { generation, offset: record.offset, place };
+                done.broker.lock().unwrap().effects.push(effect);
                 done.changed.notify_one();
                 Ok(())
             }
@@ -235,30 +296,27 @@ async fn seek() {
     let (consumer, _tell) = start(&shared, 1);
     for _ in 0..random() % 4 {
         wait(&consumer).await;
-        let place = random() % (RECORDS + 3);
-        shared.note_sought(place);
         // At first it may have no partition.
-        if consumer.seek("t", Place::Offset(place)).await.is_err() {
-            shared.broker.lock().unwrap().sought.pop();
-        }
+        shared.seek(&consumer, RECORDS + 1).await;
     }
     wait(&consumer).await;
-    let from = random() % RECORDS;
-    let before = shared.note_sought(from);
-    if consumer.seek("t", Place::Offset(from)).await.is_err() {
+    let Some(from) = shared.seek(&consumer, RECORDS).await else {
         return consumer.stop().await.unwrap();
-    }
+    };
     assert!(consumer.caught_up().await);
     consumer.stop().await.unwrap();
     let broker = shared.broker.lock().unwrap();
+    assert_eq!(broker.wrong, None);
     assert_eq!(broker.committed.as_ref().map(|of| of.offset), Some(RECORDS));
+    let last = broker.sought.len();
     for key in 0..KEYS {
-        let since = broker.effects[before..].iter().map(|(_, offset)| *offset);
-        let since: Vec<_> = since.filter(|offset| offset % KEYS == key).collect();
+        let is_of = |of: &&Effect| of.place == last && of.offset % KEYS == key;
+        let offsets: Vec<_> = broker.effects.iter().filter(is_of).map(|of| of.offset).collect();
         let expected: Vec<_> = (from..RECORDS).filter(|offset| offset % KEYS == key).collect();
-        // Before them come those of the old place until then.
-        assert!(since.ends_with(&expected), "key {key} from {from}: {since:?}");
+        assert_eq!(offsets, expected, "key {key} from {from}");
     }
+    // Nothing of a place begins before the handlers of the one before have ended.
+    assert!(broker.effects.is_sorted_by_key(|of| of.place), "{:?}", broker.effects);
 }
 
 #[test]
@@ -287,15 +345,15 @@ async fn hand_over(is_planned: bool) {
     }
     second.stop().await.unwrap();
     first.stop().await.unwrap();
-    let effects = shared.broker.lock().unwrap().effects.clone();
+    let Broker { wrong, effects, .. } = &*shared.broker.lock().unwrap();
+    assert_eq!(*wrong, None);
     if is_planned {
         assert_eq!(effects.len() as u64, RECORDS, "each once: {effects:?}");
     }
     for generation in [1, 2] {
         for key in 0..KEYS {
-            let own =
-                effects.iter().filter(|(of, offset)| *of == generation && offset % KEYS == key);
-            let own: Vec<_> = own.map(|(_, offset)| *offset).collect();
+            let is_own = |of: &&Effect| of.generation == generation && of.offset % KEYS == key;
+            let own: Vec<_> = effects.iter().filter(is_own).map(|of| of.offset).collect();
             assert!(own.is_sorted(), "key {key} of generation {generation}: {own:?}");
         }
     }

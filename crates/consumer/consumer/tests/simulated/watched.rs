@@ -1,10 +1,9 @@
 //! A member whose assignments and confirmed commits are noted outside of its host.
 
+use crate::delegated::as_its_member;
 use crate::outside::Outside;
 use colored_consumer::embedded::{EmbeddedControl, Member};
-use colored_consumer::{
-    Commit, CommitError, Control, Error, Event, Extent, Owned, Room, Source, TopicPartition,
-};
+use colored_consumer::{Commit, CommitError, Control, Error, Event, Extent, Owned, Room, Source};
 
 pub(crate) struct Watched {
     pub(crate) member: Member,
@@ -26,21 +25,7 @@ impl Source for Watched {
         Ok(event)
     }
 
-    fn begin(&mut self, owned: &Owned, offset: u64) {
-        self.member.begin(owned, offset);
-    }
-
-    fn pause(&mut self, partition: &TopicPartition) {
-        self.member.pause(partition);
-    }
-
-    fn resume(&mut self, partition: &TopicPartition) {
-        self.member.resume(partition);
-    }
-
-    async fn close(self) -> Result<(), Error> {
-        self.member.close().await
-    }
+    as_its_member!();
 }
 
 #[derive(Clone)]

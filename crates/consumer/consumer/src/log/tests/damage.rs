@@ -53,7 +53,7 @@ async fn look(directory: &Path, skips: bool, known: u64) -> Found {
     };
     let mut cursor = Cursor { offset: partition.range().await.0, known: None };
     loop {
-        match partition.read(&mut cursor, (2, usize::MAX), |entry| entry).await {
+        match partition.read(&mut cursor, (2, usize::MAX), Vec::new(), |entry| entry).await {
             Ok(entries) if entries.is_empty() => break,
             Ok(entries) => {
                 for entry in entries {
