@@ -2,7 +2,7 @@
 
 use crate::doubles::NeverParks;
 use colored_core::{Color, ColorCell, Options, Rest, Scheduler, SchedulerHandle, Step, Worker};
-use std::future::poll_fn;
+use std::future::{pending, poll_fn};
 use std::sync::mpsc;
 use std::task::Poll;
 use std::thread;
@@ -18,6 +18,22 @@ fn step_until_at_rest(handle: &SchedulerHandle, workers: &mut [Worker]) {
         }
     }
     panic!("it has nothing to do, and is not at rest");
+}
+
+/// A worker counts the tasks that have ended when it looks at its clock, or goes to sleep.
+#[test]
+fn the_live_tasks_are_those_that_have_not_ended() {
+    let (handle, mut workers) = Scheduler::with_workers(2, 7, Box::new(NeverParks));
+    let scheduler = handle.scheduler();
+    let waiting = handle.spawn_unique(pending::<()>());
+    let spawner = handle.clone();
+    drop(handle.spawn_colored(Color::new(1), async move { drop(spawner.spawn_unique(async {})) }));
+    assert_eq!(scheduler.live_tasks(), 2);
+    step_until_at_rest(&handle, &mut workers);
+    assert_eq!(scheduler.live_tasks(), 1);
+    waiting.abort();
+    step_until_at_rest(&handle, &mut workers);
+    assert_eq!(scheduler.live_tasks(), 0);
 }
 
 #[test]
