@@ -235,6 +235,12 @@ impl Choices {
     pub fn pass_point(&mut self, act: Act, is_ahead: bool) -> bool {
         let passed = self.length.points;
         self.length.points += 1;
+        if let Source::Strategy(chooser) = &self.source
+            && !chooser.gives_way()
+        {
+            // The points of a turn are counted for those at which it may.
+            return false;
+        }
         let place = self.place();
         let point = &mut self.actor().points;
         let moment = Moment::Point(*point);
@@ -322,6 +328,18 @@ impl Choices {
     /// Whether a fault happens that happens once in `one_in`. By default it does not.
     pub fn happens(&mut self, one_in: u32) -> bool {
         self.draw(|chooser| u32::from(chooser.happens(one_in)), 1) > 0
+    }
+
+    /// Draws twice, as [`happens`](Self::happens).
+    pub fn happen(&mut self, one_in: [u32; 2]) -> [bool; 2] {
+        let place = self.place();
+        let draws = &mut self.actor().draws;
+        let first = *draws;
+        *draws += 2;
+        [(first, one_in[0]), (first + 1, one_in[1])].map(|(number, one_in)| {
+            let key = (place, Moment::Draw(number));
+            self.draw_at(key, Some(number), |of| u32::from(of.happens(one_in)), 1) > 0
+        })
     }
 
     /// A number below `bound`, which is not zero. By default it is 0.

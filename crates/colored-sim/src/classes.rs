@@ -6,46 +6,59 @@
 
 use crate::strategy::Act;
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 
 /// The class of one run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Class {
-    /// By color, a hash of those that have acted on it, in their order.
-    orders: HashMap<u64, u64, BuildHasherDefault<Mixer>>,
+    /// By color, a hash of those that have acted on it, in their order. A table with open addressing, whose length is a power of
+    /// two: each act looks there. At most half of the places are full.
+    orders: Vec<Option<(u64, u64)>>,
+    colors: usize,
 }
+
+/// The places of the first table.
+const PLACES: usize = 32;
 
 impl Class {
     pub(crate) fn note(&mut self, act: Act) {
-        let order = self.orders.entry(act.on).or_default();
+        if 2 * self.colors >= self.orders.len() {
+            self.grow();
+        }
         // Numbers of colors are small, or differ in few bits.
-        *order = mix(*order ^ mix(act.by.map_or(1, |by| by.wrapping_add(2))));
+        let by = mix(act.by.map_or(1, |by| by.wrapping_add(2)));
+        let place = place_of(&self.orders, act.on);
+        let orders = &mut self.orders[place];
+        self.colors += usize::from(orders.is_none());
+        let (_, order) = orders.get_or_insert((act.on, 0));
+        *order = mix(*order ^ by);
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let places = (2 * self.orders.len()).max(PLACES);
+        for (color, order) in
+            std::mem::replace(&mut self.orders, vec![None; places]).into_iter().flatten()
+        {
+            let place = place_of(&self.orders, color);
+            self.orders[place] = Some((color, order));
+        }
     }
 
     pub(crate) fn name(&self) -> u64 {
-        // A sum: the map has no order.
-        self.orders
-            .iter()
-            .fold(0, |name, (color, order)| name.wrapping_add(mix(mix(*color) ^ *order)))
+        // A sum: the table has no order.
+        let orders = self.orders.iter().flatten();
+        orders.fold(0, |name, (color, order)| name.wrapping_add(mix(mix(*color) ^ *order)))
     }
 }
 
-/// Hashes a number.
-#[derive(Clone, Copy, Debug, Default)]
-struct Mixer(u64);
-
-impl Hasher for Mixer {
-    fn finish(&self) -> u64 {
-        self.0
+/// The place of a color, or the one where it belongs. Some place is empty.
+fn place_of(orders: &[Option<(u64, u64)>], color: u64) -> usize {
+    let most = orders.len() - 1;
+    let mut place = mix(color) as usize & most;
+    while orders[place].is_some_and(|(other, _)| other != color) {
+        place = (place + 1) & most;
     }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
-    }
-
-    fn write_u64(&mut self, number: u64) {
-        self.0 = mix(self.0 ^ number);
-    }
+    place
 }
 
 /// The finalizer of SplitMix64, by Steele, Lea and Flood.
@@ -111,6 +124,19 @@ mod tests {
         assert_eq!(first, class(&[(2, 4), (1, 3), (2, 3)]));
         assert_ne!(first, class(&[(2, 4), (2, 3), (1, 3)]));
         assert_ne!(first, class(&[(1, 3), (2, 4)]));
+    }
+
+    #[test]
+    fn a_class_of_many_colors_has_each_of_them() {
+        let acts: Vec<_> = (0..1000).map(|act| (act % 7, act * 64)).collect();
+        let all = class(&acts);
+        let reversed: Vec<_> = acts.iter().rev().copied().collect();
+        assert_eq!(all, class(&reversed), "one act on each color");
+        for left_out in [0, 15, 16, 17, 999] {
+            let mut some = acts.clone();
+            some.remove(left_out);
+            assert_ne!(all, class(&some));
+        }
     }
 
     #[test]

@@ -157,6 +157,11 @@ impl Chooser {
         self
     }
 
+    /// Whether actors give way inside their turns.
+    pub(crate) fn gives_way(&self) -> bool {
+        self.one_in.is_some()
+    }
+
     /// Whether the actor, which is inside its turn, may give way before its act if `is_ahead`, or behind it, when the run has
     /// passed so many points.
     pub(crate) fn may_give_way(

@@ -30,6 +30,21 @@ impl Scheduler {
             + others.map(usize::from).iter().sum::<usize>()
     }
 
+    /// Whether [`load`](Self::load) is not 0.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such worker.
+    #[must_use]
+    pub fn has_load(&self, worker: usize) -> bool {
+        let remote = &self.remotes[worker];
+        !remote.stealer.is_empty()
+            || remote.home_queue.len() > 0
+            || remote.has_next()
+            || remote.has_inbox()
+            || self.classes.has_work_for(worker, false)
+    }
+
     /// The destination that the policy chooses, as the worker `own` sees it: never a worker that has the lane.
     #[inline]
     pub(crate) fn destination(&self, own: Option<usize>, lane: &Lane) -> Destination {

@@ -1,7 +1,7 @@
 //! How runs are made: each on a thread of its own, or several on one thread whose thread-locals show that no run has left anything
 //! there.
 
-use super::control::{Cancelled, Control, Ended, Noted, Run, with};
+use super::control::{Cancelled, Control, Ended, LOOKED_UP, Noted, Run, with};
 use super::cpus::Cpus;
 use super::evidence::Watch;
 use super::faults::Rng;
@@ -383,6 +383,7 @@ pub(super) fn new_run(setup: &Setup, seed: u64, choices: Choices, noted: Noted) 
         has_cancelled: false,
         panicked: None,
         numbers: HashMap::default(),
+        looked_up: [None; LOOKED_UP],
     }
 }
 

@@ -67,19 +67,26 @@ pub(super) struct Run {
     pub(super) panicked: Option<String>,
     /// By color, its number in the order in which colors became runnable first.
     pub(super) numbers: HashMap<Color, usize, BuildHasherDefault<ColorHasher>>,
+    /// By the last bits of their numbers, colors that were looked up last: each turn looks one up.
+    pub(super) looked_up: [Option<(Color, usize)>; LOOKED_UP],
 }
+
+/// How many.
+pub(super) const LOOKED_UP: usize = 16;
 
 impl Run {
     /// The number of a color.
     pub(super) fn number_of(&mut self, color: Color) -> usize {
-        match self.numbers.get(&color) {
-            Some(number) => *number,
-            None => {
-                let next = self.numbers.len();
-                self.numbers.insert(color, next);
-                next
-            }
+        let looked_up = &mut self.looked_up[color.number() as usize % LOOKED_UP];
+        if let Some((last, number)) = *looked_up
+            && last == color
+        {
+            return number;
         }
+        let next = self.numbers.len();
+        let number = *self.numbers.entry(color).or_insert(next);
+        *looked_up = Some((color, number));
+        number
     }
 }
 

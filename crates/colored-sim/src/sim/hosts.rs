@@ -1,5 +1,6 @@
 //! The hosts of a run: a runtime each, with one time.
 
+use super::faults::Faults;
 use super::places::Places;
 use super::process_faults::Undo;
 use super::run::Setup;
@@ -25,6 +26,8 @@ pub(super) struct Hosts {
     pub(super) undo: Vec<(u64, Undo)>,
     /// The turns that are left until the quiet phase.
     noisy_turns: u64,
+    /// Whether faults may happen.
+    has_faults: bool,
     /// Makes the runtimes.
     shell: Shell,
     /// Hears of the panics of tasks.
@@ -100,6 +103,7 @@ impl Hosts {
             world: Arc::clone(world),
             undo: Vec::new(),
             noisy_turns: setup.max_turns / 2,
+            has_faults: setup.faults != Faults::none(),
             shell: setup.shell,
             on_task_panic,
             workers,
@@ -145,7 +149,9 @@ impl Hosts {
         if self.noisy_turns == 0 {
             self.world.set_quiet();
         }
-        self.change_faults();
+        if self.has_faults {
+            self.change_faults();
+        }
     }
 
     /// Does what faults and the program have asked for since the last call. No actor is inside a turn.
@@ -194,6 +200,15 @@ impl Hosts {
             if network.as_ref().is_some_and(|network| network.has_due(number)) {
                 actors.push(first + self.workers + 1);
             }
+        }
+    }
+
+    /// A number that is another one if [`list_runnable`](Self::list_runnable) would list others. None if that cannot be told: there
+    /// are several hosts, or packets.
+    pub(super) fn changes(&self) -> Option<usize> {
+        match &*self.hosts {
+            [only] if !self.world.has_packets() => only.awake()?.changes(),
+            _ => None,
         }
     }
 

@@ -8,9 +8,11 @@ pub(super) struct Places;
 
 impl Policy for Places {
     fn destination(&self, lane: Runnable, scheduler: &Scheduler) -> Destination {
-        evidence::note_wake();
-        // A thread that is no simulation's may still wake a task.
-        let number = run::number_of(lane.color).unwrap_or(0);
+        let number = run::number_of(lane.color).unwrap_or_else(|| {
+            // A thread that is no simulation's may still wake a task.
+            evidence::note_wake();
+            0
+        });
         Destination::Worker(number % scheduler.workers())
     }
 

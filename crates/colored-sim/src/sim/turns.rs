@@ -115,10 +115,10 @@ fn begin_stacks(runtime: &dyn Runtime) {
 /// turn would keep a program from going on: a time-out sets a unit aside for itself.
 fn draw_budget(choices: &mut Choices) -> u32 {
     // Both are drawn, so that the faults behind them keep their numbers.
-    match (choices.happens(4), choices.happens(2)) {
-        (true, _) => 0,
-        (false, true) => 1,
-        (false, false) => budget::PER_POLL,
+    match choices.happen([4, 2]) {
+        [true, _] => 0,
+        [false, true] => 1,
+        [false, false] => budget::PER_POLL,
     }
 }
 

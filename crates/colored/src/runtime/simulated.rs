@@ -126,7 +126,7 @@ impl SimulatedRuntime {
                 self.has_pins.store(true, Ordering::Relaxed);
                 self.pinned_to[index].store(thread, Ordering::Relaxed);
             }
-            if self.handle.core.scheduler().load(index) > 0 {
+            if self.handle.core.scheduler().has_load(index) {
                 return;
             }
         }
@@ -161,6 +161,11 @@ impl Runtime for SimulatedRuntime {
         if self.handle.services.pool.has_work() {
             actors.push(first + self.workers.len());
         }
+    }
+
+    fn changes(&self) -> Option<usize> {
+        let has_calls = self.handle.services.pool.has_work();
+        (!has_calls).then(|| self.handle.core.scheduler().unparked_changes())
     }
 
     fn thread_of(&self, actor: usize) -> Option<usize> {

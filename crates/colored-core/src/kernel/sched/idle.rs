@@ -68,6 +68,8 @@ pub(crate) struct Idle {
     workers: usize,
     /// Spare workers that have joined. Changes under the lock.
     joined: AtomicUsize,
+    /// How often the parked workers were others. Changes under the lock.
+    changes: AtomicUsize,
 }
 
 struct Sleepers {
@@ -87,6 +89,7 @@ impl Idle {
             })),
             workers,
             joined: AtomicUsize::new(0),
+            changes: AtomicUsize::new(0),
         }
     }
 
@@ -99,6 +102,18 @@ impl Idle {
     /// Whether a worker is parked.
     pub(super) fn is_parked(&self, worker: usize) -> bool {
         self.sleepers.lock().parked.contains(&worker)
+    }
+
+    /// A number that is another one if other workers are parked. For simulations.
+    pub(super) fn changes(&self) -> usize {
+        // Ordering: a thread that asks has the changes that count for it from the hand-over of the simulation.
+        self.changes.load(Ordering::Relaxed)
+    }
+
+    /// Other workers are parked from now on. To be called under the lock.
+    fn note_change(&self) {
+        // Ordering: the lock orders all changes of the number.
+        self.changes.store(self.changes.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
     }
 
     /// Appends the workers, of so many, that are not parked; `first` is added to each. For simulations, which ask before each
@@ -138,6 +153,7 @@ impl Idle {
             return None;
         }
         let worker = sleepers.parked.pop()?;
+        self.note_change();
         // Ordering: as above.
         self.word.fetch_sub(PARKED - SEARCHING, Ordering::Relaxed);
         Some(worker)
@@ -170,6 +186,7 @@ impl Idle {
         let change = PARKED - if searching { SEARCHING } else { 0 };
         let mut sleepers = self.sleepers.lock();
         sleepers.parked.push(worker);
+        self.note_change();
         sleepers.ends += 1;
         // Ordering: W1 is ordered by the fence; Acquire pairs with the Release in `stop_searching`.
         self.word.fetch_add(change, Ordering::Acquire);
@@ -224,6 +241,7 @@ impl Idle {
         let place = sleepers.parked.iter().position(|sleeper| *sleeper == worker);
         if let Some(place) = place {
             sleepers.parked.swap_remove(place);
+            self.note_change();
             // Ordering: the lock orders all changes of the parked count.
             self.word.fetch_sub(PARKED - SEARCHING, Ordering::Relaxed);
         }
@@ -248,6 +266,7 @@ impl Idle {
             return true;
         };
         sleepers.parked.swap_remove(place);
+        self.note_change();
         // Ordering: the lock orders all changes of the parked count.
         self.word.fetch_sub(PARKED, Ordering::Relaxed);
         false

@@ -171,6 +171,12 @@ impl Scheduler {
         self.idle.append_unparked(self.workers(), first, to);
     }
 
+    /// A number that is another one if [`append_unparked`](Self::append_unparked) would append others. For simulations.
+    #[must_use]
+    pub fn unparked_changes(&self) -> usize {
+        self.idle.changes()
+    }
+
     /// Wakes a parked worker if a lane waits that a worker could steal: meant for a backstop that looks now and then.
     /// A lane in a `next` slot causes no wake-up by itself. If its worker stays in one poll for long, this call lets
     /// another worker steal the lane.

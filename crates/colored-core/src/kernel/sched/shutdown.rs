@@ -115,7 +115,9 @@ impl Scheduler {
 
     fn any_ready(&self) -> Option<ReadyLane> {
         let of_worker = |remote: &Arc<CachePadded<Remote>>| {
-            let queued = remote.take_next().or_else(|| remote.stealer.steal());
+            // A theft from an empty deque costs more than a look, and most are empty.
+            let stolen = || (!remote.stealer.is_empty()).then(|| remote.stealer.steal()).flatten();
+            let queued = remote.take_next().or_else(stolen);
             queued.or_else(|| remote.take_inbox()).or_else(|| remote.home_queue.take())
         };
         let plain = self.injector.pop().or_else(|| self.remotes.iter().find_map(of_worker));

@@ -17,7 +17,13 @@ impl Turns {
         inside: Option<usize>,
         thread: usize,
     ) {
+        let changes = hosts.changes().filter(|_| inside.is_none() && state.paused.is_empty());
+        let changes = changes.filter(|_| !hosts.has_pins());
+        if changes.is_some() && changes == state.candidates.changes {
+            return;
+        }
         let mut of = mem::take(&mut state.candidates);
+        of.changes = changes;
         of.paused.clear();
         of.paused.extend(state.paused.iter().map(|paused| paused.actor));
         hosts.list_runnable(&mut of.runnable);

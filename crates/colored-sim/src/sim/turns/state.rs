@@ -47,6 +47,8 @@ pub(super) struct Candidates {
     pub(super) runnable: Vec<usize>,
     /// Those that are inside a turn, and are paused.
     pub(super) paused: Vec<usize>,
+    /// What [`Hosts::changes`](crate::sim::hosts::Hosts::changes) was, if nothing else decided who can go on.
+    pub(super) changes: Option<usize>,
 }
 
 /// A turn that is about to begin.
