@@ -113,6 +113,7 @@ impl Hasher for ColorHasher {
 }
 
 /// Calls `f` with the run of this thread. None if it has none, or is inside such a call.
+#[inline]
 pub(super) fn with<R>(f: impl FnOnce(&mut Run) -> R) -> Option<R> {
     RUN.try_with(|run| run.try_borrow_mut().ok()?.as_deref_mut().map(f)).ok()?
 }

@@ -67,8 +67,7 @@ pub trait Runtime: Send + Sync {
     /// the number of the first one.
     fn list_runnable(&self, first: usize, actors: &mut Vec<usize>);
 
-    /// A number that is another one if [`list_runnable`](Self::list_runnable) would append others. None while blocking calls
-    /// wait.
+    /// A number that is another one if [`list_runnable`](Self::list_runnable) would append others. None while blocking calls wait.
     fn changes(&self) -> Option<usize>;
 
     /// Whether something may be pinned to some worker that is inside no turn.
