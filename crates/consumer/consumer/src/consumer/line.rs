@@ -1,6 +1,7 @@
 //! Lines on the standard error, at a bounded rate.
 
 use colored::time::{Duration, Instant};
+use std::io::{self, Write};
 
 /// The least time between two lines of a kind.
 const BETWEEN: Duration = Duration::from_secs(30);
@@ -20,9 +21,13 @@ impl Line {
             return;
         }
         self.last = Some(now);
-        match std::mem::take(&mut self.left_out) {
-            0 => eprintln!("colored-consumer: {text}"),
-            count => eprintln!("colored-consumer: {text} ({count} lines like this were left out)"),
-        }
+        // Who has closed the standard error reads no lines; `eprintln` would panic.
+        let mut error = io::stderr();
+        let _ = match std::mem::take(&mut self.left_out) {
+            0 => writeln!(error, "colored-consumer: {text}"),
+            count => {
+                writeln!(error, "colored-consumer: {text} ({count} lines like this were left out)")
+            }
+        };
     }
 }

@@ -65,6 +65,7 @@ impl State {
                 self.shares.subtract(&mut claimed.in_flight, forgotten);
             }
         }
+        self.waiting.shrink();
         self.look_at_all();
         self.look_at_waits();
         self.attention.notify_one();

@@ -1,9 +1,10 @@
 //! What runs report: records that are done, and how each run has ended.
 
 use super::claimed::{Claimed, Stage};
+use super::contain::contain;
 use super::failure::ConsumerError;
 use super::lane::Phase;
-use super::run::{End, Report, Told};
+use super::run::{End, Letter, Report, Told};
 use super::shares::InFlight;
 use super::state::{RUN, State, wake_later};
 use super::waiting::Waiting;
@@ -23,33 +24,51 @@ impl State {
         }
     }
 
-    /// Hears all that runs have told.
+    /// Hears all that runs have told before the call. Others go on meanwhile, so the inbox may never be empty.
     pub(crate) fn hear_all(&mut self, cell: &ColorCell<State>) {
-        while self.hear_part(cell) {}
+        for _ in 0..self.inbox.parts() {
+            self.hear_part(cell);
+        }
     }
 
     /// Returns whether there is more.
     fn hear_part(&mut self, cell: &ColorCell<State>) -> bool {
         let Some(mut letters) = self.inbox.take() else { return false };
         let (now, mut last) = (Instant::now(), None);
-        for (id, at, told) in letters.drain(..) {
-            match told {
-                Told::Progress(done, next) => self.progress((id, at), done, next, now),
-                Told::Burial => self.begin_burial(id, at),
-                Told::FailedLetter(text) => self.figures.count_failed_letter(&text),
-                Told::End(report) => self.end_run(cell, (id, at), report, now),
-            }
-            // For each: one that is held by the map may start for each that ends.
-            self.release_held(id);
-            self.pump(cell, now);
-            if let Some(other) = last.replace(id).filter(|other| *other != id) {
-                self.call_driver(other);
-            }
-        }
+        let mut told = letters.drain(..);
+        // A panic, such as one of the destructor of what a source has put into a record, costs its own letter only: a turn
+        // that did not come to its end would leave the others unheard, and nobody would post the next one.
+        while contain(|| {
+            told.by_ref().for_each(|letter| self.hear_one(cell, letter, now, &mut last))
+        })
+        .is_err()
+        {}
+        drop(told);
         last.into_iter().for_each(|id| self.call_driver(id));
         self.look_at_waits();
         self.waiting.shrink();
         self.inbox.give_back(letters)
+    }
+
+    fn hear_one(
+        &mut self,
+        cell: &ColorCell<State>,
+        (id, at, told): Letter,
+        now: Instant,
+        last: &mut Option<u64>,
+    ) {
+        match told {
+            Told::Progress(done, next) => self.progress((id, at), done, next, now),
+            Told::Burial => self.begin_burial(id, at),
+            Told::FailedLetter(text) => self.figures.count_failed_letter(&text),
+            Told::End(report) => self.end_run(cell, (id, at), report, now),
+        }
+        // For each: one that is held by the map may start for each that ends.
+        self.release_held(id);
+        self.pump(cell, now);
+        if let Some(other) = last.replace(id).filter(|other| *other != id) {
+            self.call_driver(other);
+        }
     }
 
     /// The first records of a run are done, and it goes on with the record at `next`.
@@ -143,7 +162,10 @@ impl State {
             self.figures.check_order(was_started, &claimed.owned, record.offset);
             bytes += record.size();
         }
-        records.clear();
+        // What the source has put into them may panic.
+        let mut gone = records.drain(..);
+        while contain(|| gone.by_ref().for_each(drop)).is_err() {}
+        drop(gone);
         if self.spare.len() < SPARE && records.capacity() == RUN {
             self.spare.push(records);
         }

@@ -115,6 +115,11 @@ impl Inbox {
         was_empty
     }
 
+    /// How many parts there are.
+    pub(crate) fn parts(&self) -> usize {
+        self.letters().parts.len()
+    }
+
     /// The first part. None if it is empty.
     pub(crate) fn take(&self) -> Option<Vec<Letter>> {
         self.letters().parts.pop_front()

@@ -219,6 +219,11 @@ impl Tracker {
             self.done -= self.words.drop_done();
             self.pass_holes();
         }
+        #[cfg(test)]
+        assert!(
+            !offset.is_multiple_of(97)
+                || self.rows.is_none_or(|rows| rows == self.words.count_rows())
+        );
         true
     }
 

@@ -203,3 +203,81 @@ fn lowest(bits: u64) -> u64 {
 fn highest(bits: u64) -> u64 {
     1 << (63 - bits.leading_zeros())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    enum State {
+        Waiting,
+        Started,
+        Done,
+    }
+
+    /// Beside a map by offset, with gaps within words and beyond them.
+    #[test]
+    fn words_are_a_map_of_records() {
+        for seed in 0..200 {
+            let (mut chance, mut words) = (fastrand::Rng::with_seed(seed), Words::default());
+            let (mut map, mut next) = (BTreeMap::<u64, State>::new(), chance.u64(..200));
+            for _ in 0..400 {
+                let some = chance.usize(..map.len().max(1));
+                match (chance.u8(..6), map.iter_mut().nth(some)) {
+                    (0..3, _) => {
+                        let is_done = chance.u8(..4) == 0 && !map.is_empty();
+                        words.push(next, is_done);
+                        map.insert(next, if is_done { State::Done } else { State::Waiting });
+                        next += if chance.u8(..8) == 0 { chance.u64(1..300) } else { 1 };
+                    }
+                    (3, Some((offset, state))) => {
+                        let was_waiting = *state == State::Waiting;
+                        assert_eq!(words.start(words.find(*offset).unwrap()), was_waiting);
+                        *state = if was_waiting { State::Started } else { *state };
+                    }
+                    (4, Some((offset, state))) => {
+                        let was_started = *state == State::Started;
+                        assert_eq!(words.put_back(words.find(*offset).unwrap()), was_started);
+                        *state = if was_started { State::Waiting } else { *state };
+                    }
+                    (5, Some((offset, state))) => {
+                        let was_started = *state == State::Started;
+                        assert_eq!(words.finish(words.find(*offset).unwrap()), was_started);
+                        *state = if was_started { State::Done } else { *state };
+                        let offset = *offset;
+                        let is_done = |state: Option<(&u64, &State)>| {
+                            state.is_some_and(|(_, state)| *state == State::Done)
+                        };
+                        let at = words.find(offset).unwrap();
+                        assert_eq!(
+                            words.is_done_before(at),
+                            is_done(map.range(..offset).next_back())
+                        );
+                        assert_eq!(
+                            words.is_done_behind(at),
+                            is_done(map.range(offset + 1..).next())
+                        );
+                    }
+                    _ => {}
+                }
+                let mut dropped = 0;
+                while map.first_entry().is_some_and(|first| *first.get() == State::Done) {
+                    map.pop_first();
+                    dropped += 1;
+                }
+                assert_eq!(words.drop_done(), dropped);
+                assert_eq!((words.len(), words.first()), (map.len(), map.keys().next().copied()));
+                let mut told = Vec::new();
+                words.for_each(|offset, is_done| told.push((offset, is_done)));
+                assert!(
+                    map.iter().map(|(offset, state)| (*offset, *state == State::Done)).eq(told)
+                );
+                let done: Vec<_> = map.values().map(|state| *state == State::Done).collect();
+                let begins = done.windows(2).filter(|pair| !pair[0] && pair[1]).count();
+                assert_eq!(words.count_rows(), begins);
+                assert!(words.find(next).is_none());
+            }
+        }
+    }
+}

@@ -1,7 +1,9 @@
 //! Handlers that fail, panic or hang, and what becomes of their records.
 
+use crate::frozen::Changed;
 use crate::support::{Effects, Scratch, engine, key, millis, number, partition, send, until};
-use colored_consumer::{Consumer, ConsumerError, DeadLetter, Failure};
+use bytes::Bytes;
+use colored_consumer::{Consumer, ConsumerError, DeadLetter, Failure, Record};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -383,4 +385,42 @@ async fn times_may_be_as_long_as_they_can_be() {
         effects.assert_once_and_in_order(3, 5);
         assert_eq!(engine.committed("g", &partition(0)).await.unwrap().offset, 15, "{kind}");
     }
+}
+
+/// What a source has put into a record panics when it is dropped: that costs nothing else.
+#[colored::test]
+async fn a_destructor_of_a_record_that_panics_stops_nothing() {
+    struct Bomb;
+    impl AsRef<[u8]> for Bomb {
+        fn as_ref(&self) -> &[u8] {
+            b"3"
+        }
+    }
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            panic!("the owner of the bytes");
+        }
+    }
+    let scratch = Scratch::new();
+    let engine = engine(&scratch, 1).await;
+    send(&engine, 3, 0, 200).await;
+    let effects = Effects::default();
+    let seen = effects.clone();
+    let member = engine.member("g", ["t"]).join().await.unwrap();
+    let change: fn(&mut Record) = |record| {
+        if record.offset % 40 == 7 {
+            record.headers.push(("bomb".to_owned(), Some(Bytes::from_owner(Bomb))));
+        }
+    };
+    let builder = Consumer::builder(Changed { member, change }).strict(true).concurrency(2);
+    let consumer = builder.start(move |record, context| {
+        seen.add(&record, context.generation());
+        std::future::ready(Ok(()))
+    });
+    let consumer = consumer.unwrap();
+    effects.wait_for(600).await;
+    assert!(consumer.caught_up().await);
+    consumer.stop().await.unwrap();
+    effects.assert_once_and_in_order(3, 200);
+    assert_eq!(engine.committed("g", &partition(0)).await.unwrap().offset, 600);
 }

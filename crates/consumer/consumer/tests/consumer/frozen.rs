@@ -3,7 +3,9 @@
 use crate::delegated::as_its_member;
 use colored::time::{Duration, sleep};
 use colored_consumer::embedded::{EmbeddedControl, Member};
-use colored_consumer::{Commit, CommitError, Control, Error, Event, Extent, Owned, Room, Source};
+use colored_consumer::{
+    Commit, CommitError, Control, Error, Event, Extent, Owned, Record, Room, Source,
+};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -94,4 +96,28 @@ impl Control for FrailControl {
 fn take_one(left: &AtomicUsize) -> bool {
     // Ordering: a count of a test.
     left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok()
+}
+
+/// Each record is changed on its way.
+pub(crate) struct Changed {
+    pub(crate) member: Member,
+    pub(crate) change: fn(&mut Record),
+}
+
+impl Source for Changed {
+    type Control = EmbeddedControl;
+
+    fn control(&self) -> EmbeddedControl {
+        self.member.control()
+    }
+
+    async fn poll(&mut self, room: Room) -> Result<Event, Error> {
+        let mut event = self.member.poll(room).await?;
+        if let Event::Records { records, .. } = &mut event {
+            records.iter_mut().for_each(self.change);
+        }
+        Ok(event)
+    }
+
+    as_its_member!();
 }

@@ -300,13 +300,14 @@ async fn seek() {
         shared.seek(&consumer, RECORDS + 1).await;
     }
     wait(&consumer).await;
-    let Some(from) = shared.seek(&consumer, RECORDS).await else {
-        return consumer.stop().await.unwrap();
-    };
-    assert!(consumer.caught_up().await);
+    let sought = shared.seek(&consumer, RECORDS).await;
+    if sought.is_some() {
+        assert!(consumer.caught_up().await);
+    }
     consumer.stop().await.unwrap();
     let broker = shared.broker.lock().unwrap();
     assert_eq!(broker.wrong, None);
+    let Some(from) = sought else { return };
     assert_eq!(broker.committed.as_ref().map(|of| of.offset), Some(RECORDS));
     let last = broker.sought.len();
     for key in 0..KEYS {
