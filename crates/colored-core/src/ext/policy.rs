@@ -39,7 +39,7 @@ impl Scheduler {
     pub fn has_load(&self, worker: usize) -> bool {
         let remote = &self.remotes[worker];
         !remote.stealer.is_empty()
-            || remote.home_queue.len() > 0
+            || !remote.home_queue.is_empty()
             || remote.has_next()
             || remote.has_inbox()
             || self.classes.has_work_for(worker, false)

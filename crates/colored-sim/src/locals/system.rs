@@ -2,7 +2,7 @@
 
 use super::Block;
 use libc::{c_int, c_void, dl_iterate_phdr, dl_phdr_info, size_t};
-use std::ptr;
+use std::{ptr, slice};
 
 /// The thread-locals of this thread, without the C library's own.
 pub(super) fn read() -> Option<Vec<Block>> {
@@ -21,21 +21,19 @@ unsafe extern "C" fn add(info: *mut dl_phdr_info, _size: size_t, blocks: *mut c_
     if info.dlpi_tls_data.is_null() || info.dlpi_phdr.is_null() {
         return 0;
     }
-    for number in 0..usize::from(info.dlpi_phnum) {
-        // SAFETY: the description has so many headers.
-        let header = unsafe { &*info.dlpi_phdr.add(number) };
-        if header.p_type == libc::PT_TLS {
-            let (at, len) = (info.dlpi_tls_data.addr(), header.p_memsz as usize);
-            // SAFETY: it returns the address of a thread-local of this thread.
-            let errno = unsafe { libc::__errno_location() }.addr();
-            if !(at..at + len).contains(&errno) {
-                let mut bytes = vec![0; len];
-                // SAFETY: the system's thread-locals of this thread are at that place, and have that length; they stay while the
-                // thread lives. No other thread writes there. The copy is the C library's: to the compiler, a call of
-                // another language that may read what it can reach.
-                unsafe { libc::memcpy(bytes.as_mut_ptr().cast(), info.dlpi_tls_data, len) };
-                blocks.push(Block { at, bytes });
-            }
+    // SAFETY: the description has so many headers.
+    let headers = unsafe { slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
+    for header in headers.iter().filter(|header| header.p_type == libc::PT_TLS) {
+        let (at, len) = (info.dlpi_tls_data.addr(), header.p_memsz as usize);
+        // SAFETY: it returns the address of a thread-local of this thread.
+        let errno = unsafe { libc::__errno_location() }.addr();
+        if !(at..at + len).contains(&errno) {
+            let mut bytes = vec![0; len];
+            // SAFETY: the system's thread-locals of this thread are at that place, and have that length; they stay while the
+            // thread lives. No other thread writes there. The copy is the C library's: to the compiler, a call of
+            // another language that may read what it can reach.
+            unsafe { libc::memcpy(bytes.as_mut_ptr().cast(), info.dlpi_tls_data, len) };
+            blocks.push(Block { at, bytes });
         }
     }
     0

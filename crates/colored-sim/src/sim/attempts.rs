@@ -61,7 +61,7 @@ struct Program<'p, P> {
 /// What has become of a run.
 pub(super) enum Made {
     /// It has ended so. No outcome if a thread was stuck.
-    Ended(Option<Outcome>, Ended),
+    Ended(Option<Outcome>, Box<Ended>),
     /// Its thread was given up.
     GivenUp,
 }
@@ -147,7 +147,7 @@ impl Job {
         {
             Arc::make_mut(&mut state.cancelled).extend(&ended.noted.cancelled);
         }
-        state.made.push(Made::Ended(outcome, ended));
+        state.made.push(Made::Ended(outcome, Box::new(ended)));
     }
 }
 

@@ -400,7 +400,7 @@ impl HomeQueue {
     }
 
     #[inline]
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         // Ordering: Acquire pairs with the Release in `count`: a worker that sees the queue empty also sees where
         // the lanes went.
         self.len.load(Ordering::Acquire) == 0
