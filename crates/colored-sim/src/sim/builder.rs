@@ -209,8 +209,8 @@ impl<R: Runtimes> Builder<R> {
     /// tasks that are left, each under its color.
     ///
     /// While a run lasts, the panics of its threads go to the report in place of the panic hook. Several runs are made at
-    /// [once](Self::jobs), each on a [thread](index.html#how-runs-are-made) that makes no other meanwhile: the report is that of
-    /// the runs one after another, in the order of their seeds. A run costs some 50 µs and 0.2 to 0.6 µs a turn beside the
+    /// [once](Self::jobs), each on a [thread](index.html#how-runs-are-made) of its own: the report is that of the runs one after
+    /// another, in the order of their seeds. A run costs some 50 µs and 0.2 to 0.6 µs a turn beside the
     /// program's own time. On threads, each turn that gives way inside costs some 10 µs more, or more on a busy machine.
     ///
     /// # Panics
