@@ -104,7 +104,8 @@ const CRATES: [Crate; 14] = [
     Crate {
         sources: "crates/colored-sim/src",
         layers: &[
-            &["disk", "loans", "locals", "maker", "stacks", "strategy", "thread", "wakes", "wall"],
+            &["disk", "loans", "maker", "stacks", "strategy", "thread", "wakes", "wall"],
+            &["locals"],
             &["classes", "names", "script", "world"],
             &["choices"],
             &["replay", "shrink"],

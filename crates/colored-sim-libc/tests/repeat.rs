@@ -18,7 +18,7 @@ where
 {
     [0, 1].map(|_| {
         let seen = Arc::new(Mutex::new(Vec::new()));
-        let report = Builder::new().seeds(0..70).run(|| {
+        let report = Builder::new().seeds(0..70).jobs(1).run(|| {
             let (seen, program) = (Arc::clone(&seen), program());
             async move {
                 let value = program.await;

@@ -14,7 +14,8 @@
 )]
 mod system;
 
-use self::system::read;
+use self::system::{ask_for_a_byte, read};
+use crate::thread::is_asked_for_bytes;
 use std::sync::{Mutex, PoisonError};
 
 /// The bytes of a thread's thread-locals.
@@ -34,6 +35,14 @@ struct Block {
 /// The bytes that change without the program: by block, 255 for each.
 #[derive(Debug, Default)]
 pub struct Noise(Mutex<Vec<Vec<u8>>>);
+
+/// Whether random numbers of the system are those of the run, by `colored-sim-libc`: then each run needs a thread whose hashers
+/// have no keys yet. To be called on a thread without a run.
+#[must_use]
+pub fn are_random_numbers_ours() -> bool {
+    ask_for_a_byte();
+    is_asked_for_bytes()
+}
 
 impl Locals {
     /// Those of this thread, as they are now. None where a system does not show them.

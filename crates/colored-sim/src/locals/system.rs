@@ -1,6 +1,7 @@
 //! glibc tells where the thread-locals of each program and library are.
 
 use super::Block;
+use crate::thread;
 use libc::{c_int, c_void, dl_iterate_phdr, dl_phdr_info, size_t};
 use std::{ptr, slice};
 
@@ -10,6 +11,15 @@ pub(super) fn read() -> Option<Vec<Block>> {
     // SAFETY: the function takes its data for what it is here, and does not unwind: it aborts if there is no memory.
     unsafe { dl_iterate_phdr(Some(add), ptr::from_mut(&mut blocks).cast()) };
     (!blocks.is_empty()).then_some(blocks)
+}
+
+/// Asks the system for a random byte inside a run: [`thread`] notes it if that is answered by the seed.
+pub(super) fn ask_for_a_byte() {
+    thread::begin(1);
+    let mut byte = 0_u8;
+    // SAFETY: the call writes at most one byte to this one.
+    unsafe { libc::syscall(libc::SYS_getrandom, ptr::from_mut(&mut byte), 1_usize, 0) };
+    thread::end();
 }
 
 /// Adds the thread-locals of one program or library.
