@@ -230,7 +230,7 @@ where
         let cancelled = Arc::clone(&self.cancelled);
         let made = self.attempts.make(&mut self.place, asked, way, cancelled, false);
         match made.into_iter().next() {
-            Some(Made::Ended(outcome, ended)) => (outcome, Some(self.note(ended))),
+            Some(Made::Ended(outcome, ended)) => (outcome, Some(self.note(*ended))),
             _ => (None, None),
         }
     }
@@ -267,12 +267,13 @@ where
             Made::Ended(_, ended) => {
                 // What the run has taken for new may have been cancelled in one before it.
                 let is_new = |key: &(u32, u64)| !self.cancelled.contains(key);
-                ended.noted.asked.iter().all(is_new).then(|| self.note(ended))
+                ended.noted.asked.iter().all(is_new).then(|| self.note(*ended))
             }
             Made::GivenUp => {
                 self.note_given_up();
                 None
             }
+            Made::PutOff => None,
         }
     }
 }
