@@ -1,9 +1,14 @@
 //! Several runs at once give the report of runs one after another, and keep the same failure.
 
 use colored::sim::{Builder, Faults, Strategy, cancellable, sometimes};
-use colored::{ColorCell, spawn_colored, yield_now};
+use colored::task::Builder as Task;
+use colored::{ColorCell, JoinHandle, exclusive, sim, spawn_colored, yield_now};
 use std::path::Path;
 use std::process::Command;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
+use std::thread;
+use std::time::{Duration, Instant};
 use std::{env, fs, process};
 
 /// The variable with which a child of these tests is told where its failure is kept.
@@ -32,6 +37,54 @@ async fn seldom() {
     assert!(log != [4, 3, 2, 1, 4, 3, 2, 1] && log != [2, 4, 1, 3, 3, 1, 4, 2], "in reverse");
 }
 
+/// A task under a color, with a name that the seed draws.
+fn named(
+    color: u64,
+    name: &str,
+    future: impl Future<Output = ()> + Send + 'static,
+) -> JoinHandle<()> {
+    let name = format!("{name} {}", sim::random() % 1000);
+    Task::new().color(color).name(&name).spawn(future)
+}
+
+/// Tasks with names; with one seed in some hundreds, two of them are in a cycle, and the message names both.
+async fn names() {
+    let log = ColorCell::new(9, Vec::new());
+    let tasks: Vec<_> = (1..=4_u64)
+        .map(|color| {
+            let log = log.clone();
+            named(color, "client", async move {
+                log.call(move |log| log.push(color)).await;
+                yield_now().await;
+                log.call(move |log| log.push(color)).await;
+            })
+        })
+        .collect();
+    for task in tasks {
+        task.await.unwrap();
+    }
+    let log = log.call(|log| log.clone()).await;
+    let has_cycle = log == [4, 3, 2, 1, 4, 3, 2, 1] || log == [2, 4, 1, 3, 3, 1, 4, 2];
+    let cell = ColorCell::new(1, ());
+    let outer = named(1, "outer", async move {
+        let inner = named(2, "inner", async move {
+            for _ in 0..20 {
+                yield_now().await;
+            }
+            if has_cycle {
+                // The section of the outer task has the color.
+                cell.call(|()| ()).await;
+            }
+        });
+        if let Err(error) = exclusive(inner).await {
+            panic!("{}", error.deadlock().expect("nothing else ends it"));
+        }
+    });
+    if let Err(error) = outer.await {
+        std::panic::resume_unwind(error.into_panic());
+    }
+}
+
 fn search(kept: &Path) {
     let builder = Builder::new().seeds(0..4000);
     for builder in [
@@ -44,6 +97,8 @@ fn search(kept: &Path) {
         let text: Vec<_> = text.lines().map(|line| line.split(" runs, ").next().unwrap()).collect();
         println!("{:x} {} {}", report.digest(), report.cancelled(), text.join("\n"));
     }
+    let failure = Builder::new().seeds(0..4000).run(names).failure().unwrap().clone();
+    println!("{} {:?} {}", failure.replay(), failure.differs(), failure.message());
     let report = Builder::new().seeds(0..300).faults(Faults::swarm()).run(seldom_not);
     println!("{:x} {} {report}", report.digest(), report.cancelled());
 }
@@ -92,6 +147,8 @@ fn several_runs_at_once_are_those_one_after_another() {
     }
     let (text, kept) = searched("1", true);
     assert!(text.contains("fails: in reverse") && text.contains("never seen: never"), "{text}");
+    let names = ["\"outer ", "\"inner "].map(|name| text.matches(name).count());
+    assert!(names == [2; 2] && text.contains(" None "), "{text}");
     assert!(kept.lines().filter(|line| line.starts_with("seldom ")).count() == 1, "{kept}");
     for jobs in ["2", "4"] {
         assert_eq!(searched(jobs, true), (text.clone(), kept.clone()), "{jobs} jobs");
@@ -112,4 +169,52 @@ fn a_number_of_jobs_that_is_none_is_an_error() {
     let wanted =
         "the environment variable COLORED_SIM_JOBS is \"0\": allowed are 1 to 1024 runs at once";
     assert!(!output.status.success() && text.contains(wanted), "{text}");
+}
+
+/// Seed 5 fails, and seed 9 does not end.
+#[test]
+fn a_run_behind_the_failing_one_that_does_not_end_does_not_keep_the_report() {
+    const LONG: Duration = Duration::from_secs(60);
+    static DRAWN: Mutex<Vec<u64>> = Mutex::new(Vec::new());
+    let all = Builder::new().seeds(0..10).jobs(1);
+    all.run(|| async { DRAWN.lock().unwrap().push(sim::random()) }).assert_passed();
+    // The first run is made twice.
+    let mut drawn = DRAWN.lock().unwrap().clone();
+    drawn.dedup();
+    let (fifth, ninth) = (drawn[5], drawn[9]);
+    static TIMES: AtomicU32 = AtomicU32::new(0);
+    static IS_INSIDE: AtomicBool = AtomicBool::new(false);
+    static IS_OVER: AtomicBool = AtomicBool::new(false);
+    static WENT_ON: AtomicBool = AtomicBool::new(false);
+    let wait_for = |what: &'static AtomicBool, time| {
+        let begin = Instant::now();
+        while !what.load(SeqCst) && begin.elapsed() < time {
+            thread::sleep(Duration::from_millis(1));
+        }
+    };
+    let begin = Instant::now();
+    let report = Builder::new().seeds(0..10).jobs(2).run(|| async move {
+        let drawn = sim::random();
+        if drawn == ninth {
+            IS_INSIDE.store(true, SeqCst);
+            wait_for(&IS_OVER, LONG);
+            yield_now().await;
+            WENT_ON.store(true, SeqCst);
+        } else if drawn == fifth {
+            // At first it is made ahead.
+            if TIMES.fetch_add(1, SeqCst) > 0 {
+                wait_for(&IS_INSIDE, Duration::from_secs(5));
+            }
+            panic!("the fifth");
+        }
+    });
+    assert!(begin.elapsed() < LONG, "the search waits for what nobody wants");
+    let failure = report.failure().unwrap();
+    assert!(failure.message().contains("the fifth") && failure.differs().is_none(), "{failure}");
+    if IS_INSIDE.load(SeqCst) {
+        // What is left behind does nothing more.
+        IS_OVER.store(true, SeqCst);
+        thread::sleep(Duration::from_millis(100));
+        assert!(!WENT_ON.load(SeqCst), "it goes on beside the test");
+    }
 }

@@ -46,9 +46,11 @@ pub mod sync {
     pub use crate::sync::{Arc, AtomicU64, AtomicUsize, Mutex, MutexGuard, Ordering};
 }
 
-/// The next id of a task, and the next unique color, of a simulation. They are far above all others.
+/// The next id of a task, and the next unique color, of a run of a simulation. They are far above all others. And which run it
+/// is: several at once have the same ids, and names of tasks of their own.
 #[derive(Debug)]
 pub struct SimulatedIds {
+    run: u64,
     task: u64,
     color: u64,
 }
@@ -58,11 +60,13 @@ impl SimulatedIds {
     /// be made by a thread that has the ids.
     #[must_use]
     pub fn first() -> Self {
-        Self { task: Id::FIRST_SIMULATED, color: Color::FIRST_SIMULATED }
+        let run = Id::next_run();
+        Self { run, task: Id::FIRST_SIMULATED, color: Color::FIRST_SIMULATED }
     }
 
     /// From now on this thread makes these.
     pub fn give_to_thread(self) {
+        Id::set_run(self.run);
         Id::set_next(self.task);
         Color::set_next_unique(self.color);
     }
@@ -70,7 +74,8 @@ impl SimulatedIds {
     /// Takes them from this thread, for another one.
     #[must_use]
     pub fn take_from_thread() -> Self {
-        Self { task: Id::set_next(0), color: Color::set_next_unique(0) }
+        let (run, task, color) = (Id::set_run(0), Id::set_next(0), Color::set_next_unique(0));
+        Self { run, task, color }
     }
 }
 

@@ -29,6 +29,9 @@ pub trait Ahead: Sync {
 
     /// Makes runs, in their order. If it makes fewer than it was asked for, the next one has to be made in order.
     fn make(&self, place: &mut Self::Place, asked: Vec<Asked>) -> Vec<Self::Made>;
+
+    /// No more runs are wanted, and nobody asks what becomes of those that are being made.
+    fn end(&self);
 }
 
 /// Makes runs whose turn it is, and takes those that were made ahead.
@@ -68,12 +71,9 @@ pub fn search_ahead<A: Ahead>(
         for _ in 0..jobs.get() {
             scope.spawn(|| queue.work(ahead));
         }
-        let _closes = Closes(&queue);
+        let _closes = Closes(&queue, ahead);
         follow(&mut walk, There { queue: &queue, made: VecDeque::new(), end: 0 }, runs);
     });
-    if let Some(panic) = queue.lock().panic.take() {
-        resume_unwind(panic);
-    }
     walk.found()
 }
 
@@ -116,10 +116,15 @@ struct Size(u64);
 
 impl Size {
     /// Makes as many runs.
-    fn adapt<T>(&mut self, make: impl FnOnce() -> T) -> T {
+    fn adapt<M>(&mut self, make: impl FnOnce() -> Vec<M>) -> Vec<M> {
         let begin = wall::now();
         let made = make();
-        self.0 = if begin.elapsed() < TIME { (2 * self.0).min(MOST) } else { self.0.div_ceil(2) };
+        self.0 = match begin.elapsed() {
+            // To ask for more would be in vain, too.
+            _ if made.is_empty() => 1,
+            time if time < TIME => (2 * self.0).min(MOST),
+            _ => self.0.div_ceil(2),
+        };
         made
     }
 }
@@ -160,17 +165,18 @@ struct State<'p, M> {
     /// How far these may be ahead.
     window: u64,
     /// By the number of the first run, what was made of some, and the number behind the last one.
-    made: BTreeMap<u64, (Vec<M>, u64)>,
-    /// No more runs are wanted.
+    made: BTreeMap<u64, (Batch<M>, u64)>,
+    /// No more runs are asked for. What was asked for comes, unless the search ends.
     is_over: bool,
-    /// Of one of the threads.
-    panic: Option<Box<dyn Any + Send>>,
 }
+
+/// What was made of some runs, or the panic that came in place of it.
+type Batch<M> = Result<Vec<M>, Box<dyn Any + Send>>;
 
 impl<'p, M> State<'p, M> {
     fn new(plan: &'p Plan, window: u64) -> Self {
         let (asks, made) = (Asks::new(plan), BTreeMap::new());
-        Self { asks, asked: 0, window, made, is_over: false, panic: None }
+        Self { asks, asked: 0, window, made, is_over: false }
     }
 
     /// The next runs of a job, and the number of the first one. None if none can be asked for now.
@@ -193,18 +199,23 @@ impl<'p, M: Send> Queue<'p, M> {
 
     /// What a thread of the search does.
     fn work(&self, ahead: &impl Ahead<Made = M>) {
-        let work = AssertUnwindSafe(|| {
-            let (mut place, mut size) = (ahead.place(), Size(1));
-            while let Some((first, asked)) = self.ask(size.0) {
-                let end = first + asked.len() as u64;
-                let made = size.adapt(|| ahead.make(&mut place, asked));
-                self.lock().made.insert(first, (made, end));
-                self.changed.notify_all();
+        let (mut place, mut size) = (None, Size(1));
+        while let Some((first, asked)) = self.ask(size.0) {
+            let end = first + asked.len() as u64;
+            let place = &mut place;
+            let make =
+                || size.adapt(|| ahead.make(place.get_or_insert_with(|| ahead.place()), asked));
+            let made = catch_unwind(AssertUnwindSafe(make));
+            let mut state = self.lock();
+            // The search does not get behind a panic.
+            let has_panicked = made.is_err();
+            state.is_over |= has_panicked;
+            state.made.insert(first, (made, end));
+            drop(state);
+            self.changed.notify_all();
+            if has_panicked {
+                return;
             }
-        });
-        if let Err(panic) = catch_unwind(work) {
-            self.lock().panic = Some(panic);
-            self.close();
         }
     }
 
@@ -229,11 +240,12 @@ impl<'p, M: Send> Queue<'p, M> {
 }
 
 /// Ends the jobs when it is dropped.
-struct Closes<'a, 'p, M: Send>(&'a Queue<'p, M>);
+struct Closes<'a, 'p, A: Ahead>(&'a Queue<'p, A::Made>, &'a A);
 
-impl<M: Send> Drop for Closes<'_, '_, M> {
+impl<A: Ahead> Drop for Closes<'_, '_, A> {
     fn drop(&mut self) {
         self.0.close();
+        self.1.end();
     }
 }
 
@@ -249,13 +261,14 @@ impl<M: Send> Source<M> for There<'_, '_, M> {
     fn next(&mut self, _asks: &Asks<'_>, number: u64) -> Option<M> {
         let mut state = self.queue.lock();
         while number >= self.end {
-            if let Some((made, end)) = state.made.remove(&number) {
-                (self.made, self.end) = (made.into(), end);
-            } else if state.is_over {
-                // A job has panicked.
-                return None;
-            } else {
-                state = self.queue.wait(state);
+            // Runs are asked for in their order, so somebody makes this one.
+            match state.made.remove(&number) {
+                Some((Ok(made), end)) => (self.made, self.end) = (made.into(), end),
+                Some((Err(panic), _)) => {
+                    drop(state);
+                    resume_unwind(panic)
+                }
+                None => state = self.queue.wait(state),
             }
         }
         drop(state);

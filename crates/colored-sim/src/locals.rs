@@ -3,10 +3,15 @@
 //! A thread that makes one run after another must show each of them thread-locals as they are at first. What a run has
 //! changed there, lazily or for good, shows in the bytes: those of the program, and of every library that has thread-locals when the
 //! thread looks, but for the C library's own. So a thread is used again only as long as no byte differs, but for those that a run
-//! without any code of the program changes, too: the scheduler's and the simulation's counts, for example. What a thread-local
-//! points to need not be looked at: a run that changes it has first made the pointer.
+//! without any code of the program changes, too: the scheduler's and the simulation's counts, for example. What a thread-local of
+//! the program points to need not be looked at: a run that changes it has first made the pointer.
 //!
-//! Out of sight: thread-locals of the C library, such as `errno`, and what C code keeps by `pthread_setspecific`.
+//! Out of sight is:
+//!
+//! * what the thread has by a pointer that was there before the program: what [`forget_unpark`] takes back, and what code that is
+//!   common to all runs has made on the heap, such as the spans that a subscriber of `tracing` keeps for each thread;
+//! * what the system keeps of a thread: its name, its CPUs and its signal mask;
+//! * thread-locals of the C library, such as `errno`, and what C code keeps by `pthread_setspecific`.
 
 #[cfg_attr(
     not(all(target_os = "linux", target_env = "gnu", not(miri), not(colored_sanitize))),
@@ -17,6 +22,13 @@ mod system;
 use self::system::{ask_for_a_byte, read};
 use crate::thread::is_asked_for_bytes;
 use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+/// What an `unpark` has left for this thread, whose handle was there before the program, is taken back: its next `park` waits.
+pub(crate) fn forget_unpark() {
+    thread::current().unpark();
+    thread::park();
+}
 
 /// The bytes of a thread's thread-locals.
 #[derive(Debug)]

@@ -196,8 +196,8 @@
 //! | `COLORED_SIM_KEEP` | 1: failures are kept in CI too; 0: nowhere |
 //!
 //! A seed names a run of one build of the program: another version of it, or of this crate, may choose otherwise. Some
-//! strategies take the length of a run from the run before, so a seed alone may name another run than it does behind the
-//! seeds before it. The text of a failure repeats its run in any case.
+//! strategies take the length of a run from the run of half its number in the search, so a seed alone may name another run than it
+//! does behind the seeds before it. The text of a failure repeats its run in any case.
 
 use crate::services::current;
 

@@ -10,7 +10,7 @@ use super::panics::{self, Keeps};
 use super::run::{self, Setup};
 use super::turns::{Stuck, THREAD, Turns, Way};
 use super::warm_up::{are_unchanged, noise, warm_up};
-use crate::locals::{Locals, are_random_numbers_ours};
+use crate::locals::{Locals, are_random_numbers_ours, forget_unpark};
 use crate::world::World;
 use crate::{Ahead, Asked, Choices, Lent, Maker, Outcome, Replay, run_on_a_thread, stacks};
 use std::collections::{HashMap, VecDeque};
@@ -27,6 +27,9 @@ const STUCK: Duration = Duration::from_millis(250);
 
 /// A turn is reported when it has lasted for so many times [`STUCK`].
 const ENDLESS: u32 = 20;
+
+/// A run ahead is put off when the search is over and it has made no choice for so many times [`STUCK`].
+const OVER: u32 = 8;
 
 /// How the runs of a search are made from now on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,6 +48,8 @@ pub(super) struct Attempts<'p, P> {
     mode: AtomicU8,
     /// The thread of a run was given up: it may hold a lock.
     has_given_up: AtomicBool,
+    /// No run that was made ahead is wanted any more.
+    is_over: AtomicBool,
     /// Runs that have left something in the thread-locals of their thread.
     changes: AtomicU32,
     /// The awaits that have been cancelled, by the runs whose turn has come.
@@ -63,6 +68,8 @@ pub(super) enum Made {
     Ended(Option<Outcome>, Box<Ended>),
     /// Its thread was given up.
     GivenUp,
+    /// It was made ahead, and its thread was given up for a reason outside of the run.
+    PutOff,
 }
 
 /// A run that was made before its turn: it has ended well, or was given up.
@@ -102,12 +109,15 @@ struct State {
     replay: Option<Replay>,
     /// Its turns, while they can be stuck.
     turns: Option<Arc<Turns>>,
+    /// What is noted of the run when its thread is given up.
+    given_up: Made,
 }
 
 impl Job {
     fn new(asked: Vec<Asked>, way: Way, cancelled: Arc<Cancelled>) -> Self {
         let (asked, made) = (asked.into(), Vec::new());
-        let state = State { asked, cancelled, made, replay: None, turns: None };
+        let given_up = Made::GivenUp;
+        let state = State { asked, cancelled, made, replay: None, turns: None, given_up };
         Self { way, state: Mutex::new(state) }
     }
 
@@ -166,6 +176,7 @@ impl<'p, P> Attempts<'p, P> {
             lent: Program { program, setup },
             mode: AtomicU8::new(mode as u8),
             has_given_up: AtomicBool::new(false),
+            is_over: AtomicBool::new(false),
             changes: AtomicU32::new(0),
             cancelled: Mutex::default(),
         }
@@ -212,8 +223,13 @@ where
         };
         let cancelled = Arc::clone(&self.cancelled.lock().unwrap_or_else(PoisonError::into_inner));
         let made = Attempts::make(self, place, asked, way, cancelled, true).into_iter();
-        let is_well = |made: &Made| matches!(made, Made::GivenUp | Made::Ended(Some(Ok(())), _));
-        made.filter(is_well).map(|made| MadeAhead { mode, made }).collect()
+        let is_bad = |made: &Made| matches!(made, Made::Ended(None | Some(Err(_)), _));
+        made.filter(|made| !is_bad(made)).map(|made| MadeAhead { mode, made }).collect()
+    }
+
+    fn end(&self) {
+        // Ordering: a hint for threads that watch others.
+        self.is_over.store(true, Ordering::Relaxed);
     }
 }
 
@@ -244,7 +260,9 @@ where
                 None => {
                     // Ordering: a hint for threads that watch others.
                     self.has_given_up.store(true, Ordering::Relaxed);
-                    job.lock().made.push(Made::GivenUp);
+                    let mut state = job.lock();
+                    let made = mem::replace(&mut state.given_up, Made::GivenUp);
+                    state.made.push(made);
                 }
                 Some(Ok(())) => {}
                 Some(Err(panic)) => resume_unwind(panic),
@@ -267,6 +285,7 @@ where
             let mut is_unchanged = true;
             while is_unchanged && of.goes_on() {
                 of.make_next(lent, None);
+                forget_unpark();
                 is_unchanged = are_unchanged(shell, &first);
             }
             is_unchanged
@@ -329,10 +348,15 @@ where
             let state = job.lock();
             (state.replay.clone(), state.turns.clone())
         };
-        // Ordering: see where it is stored.
+        // Ordering: see where they are stored.
         let has_given_up = self.has_given_up.load(Ordering::Relaxed);
+        let is_over = is_ahead && self.is_over.load(Ordering::Relaxed);
         let Some(turns) = turns else {
             *elsewhere += 1;
+            if is_over && *elsewhere >= OVER {
+                job.lock().given_up = Made::PutOff;
+                return true;
+            }
             if *elsewhere == ENDLESS && has_given_up {
                 report_endless("the start or the end of the run", replay.as_ref());
             }
@@ -342,8 +366,10 @@ where
             return true;
         }
         let looks = turns.same_looks();
-        if is_ahead && has_given_up && looks > 1 && turns.is_asleep() {
-            // It is made again when its turn comes, and found to be stuck then.
+        // It may wait for what another run has, and is made again when its turn comes; or nobody waits for it.
+        let waits = is_ahead && has_given_up && looks > 1 && turns.is_asleep();
+        if (waits || is_over && looks >= OVER) && turns.give_up() {
+            job.lock().given_up = Made::PutOff;
             return true;
         }
         if looks == ENDLESS {

@@ -91,6 +91,10 @@ impl<R: Runtimes> Builder<R> {
     /// after another, in the order of the seeds: for a program whose runs use what is outside of them, such as a static, or a list
     /// in which the test collects what each run has done.
     ///
+    /// With more, `program` is called for several seeds at once, also for seeds behind the failing one, and a failing run is made
+    /// once more for it: a counter in a static counts all of these. Runs that are under way when the search ends are waited for; one
+    /// that has made no choice for 2 s is left behind, with its thread.
+    ///
     /// # Panics
     ///
     /// If it is 0.
@@ -209,8 +213,8 @@ impl<R: Runtimes> Builder<R> {
     /// tasks that are left, each under its color.
     ///
     /// While a run lasts, the panics of its threads go to the report in place of the panic hook. Several runs are made at
-    /// [once](Self::jobs), each on a [thread](index.html#how-runs-are-made) of its own: the report is that of the runs one after
-    /// another, in the order of their seeds. A run costs some 50 µs and 0.2 to 0.6 µs a turn beside the
+    /// [once](Self::jobs), on several [threads](index.html#how-runs-are-made): the report is that of the runs one after another,
+    /// in the order of their seeds. A run costs some 50 µs and 0.2 to 0.6 µs a turn beside the
     /// program's own time. On threads, each turn that gives way inside costs some 10 µs more, or more on a busy machine.
     ///
     /// # Panics

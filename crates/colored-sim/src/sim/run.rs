@@ -273,6 +273,7 @@ where
                 self.note_given_up();
                 None
             }
+            Made::PutOff => None,
         }
     }
 }

@@ -25,6 +25,11 @@ thread_slot!(static NEXT: Cell<u64> = Cell::new(0));
 
 thread_slot!(static OUTPUT_OF: Cell<Option<Id>> = Cell::new(None));
 
+thread_slot!(static RUN: Cell<u64> = Cell::new(0));
+
+/// A number for each run of a simulation, of those that have been: all of them have the same ids. 0 for none.
+static NEXT_RUN: AtomicU64 = AtomicU64::new(1);
+
 impl Id {
     #[inline]
     pub(crate) fn next() -> Self {
@@ -46,6 +51,22 @@ impl Id {
     /// Sets the number of this thread's next id, and returns the earlier one. After 0 the ids are of no simulation.
     pub(crate) fn set_next(number: u64) -> u64 {
         NEXT.with(|next| next.replace(number))
+    }
+
+    /// A number of no other run of a simulation.
+    pub(crate) fn next_run() -> u64 {
+        // Ordering: only the distinctness matters.
+        NEXT_RUN.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Sets the number of the run that this thread simulates, and returns the earlier one. 0 is no run.
+    pub(crate) fn set_run(number: u64) -> u64 {
+        RUN.with(|run| run.replace(number))
+    }
+
+    /// The key of this task's name, on a thread that simulates the task's run.
+    fn key(self) -> Key {
+        (if self.get() < SIMULATED { 0 } else { RUN.with(Cell::get) }, self)
     }
 
     /// Runs `drop`, which drops the output of the task with this id.
@@ -106,11 +127,14 @@ static NAMES: Mutex<Names> =
 /// How many names there are: without one, nobody takes the lock.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
+/// The number of the run, or 0, and the task: runs that are simulated at once have the same ids.
+type Key = (u64, Id);
+
 struct Names {
     next: u64,
     /// The names that are in use, and their tasks.
-    tasks: BTreeMap<u64, (Option<Id>, Arc<str>)>,
-    names: BTreeMap<Id, Arc<str>>,
+    tasks: BTreeMap<u64, (Option<Key>, Arc<str>)>,
+    names: BTreeMap<Key, Arc<str>>,
 }
 
 fn lock() -> MutexGuard<'static, Names> {
@@ -155,17 +179,18 @@ impl NameFor {
 fn give(key: u64, id: Id) {
     let mut names = lock();
     let Some((task, name)) = names.tasks.get_mut(&key) else { return };
-    *task = Some(id);
+    let of = id.key();
+    *task = Some(of);
     let name = Arc::clone(name);
-    names.names.insert(id, name);
+    names.names.insert(of, name);
 }
 
 impl Drop for TaskName {
     fn drop(&mut self) {
         let mut names = lock();
         let task = names.tasks.remove(&self.0);
-        let id = task.as_ref().and_then(|(id, _)| *id);
-        let name = id.and_then(|id| names.names.remove(&id));
+        let of = task.as_ref().and_then(|(of, _)| *of);
+        let name = of.and_then(|of| names.names.remove(&of));
         // Ordering: see `reserve`.
         COUNT.fetch_sub(1, Ordering::Relaxed);
         drop(names);
@@ -173,20 +198,21 @@ impl Drop for TaskName {
     }
 }
 
-/// The name of a task, while its future exists.
+/// The name of a task, while its future exists. A task of a simulation has one for the threads that simulate its run.
 #[must_use]
 pub fn task_name(id: Id) -> Option<Arc<str>> {
     // Ordering: see `reserve`.
     if COUNT.load(Ordering::Relaxed) == 0 {
         return None;
     }
-    lock().names.get(&id).cloned()
+    lock().names.get(&id.key()).cloned()
 }
 
 #[cfg(all(test, not(colored_loom)))]
 mod tests {
     use super::{TaskName, task_name};
     use crate::kernel::task::Id;
+    use crate::port::SimulatedIds;
 
     #[test]
     fn a_name_lasts_as_long_as_the_future_whichever_is_known_first() {
@@ -200,5 +226,31 @@ mod tests {
         drop(kept);
         name.give(id);
         assert_eq!(task_name(id), None, "the future had gone before its name came");
+    }
+
+    #[test]
+    fn two_runs_at_once_have_the_same_ids_and_names_of_their_own() {
+        let begin = |name| {
+            SimulatedIds::first().give_to_thread();
+            let (id, (kept, of)) = (Id::next(), TaskName::reserve(name));
+            of.give(id);
+            (id, kept, SimulatedIds::take_from_thread())
+        };
+        let (id, first, of_first) = begin("of the first run");
+        let (other, second, of_second) = begin("of the second run");
+        assert_eq!(id, other);
+        assert_eq!(task_name(id), None, "this thread simulates neither");
+        of_first.give_to_thread();
+        assert_eq!(task_name(id).as_deref(), Some("of the first run"));
+        // It ends where the other one goes on.
+        let of_first = SimulatedIds::take_from_thread();
+        of_second.give_to_thread();
+        drop(first);
+        assert_eq!(task_name(id).as_deref(), Some("of the second run"));
+        drop(second);
+        assert_eq!(task_name(id), None);
+        of_first.give_to_thread();
+        assert_eq!(task_name(id), None);
+        drop(SimulatedIds::take_from_thread());
     }
 }

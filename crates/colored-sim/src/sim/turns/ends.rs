@@ -103,6 +103,13 @@ impl Turns {
         Stuck::Released
     }
 
+    /// The run makes no further choice: its thread sleeps instead. False if it has made one since the last look.
+    pub(in crate::sim) fn give_up(&self) -> bool {
+        let mut state = self.lock();
+        state.is_given_up = state.choices == state.seen;
+        state.is_given_up
+    }
+
     /// Where the system tells whether the threads are busy; `None` if one has not begun.
     fn stats(&self, state: &State) -> Option<Vec<PathBuf>> {
         let of_the_system = match self.hand_over.way {

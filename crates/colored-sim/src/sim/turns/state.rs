@@ -24,7 +24,7 @@ pub(super) struct State {
     pub(super) ended: Option<Outcome>,
     /// A thread was stuck, and all go on at once.
     pub(super) is_released: bool,
-    /// The thread whose stacks these are was stuck: it takes no more turns.
+    /// The thread whose stacks these are was stuck, or nobody waits for the run: no more turns are taken.
     pub(super) is_given_up: bool,
     /// The run, if a thread has left it behind after that.
     pub(super) left: Option<Control>,
