@@ -216,6 +216,16 @@ mod tests {
         Done,
     }
 
+    fn assert_same(words: &Words, map: &BTreeMap<u64, State>) {
+        assert_eq!((words.len(), words.first()), (map.len(), map.keys().next().copied()));
+        let mut told = Vec::new();
+        words.for_each(|offset, is_done| told.push((offset, is_done)));
+        assert!(map.iter().map(|(offset, state)| (*offset, *state == State::Done)).eq(told));
+        let done: Vec<_> = map.values().map(|state| *state == State::Done).collect();
+        let begins = done.windows(2).filter(|pair| !pair[0] && pair[1]).count();
+        assert_eq!(words.count_rows(), begins);
+    }
+
     /// Beside a map by offset, with gaps within words and beyond them.
     #[test]
     fn words_are_a_map_of_records() {
@@ -267,15 +277,7 @@ mod tests {
                     dropped += 1;
                 }
                 assert_eq!(words.drop_done(), dropped);
-                assert_eq!((words.len(), words.first()), (map.len(), map.keys().next().copied()));
-                let mut told = Vec::new();
-                words.for_each(|offset, is_done| told.push((offset, is_done)));
-                assert!(
-                    map.iter().map(|(offset, state)| (*offset, *state == State::Done)).eq(told)
-                );
-                let done: Vec<_> = map.values().map(|state| *state == State::Done).collect();
-                let begins = done.windows(2).filter(|pair| !pair[0] && pair[1]).count();
-                assert_eq!(words.count_rows(), begins);
+                assert_same(&words, &map);
                 assert!(words.find(next).is_none());
             }
         }
