@@ -51,7 +51,7 @@ pub struct Noise(Mutex<Vec<Vec<u8>>>);
 /// Whether random numbers of the system are those of the run, by `colored-sim-libc`: then each run needs a thread whose hashers
 /// have no keys yet. To be called on a thread without a run.
 #[must_use]
-pub fn are_random_numbers_ours() -> bool {
+pub(crate) fn are_random_numbers_ours() -> bool {
     ask_for_a_byte();
     is_asked_for_bytes()
 }

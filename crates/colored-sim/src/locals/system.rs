@@ -51,11 +51,12 @@ fn read_with(mut bytes: usize, mut blocks: usize) -> Option<Vec<Block>> {
 
 /// Asks the system for a random byte inside a run: [`thread`] notes it if that is answered by the seed.
 pub(super) fn ask_for_a_byte() {
+    let before = thread::take();
     thread::begin(1);
     let mut byte = 0_u8;
     // SAFETY: the call writes at most one byte to this one.
     unsafe { libc::syscall(libc::SYS_getrandom, ptr::from_mut(&mut byte), 1_usize, 0) };
-    thread::end();
+    thread::go_on(before);
 }
 
 /// Adds the thread-locals of one program or library.

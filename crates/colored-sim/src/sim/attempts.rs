@@ -72,7 +72,7 @@ pub(super) enum Made {
     PutOff,
 }
 
-/// A run that was made before its turn: it has ended well, or was given up.
+/// A run that was made before its turn: it has ended well, was given up, or was put off.
 pub(super) struct MadeAhead {
     pub(super) mode: Mode,
     pub(super) made: Made,
@@ -258,10 +258,12 @@ where
             };
             match ended {
                 None => {
-                    // Ordering: a hint for threads that watch others.
-                    self.has_given_up.store(true, Ordering::Relaxed);
                     let mut state = job.lock();
                     let made = mem::replace(&mut state.given_up, Made::GivenUp);
+                    if matches!(made, Made::GivenUp) {
+                        // Ordering: a hint for threads that watch others.
+                        self.has_given_up.store(true, Ordering::Relaxed);
+                    }
                     state.made.push(made);
                 }
                 Some(Ok(())) => {}
@@ -354,6 +356,8 @@ where
         let Some(turns) = turns else {
             *elsewhere += 1;
             if is_over && *elsewhere >= OVER {
+                // A call of the program itself is waited for.
+                report_endless("the start or the end of a run that nobody needs", replay.as_ref());
                 job.lock().given_up = Made::PutOff;
                 return true;
             }
@@ -362,6 +366,7 @@ where
             }
             return false;
         };
+        *elsewhere = 0;
         if turns.look_at_stuck() == Stuck::GivenUp {
             return true;
         }

@@ -1,6 +1,7 @@
 //! A partition that the consumer owns: its lanes, and how far it is.
 
 use super::contain::contain;
+use super::contain::drop_each;
 use super::context::{Claim, HANDS, Hand, color_of_key};
 use super::key_hash::KeyHasher;
 use super::lane::{Lane, LaneKey};
@@ -242,6 +243,7 @@ impl Claimed {
             }
             forgotten.records += records.len();
             forgotten.bytes += records.iter().map(Record::size).sum::<usize>();
+            drop_each(records);
             if lane.running.is_none() {
                 idle.push(at);
             }

@@ -13,6 +13,12 @@ pub(crate) fn contain<T>(call: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(call)).map_err(text)
 }
 
+/// Drops values that hold what the user has made, one by one: a second panic while one unwinds would end the process.
+pub(crate) fn drop_each<T>(values: impl IntoIterator<Item = T>) {
+    let mut values = values.into_iter();
+    while contain(|| values.by_ref().for_each(drop)).is_err() {}
+}
+
 /// The text of an error, which is dropped. If either panics, that.
 pub(crate) fn text_of(error: impl ToString) -> String {
     contain(move || error.to_string()).unwrap_or_else(|panic| panic)

@@ -6,6 +6,7 @@
 use super::caught_up::ask;
 use super::clock::after;
 use super::failure::ConsumerError;
+use super::line::say;
 use super::place::Begin;
 use super::rebalance::Ending;
 use super::seek::{place, seek};
@@ -345,7 +346,7 @@ async fn end(cell: ColorCell<State>, control: impl Control, ending: Ending) {
         }
         // Others wait for it.
         let Err(error) = control.release(released.clone()).await else { break };
-        eprintln!("colored-consumer: a release failed: {error}");
+        say(&format!("a release failed: {error}"));
         sleep(PAUSE).await;
     }
     cell.call(move |state| ids.into_iter().for_each(|id| state.remove(id))).await;

@@ -6,6 +6,11 @@ use std::io::{self, Write};
 /// The least time between two lines of a kind.
 const BETWEEN: Duration = Duration::from_secs(30);
 
+/// Says it. Who has closed the standard error reads no lines; `eprintln` would panic.
+pub(crate) fn say(text: &str) {
+    let _ = writeln!(io::stderr(), "colored-consumer: {text}");
+}
+
 /// Lines of a kind: the first appears at once, and then one in [`BETWEEN`], which says how many others did not.
 #[derive(Debug, Default)]
 pub(crate) struct Line {
@@ -21,13 +26,9 @@ impl Line {
             return;
         }
         self.last = Some(now);
-        // Who has closed the standard error reads no lines; `eprintln` would panic.
-        let mut error = io::stderr();
-        let _ = match std::mem::take(&mut self.left_out) {
-            0 => writeln!(error, "colored-consumer: {text}"),
-            count => {
-                writeln!(error, "colored-consumer: {text} ({count} lines like this were left out)")
-            }
-        };
+        match std::mem::take(&mut self.left_out) {
+            0 => say(text),
+            count => say(&format!("{text} ({count} lines like this were left out)")),
+        }
     }
 }

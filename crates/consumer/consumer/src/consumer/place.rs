@@ -9,6 +9,7 @@
 
 use super::claimed::Claimed;
 use super::failure::ConsumerError;
+use super::line::say;
 use super::options::Reset;
 use super::seek::Unplaced;
 use super::state::State;
@@ -93,9 +94,7 @@ impl State {
                 let map = map.unwrap_or_else(|fault| {
                     self.figures.foreign_metadata += 1;
                     let (of, offset) = (&owned.partition, committed.offset);
-                    eprintln!(
-                        "colored-consumer: {of}: {fault}: records after {offset} may come again"
-                    );
+                    say(&format!("{of}: {fault}: records after {offset} may come again"));
                     Vec::new()
                 });
                 let mut tracker = Tracker::new(committed.offset, map);

@@ -1,7 +1,7 @@
 //! What runs report: records that are done, and how each run has ended.
 
 use super::claimed::{Claimed, Stage};
-use super::contain::contain;
+use super::contain::{contain, drop_each};
 use super::failure::ConsumerError;
 use super::lane::Phase;
 use super::run::{End, Letter, Report, Told};
@@ -36,13 +36,12 @@ impl State {
         let Some(mut letters) = self.inbox.take() else { return false };
         let (now, mut last) = (Instant::now(), None);
         let mut told = letters.drain(..);
-        // A panic, such as one of the destructor of what a source has put into a record, costs its own letter only: a turn
-        // that did not come to its end would leave the others unheard, and nobody would post the next one.
-        while contain(|| {
-            told.by_ref().for_each(|letter| self.hear_one(cell, letter, now, &mut last))
-        })
-        .is_err()
-        {}
+        // A turn that does not come to its end would leave letters unheard, and nobody would post the next one.
+        while let Err(panic) = contain(|| {
+            told.by_ref().for_each(|letter| self.hear_one(cell, letter, now, &mut last));
+        }) {
+            self.figures.violate(&panic, None);
+        }
         drop(told);
         last.into_iter().for_each(|id| self.call_driver(id));
         self.look_at_waits();
@@ -97,7 +96,7 @@ impl State {
         self.figures.dead_letters += dead_letters;
         self.figures.retries += retries;
         self.complete(id, records, now);
-        let Some(claimed) = self.claims.get_mut(&id) else { return };
+        let Some(claimed) = self.claims.get_mut(&id) else { return drop_each(rest) };
         claimed.retries += retries;
         claimed.dead_letters += dead_letters;
         self.runs -= 1;
@@ -117,6 +116,7 @@ impl State {
         } else {
             let bytes = rest.iter().map(Record::size).sum();
             self.shares.subtract(&mut claimed.in_flight, InFlight { records: rest.len(), bytes });
+            drop_each(rest);
         }
         let lane = &mut claimed.lanes[at];
         // They were those of a record that is done.
@@ -153,7 +153,7 @@ impl State {
         let Some(claimed) = self.claims.get_mut(&id) else {
             // Every run ends before its claim leaves.
             self.figures.violate("an effect after the partition had gone", None);
-            return;
+            return drop_each(records);
         };
         let (low, count) = (claimed.tracker.low(), records.len());
         let mut bytes = 0;
@@ -162,10 +162,7 @@ impl State {
             self.figures.check_order(was_started, &claimed.owned, record.offset);
             bytes += record.size();
         }
-        // What the source has put into them may panic.
-        let mut gone = records.drain(..);
-        while contain(|| gone.by_ref().for_each(drop)).is_err() {}
-        drop(gone);
+        drop_each(records.drain(..));
         if self.spare.len() < SPARE && records.capacity() == RUN {
             self.spare.push(records);
         }

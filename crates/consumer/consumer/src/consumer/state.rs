@@ -399,7 +399,7 @@ fn begin_records(
 /// An empty vector for so many records of a run. Large ones are used again.
 fn vector_for(records: usize, spare: &mut Vec<Vec<Record>>) -> Vec<Record> {
     let used = if (SHORT..=RUN).contains(&records) { spare.pop() } else { None };
-    // A run that waits keeps it: one that has a few records shall not have the memory of many.
+    // A run that waits keeps it: but for those few, one that has a few records does not have the memory of many.
     let is_large = (RUN / 2..=RUN).contains(&records);
     used.unwrap_or_else(|| Vec::with_capacity(if is_large { RUN } else { records }))
 }

@@ -5,7 +5,7 @@ use super::head::{SegmentHead, new_identity};
 use super::names;
 use super::partition::Keep;
 use super::segment::{Fate, Opened, Segment, damaged};
-use std::io;
+use std::io::{self, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -155,7 +155,9 @@ fn follow(segment: &Segment, next: u64, keep: Keep) -> io::Result<u64> {
 }
 
 fn tell_ahead(directory: &Path, after: u64, known: u64) {
-    eprintln!(
+    // `eprintln` would panic if the standard error is closed.
+    let _ = writeln!(
+        io::stderr(),
         "colored-consumer: {}: the log ends at offset {after}, and a commit says that it had reached {known}: the records \
          between are lost, and the log goes on at {known}",
         directory.display()

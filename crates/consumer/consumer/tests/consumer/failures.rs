@@ -412,6 +412,18 @@ async fn a_destructor_of_a_record_that_panics_stops_nothing() {
             record.headers.push(("bomb".to_owned(), Some(Bytes::from_owner(Bomb))));
         }
     };
+    let builder = Consumer::builder(Changed { member, change }).strict(true).concurrency(1);
+    // Some have begun, others wait, when it stops.
+    let begun = Arc::new(AtomicU32::new(0));
+    let count = Arc::clone(&begun);
+    let consumer = builder.drain(millis(10)).start(move |_, _| {
+        count.fetch_add(1, Ordering::Relaxed);
+        std::future::pending()
+    });
+    let consumer = consumer.unwrap();
+    until("a handler begins", || begun.load(Ordering::Relaxed) > 0).await;
+    consumer.stop().await.unwrap();
+    let member = engine.member("g", ["t"]).join().await.unwrap();
     let builder = Consumer::builder(Changed { member, change }).strict(true).concurrency(2);
     let consumer = builder.start(move |record, context| {
         seen.add(&record, context.generation());
