@@ -86,7 +86,7 @@ pub trait Machine: Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
     fn files(&self) -> &dyn Files;
 }
 
-/// The files of a [`Machine`]. Errors are those of the system.
+/// The files of a [`Machine`]. A method fails with the error that the system would give.
 pub trait Files {
     /// Whether a call that could be answered at once is left to a blocking thread.
     fn is_deferred(&self) -> bool;
@@ -159,7 +159,7 @@ pub struct OpenOptions {
     pub flags: i32,
 }
 
-/// An open file. Dropping it closes it. Errors are those of the system.
+/// An open file. Dropping it closes it. A method fails with the error that the system would give.
 pub trait File: Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
     /// As [`Files::is_deferred`].
     fn is_deferred(&self) -> bool;
@@ -197,7 +197,7 @@ impl dyn File + '_ {
     ///
     /// # Errors
     ///
-    /// Those of the call.
+    /// The call's error.
     pub fn unless_deferred<T>(
         &self,
         call: impl FnOnce() -> io::Result<T>,
@@ -206,7 +206,7 @@ impl dyn File + '_ {
     }
 }
 
-/// A socket of a [`Machine`]. Dropping it closes it. Errors are those of the system.
+/// A socket of a [`Machine`]. Dropping it closes it. A method fails with the error that the system would give.
 pub trait Socket: Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
     /// From now on these tasks are told.
     fn attach(&self, tasks: Arc<dyn Tasks>);
@@ -218,7 +218,7 @@ pub trait Socket: Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
     fn take_error(&self) -> Option<io::Error>;
 }
 
-/// A socket that is neither connected nor listens. Errors are those of the system.
+/// A socket that is neither connected nor listens. A method fails with the error that the system would give.
 pub trait Unconnected: Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
     /// Takes an address.
     fn bind(&self, to: SocketAddr, options: BindOptions) -> io::Result<()>;
@@ -229,7 +229,7 @@ pub trait Unconnected: Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
     /// Begins to connect.
     fn connect(self: Box<Self>, to: SocketAddr) -> io::Result<Box<dyn Stream>>;
 
-    /// Listens. At most `backlog` connections wait. Without an address, the options are those of the one that it takes.
+    /// Listens. At most `backlog` connections wait. A socket without an address takes one with these options.
     fn listen(
         self: Box<Self>,
         backlog: usize,
@@ -237,7 +237,7 @@ pub trait Unconnected: Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
     ) -> io::Result<Box<dyn Listener>>;
 }
 
-/// A connection. Errors are those of the system.
+/// A connection. A method fails with the error that the system would give.
 pub trait Stream: Socket {
     /// Hands up to `room` bytes to `put`, in pieces. They stay if this only peeks.
     fn receive(&self, room: usize, peeks: bool, put: &mut dyn FnMut(&[u8])) -> io::Result<Moved>;
@@ -251,7 +251,7 @@ pub trait Stream: Socket {
     /// The address of the other side.
     fn peer_addr(&self) -> io::Result<SocketAddr>;
 
-    /// Who has connected, also if the connection is over already.
+    /// The address of the side that has connected, also if the connection is over already.
     fn connected_addr(&self) -> io::Result<SocketAddr>;
 
     /// The addresses of this side, and of the other one. None is an address without a name.
@@ -268,7 +268,7 @@ pub struct Moved {
     pub is_all: bool,
 }
 
-/// A listener. Errors are those of the system.
+/// A listener. A method fails with the error that the system would give.
 pub trait Listener: Socket {
     /// Takes a connection that waits.
     fn accept(&self) -> io::Result<Box<dyn Stream>>;
@@ -289,7 +289,7 @@ pub struct BindOptions {
     pub shares: bool,
 }
 
-/// A socket for datagrams. Errors are those of the system.
+/// A socket for datagrams. A method fails with the error that the system would give.
 pub trait Datagrams: Socket {
     /// Sends to that address, or to the peer.
     fn send(&self, datagram: &[u8], to: Option<SocketAddr>) -> io::Result<usize>;
