@@ -1,10 +1,10 @@
 //! [`Locals`]: the bytes of a thread's thread-locals, and whether they are as they were.
 //!
 //! A thread that makes one run after another must show each of them thread-locals as they are at first. What a run has
-//! changed there, lazily or for good, shows in the bytes: those of the program, and of every library that has thread-locals when the
-//! thread looks, but for the C library's own. So a thread is used again only as long as no byte differs, but for those that a run
-//! without any code of the program changes, too: the scheduler's and the simulation's counts, for example. What a thread-local of
-//! the program points to need not be looked at: a run that changes it has first made the pointer.
+//! changed there, lazily or for good, shows in the bytes. The thread looks at the thread-locals of the program, and of every
+//! library that has some then, but for the C library's own. So a thread is used again only as long as no byte differs, but for
+//! those that a run without any code of the program changes, too: the scheduler's and the simulation's counts, for example. What a
+//! thread-local of the program points to need not be looked at: a run that changes it has first made the pointer.
 //!
 //! Out of sight is:
 //!
@@ -48,8 +48,8 @@ struct Block {
 #[derive(Debug, Default)]
 pub struct Noise(Mutex<Vec<Vec<u8>>>);
 
-/// Whether random numbers of the system are those of the run, by `colored-sim-libc`: then each run needs a thread whose hashers
-/// have no keys yet. To be called on a thread without a run.
+/// Whether `colored-sim-libc` answers with the run's random numbers where a program asks the system: then each run needs a
+/// thread whose hashers have no keys yet.
 #[must_use]
 pub(crate) fn are_random_numbers_ours() -> bool {
     ask_for_a_byte();
@@ -57,7 +57,7 @@ pub(crate) fn are_random_numbers_ours() -> bool {
 }
 
 impl Locals {
-    /// Those of this thread, as they are now. None where a system does not show them.
+    /// Copies this thread's thread-locals. None where a system does not show them.
     #[must_use]
     pub fn now() -> Option<Self> {
         read().map(|blocks| Self { blocks })

@@ -133,7 +133,7 @@ pub struct Lent<L> {
     gate: Arc<Gate>,
 }
 
-// SAFETY: whoever has it uses the value by a shared reference, inside of `with`.
+// SAFETY: each thread that has it uses the value by a shared reference, inside of `with`.
 unsafe impl<L: Sync> Send for Lent<L> {}
 
 impl<L> Lent<L> {

@@ -1,5 +1,5 @@
-//! The sockets behind the public types: the system's, by mio, or those of a simulation. Which one is decided by the runtime
-//! that a socket is made in.
+//! The sockets behind the public types. The runtime in which a program makes one decides whether it is the system's, by mio, or a
+//! simulated machine's.
 
 use std::io;
 use std::net::{self, SocketAddr};

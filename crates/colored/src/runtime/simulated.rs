@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Waker};
 
-/// Makes the runtimes of a simulation's hosts: those of this crate.
+/// Makes runtimes of this crate for the hosts of a simulation.
 #[doc(hidden)]
 #[derive(Clone, Debug)]
 pub struct OfThisCrate;

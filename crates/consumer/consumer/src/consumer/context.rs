@@ -56,8 +56,8 @@ impl Claim {
 /// How many workers count the handlers of a partition at a time without slowing each other down, about. A guess.
 pub(crate) const HANDS: usize = 8;
 
-/// A claim in the hands of some lanes: each handler counts a reference to it. If all counted those of the claim, they would do so one
-/// after the other.
+/// A handle of a claim, which some of its lanes share: each handler counts a reference to the handle. If all handlers counted
+/// references to the claim itself, the workers would wait for each other.
 #[derive(Debug)]
 #[repr(align(64))]
 pub(crate) struct Hand(Arc<Claim>);
