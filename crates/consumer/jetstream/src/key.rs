@@ -35,7 +35,10 @@ pub(crate) fn decode(token: &str) -> Option<Vec<u8>> {
     if token == "%" {
         return Some(Vec::new());
     }
-    let mut key = Vec::new();
+    if !token.contains('%') {
+        return Some(token.as_bytes().to_vec());
+    }
+    let mut key = Vec::with_capacity(token.len());
     let mut bytes = token.bytes();
     while let Some(byte) = bytes.next() {
         if byte != b'%' {

@@ -12,6 +12,7 @@
 //!
 //! The peers of `sleep` and `cpu` are in `benches/peers`.
 
+mod hold;
 mod lag;
 mod memory;
 mod open;
@@ -24,7 +25,7 @@ fn main() {
         && name == memory::CHILD
     {
         let handlers = handlers.parse().expect("the parent gives a number");
-        return memory::hold_and_pass(handlers, directory.into());
+        return memory::measure(handlers, directory.into());
     }
     let rows: [(&str, fn()); 7] = [
         ("cpu", throughput::cpu),

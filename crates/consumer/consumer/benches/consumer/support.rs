@@ -87,14 +87,6 @@ pub(crate) fn cpu() -> Duration {
     Duration::from_millis(10 * (ticks(11) + ticks(12)))
 }
 
-/// The memory of this process in pages, in MB. Linux only.
-pub(crate) fn resident() -> f64 {
-    let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or_default();
-    let kilobytes = line.trim().strip_suffix(" kB").and_then(|number| number.parse().ok());
-    kilobytes.unwrap_or(0.0) / 1024.0
-}
-
 /// The value that this part of the values does not exceed.
 pub(crate) fn quantile(values: &mut [Duration], part: f64) -> Duration {
     values.sort_unstable();
