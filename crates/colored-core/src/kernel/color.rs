@@ -393,6 +393,14 @@ impl Parts {
     }
 }
 
+macro_rules! write_numbers {
+    ($($write:ident: $type:ty,)*) => {
+        $(fn $write(&mut self, number: $type) {
+            self.number(number);
+        })*
+    };
+}
+
 impl Hasher for Parts {
     fn finish(&self) -> u64 {
         0
@@ -417,48 +425,9 @@ impl Hasher for Parts {
         }
     }
 
-    fn write_u16(&mut self, number: u16) {
-        self.number(number);
-    }
-
-    fn write_u32(&mut self, number: u32) {
-        self.number(number);
-    }
-
-    fn write_u64(&mut self, number: u64) {
-        self.number(number);
-    }
-
-    fn write_u128(&mut self, number: u128) {
-        self.number(number);
-    }
-
-    fn write_usize(&mut self, number: usize) {
-        self.number(number);
-    }
-
-    fn write_i8(&mut self, number: i8) {
-        self.number(number);
-    }
-
-    fn write_i16(&mut self, number: i16) {
-        self.number(number);
-    }
-
-    fn write_i32(&mut self, number: i32) {
-        self.number(number);
-    }
-
-    fn write_i64(&mut self, number: i64) {
-        self.number(number);
-    }
-
-    fn write_i128(&mut self, number: i128) {
-        self.number(number);
-    }
-
-    fn write_isize(&mut self, number: isize) {
-        self.number(number);
+    write_numbers! {
+        write_u16: u16, write_u32: u32, write_u64: u64, write_u128: u128, write_usize: usize,
+        write_i8: i8, write_i16: i16, write_i32: i32, write_i64: i64, write_i128: i128, write_isize: isize,
     }
 }
 

@@ -202,7 +202,17 @@ impl Count {
 
 #[cfg(all(test, not(colored_loom)))]
 mod tests {
+    use super::base::ClaimLocks;
     use super::{Count, GivenBack};
+    use std::collections::HashSet;
+
+    /// Behaviors of other lanes do not wait for one lock.
+    #[test]
+    fn lanes_in_a_row_have_many_locks() {
+        let locks = ClaimLocks::default();
+        let distinct: HashSet<_> = (0..64).map(|lane| std::ptr::from_ref(locks.of(lane))).collect();
+        assert!(distinct.len() > 16, "{} locks", distinct.len());
+    }
 
     #[test]
     fn a_release_takes_the_last_reference_only_where_it_may() {

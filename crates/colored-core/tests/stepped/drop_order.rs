@@ -2,7 +2,7 @@
 
 use crate::doubles::NeverParks;
 use crate::stopping::stop;
-use colored_core::{Color, Scheduler, Step, exclusive, hop};
+use colored_core::{Color, Id, Scheduler, Step, current_task, exclusive, hop};
 use std::future::pending;
 use std::sync::{Arc, Mutex};
 
@@ -47,4 +47,25 @@ fn first_in_first_out() {
         let expected: &[u32] = if keeps { &[0, 1, 2, 3, 4, 5] } else { &[1, 2, 3, 4, 5] };
         assert_eq!(*dropped.lock().unwrap(), expected);
     }
+}
+
+/// An output that nobody takes is dropped where its task was, which is the current one meanwhile.
+#[test]
+fn an_output_that_nobody_takes_is_dropped_as_its_task() {
+    type Seen = Arc<Mutex<Option<(Option<Id>, Option<Color>)>>>;
+    struct Output(Seen);
+    impl Drop for Output {
+        fn drop(&mut self) {
+            *self.0.lock().unwrap() = Some((current_task(), Color::current()));
+        }
+    }
+    let (handle, mut workers) = Scheduler::with_workers(1, 1, Box::new(NeverParks));
+    let (seen, red) = (Seen::default(), Color::new(1));
+    let output = Output(Arc::clone(&seen));
+    let task = handle.spawn_colored(red, async { output });
+    let id = task.id();
+    drop(task);
+    assert_eq!(workers[0].step(), Step::Ran);
+    assert_eq!(*seen.lock().unwrap(), Some((Some(id), Some(red))));
+    stop(&handle, &mut workers);
 }

@@ -7,7 +7,7 @@ use crate::doubles::{Clock, NeverParks};
 use colored_core::dump::{Dumped, Dumping, StateSeen, TargetSeen};
 use colored_core::{
     Color, ColorCell, Id, InPlace, Scheduler, SchedulerHandle, Step, Worker, block_in_place,
-    exclusive, port, when, yield_now,
+    exclusive, hop, port, when, yield_now,
 };
 use std::collections::HashMap;
 use std::future::{Future, pending, poll_fn};
@@ -99,6 +99,34 @@ fn a_wait_says_for_what_and_since_when_and_is_gone_when_it_is_over() {
     assert!(matches!(section.target, TargetSeen::Section));
     assert_eq!(dumped.now - section.since, 8_000_000);
     assert!(waits(waited_id).is_empty());
+}
+
+#[test]
+fn a_wait_that_is_over_is_gone_although_its_future_is_kept() {
+    let (handle, mut workers) = Scheduler::with_workers(1, 1, Box::new(NeverParks));
+    let cell = ColorCell::new_in(&handle, Color::new(7), 0);
+    let other = ColorCell::new_in(&handle, Color::new(8), 0);
+    let spawner = handle.clone();
+    let waits_no_more = handle.spawn_colored(Color::new(1), async move {
+        let busy = |color| spawner.spawn_colored(Color::new(color), yield_now());
+        let (mut join, _seven, _three) = (busy(2), busy(7), busy(3));
+        let mut call = Box::pin(cell.call(|_| ()));
+        let mut both = Box::pin(when((&cell, &other), |_, _| ()));
+        let mut hops = Box::pin(hop(Color::new(3)));
+        assert!((&mut join).await.is_ok());
+        busy(7);
+        call.as_mut().await;
+        both.as_mut().await;
+        busy(3);
+        hops.as_mut().await;
+        pending::<()>().await;
+        drop((join, call, both, hops));
+    });
+    run(&mut workers[0]);
+    let dumped = dump(&handle);
+    let task = dumped.sheet.tasks().iter().find(|task| task.id == waits_no_more.id()).unwrap();
+    assert_eq!(task.color, Color::new(3));
+    assert!(dumped.sheet.waits(task).is_empty());
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! `late_pinned`: a task that is pinned to a worker, behind a guest that has the color while the workers stop.
 
 use crate::doubles::NeverParks;
+use crate::stopping::stop;
 use colored_core::{Color, Scheduler, Step};
 use std::panic::Location;
 use std::sync::Arc;
@@ -33,5 +34,27 @@ fn a_task_for_a_worker_is_dropped_when_the_guest_ends_last() {
         while worker.step() != Step::Stopped {}
     };
     handle.block_on(root).expect("nothing runs here").expect("it is polled once");
+    assert_eq!(drops.load(Ordering::Relaxed), 1);
+}
+
+/// A worker that has run out of lanes stays while another one has a future that only that one may drop.
+#[test]
+fn no_worker_stops_before_another_one_has_dropped_its_own_futures() {
+    let (handle, mut workers) = Scheduler::with_workers(2, 1, Box::new(NeverParks));
+    let drops = Arc::new(AtomicUsize::new(0));
+    let count = Count(Arc::clone(&drops));
+    let make = move || async move {
+        let _count = count;
+        std::future::pending::<()>().await;
+    };
+    let pinned = handle.spawn_pinned_from(Location::caller(), 1, Color::new(1), make);
+    drop(pinned.ok().expect("there is such a worker"));
+    while workers[1].step() == Step::Ran {}
+    handle.scheduler().shut_down();
+    for _ in 0..10 {
+        assert_ne!(workers[0].step(), Step::Stopped);
+    }
+    assert_eq!(drops.load(Ordering::Relaxed), 0);
+    stop(&handle, &mut workers);
     assert_eq!(drops.load(Ordering::Relaxed), 1);
 }

@@ -1,7 +1,8 @@
 //! What the shell hears of a task that panics.
 
+use crate::doubles::NeverParks;
 use crate::stopping::stop;
-use colored_core::{Color, Options, Park, Scheduler, Step, TaskPanic};
+use colored_core::{Color, JoinError, Options, Park, Scheduler, Step, TaskPanic};
 use std::any::Any;
 use std::future::pending;
 use std::panic::resume_unwind;
@@ -72,4 +73,21 @@ fn the_shell_hears_of_each_panic_once_and_of_no_other_end() {
         format!("when dropped under {}, false", color(4)),
     ];
     assert_eq!(*notes.0.lock().unwrap(), expected);
+}
+
+#[test]
+fn an_error_of_a_task_is_of_one_kind() {
+    let (handle, mut workers) = Scheduler::with_workers(1, 1, Box::new(NeverParks));
+    let mut aborted = handle.spawn_colored(Color::new(1), pending::<()>());
+    let mut panicked = handle.spawn_colored(Color::new(1), async { panics("on purpose") });
+    aborted.abort();
+    while workers[0].step() == Step::Ran {}
+    let [aborted, panicked] =
+        [&mut aborted, &mut panicked].map(|task| task.try_take().unwrap().unwrap_err());
+    let kinds = |error: &JoinError| (error.is_cancelled(), error.is_panic(), error.is_deadlock());
+    assert_eq!(kinds(&aborted), (true, false, false));
+    assert_eq!(kinds(&panicked), (false, true, false));
+    assert!(aborted.try_into_panic().is_err());
+    assert_eq!(panicked.into_panic().downcast_ref(), Some(&"on purpose"));
+    stop(&handle, &mut workers);
 }

@@ -2,7 +2,9 @@
 
 use crate::doubles::{Clock, by};
 use crate::stopping::stop;
-use colored_core::{Color, Options, Priority, Scheduler, SchedulerHandle, Step, Worker, yield_now};
+use colored_core::{
+    Color, ColorCell, Options, Priority, Scheduler, SchedulerHandle, Step, Worker, yield_now,
+};
 use colored_lab::{Place, Places};
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -219,4 +221,31 @@ fn a_lane_sent_home_before_the_first_priority_has_its_turn() {
     let place = places(&ran, 1)[0];
     assert!(place <= 16, "after {place} slices of 4 lanes");
     bench.close();
+}
+
+/// Shows G7.
+#[test]
+fn a_slice_has_4096_closures_or_64_polls() {
+    // The time stands still, and is not 0.
+    let clock = Clock::default();
+    clock.spend(1_000_000_000);
+    let (handle, mut workers) = Scheduler::with_workers(1, 1, Box::new(clock));
+    let (color, ran) = (Color::new(1), Arc::new(AtomicUsize::new(0)));
+    let cell = ColorCell::new_in(&handle, color, Arc::clone(&ran));
+    for _ in 0..5_000 {
+        cell.post(|ran| {
+            ran.fetch_add(1, Ordering::Relaxed);
+        });
+    }
+    let mut step = || {
+        assert_eq!(workers[0].step(), Step::Ran);
+        ran.swap(0, Ordering::Relaxed)
+    };
+    assert_eq!((step(), step()), (4096, 904));
+    for _ in 0..100 {
+        let ran = Arc::clone(&ran);
+        drop(handle.spawn_colored(color, async move { ran.fetch_add(1, Ordering::Relaxed) }));
+    }
+    assert_eq!((step(), step()), (64, 36));
+    stop(&handle, &mut workers);
 }

@@ -138,7 +138,7 @@ fn another_thread_sees_the_color_the_task_and_the_announcement() {
     let color = Color::unique();
     let looks = move |sees: &Mutex<Vec<_>>| sees.lock().unwrap().push(inner.scheduler().running(0));
     let (line, spends) = (line!() + 1, clock.clone());
-    drop(handle.spawn_colored(color, async move {
+    let mut task = handle.spawn_colored(color, async move {
         looks(&sees);
         spends.spend(7_000_000);
         block_in_place(|| {
@@ -149,8 +149,10 @@ fn another_thread_sees_the_color_the_task_and_the_announcement() {
         looks(&sees);
         let own = current_task().unwrap();
         assert_eq!(sees.lock().unwrap()[0].unwrap().task.unwrap().0, own);
-    }));
+    });
     assert_eq!(workers[0].step(), Step::Ran);
+    assert!(task.try_take().is_some_and(|ended| ended.is_ok()));
+    assert_eq!(current_task(), None);
     assert_eq!(handle.scheduler().running(0), None);
     let seen: Vec<_> = seen.lock().unwrap().drain(..).map(Option::unwrap).collect();
     assert!(seen.iter().all(|slice| slice.serial == seen[0].serial && slice.color == color));

@@ -1,8 +1,8 @@
 //! The end of a `block_on`, which runs the tasks that its local tasks leave behind. Miri runs these tests too: it
 //! sees a destructor that reaches a value which is borrowed for the drop that runs the destructor.
 
-use crate::doubles::NeverParks;
-use colored_core::{Scheduler, SchedulerHandle, Worker, spawn_local, yield_now};
+use crate::doubles::{Clock, NeverParks};
+use colored_core::{Color, Scheduler, SchedulerHandle, Step, Worker, hop, spawn_local, yield_now};
 use std::cell::Cell;
 use std::future::pending;
 use std::rc::Rc;
@@ -46,6 +46,36 @@ fn destructors_at_the_end_spawn_others() {
     };
     handle.block_on(main).unwrap().unwrap();
     assert_eq!(dropped.get(), 4, "each of them is dropped before it returns");
+}
+
+/// A guest's other colors have their turns while the main future, which is never out of work, has the default one.
+#[test]
+fn a_slice_of_the_thread_has_64_polls() {
+    let clock = Clock::default();
+    // The time stands still, and is not 0.
+    clock.spend(1_000_000_000);
+    let (handle, mut workers) = Scheduler::with_workers(1, 7, Box::new(clock));
+    // The color that has filled its slice comes back by way of a worker.
+    let helper = std::thread::spawn(move || while workers[0].step() != Step::Stopped {});
+    let has_run = Rc::new(Cell::new(false));
+    let runs = Rc::clone(&has_run);
+    let main = async {
+        let other = async move {
+            hop(Color::new(1)).await;
+            runs.set(true);
+        };
+        assert!(spawn_local(other).is_ok(), "this thread is inside `block_on`");
+        let mut polls = 1;
+        while !has_run.get() && polls < 1_000 {
+            yield_now().await;
+            polls += 1;
+        }
+        polls
+    };
+    // One turn of the slice is that of the other task.
+    assert_eq!(handle.block_on(main).unwrap().unwrap(), 64);
+    handle.scheduler().shut_down();
+    helper.join().unwrap();
 }
 
 /// A destructor at the end is still inside the `block_on`.

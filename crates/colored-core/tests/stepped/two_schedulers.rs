@@ -291,15 +291,20 @@ fn the_innermost_scheduler_is_the_current_one() {
     fn is_current(handle: &SchedulerHandle) -> bool {
         SchedulerHandle::with_current(|current| current.is_some_and(|current| current.same(handle)))
     }
+    fn is_entered(handle: &SchedulerHandle) -> bool {
+        SchedulerHandle::entered_or_held().is_some_and(|current| current.same(handle))
+    }
     let ((one, mut ones), (two, mut twos)) = (scheduler(1), scheduler(1));
     assert!(SchedulerHandle::with_current(|current| current.is_none()));
+    assert!(SchedulerHandle::entered_or_held().is_none() && !one.runs_here());
     let foreign = ColorCell::new_in(&two, Color::new(2), ());
     let own = ColorCell::new_in(&one, Color::new(2), ());
     // The call runs at once, first on a thread that has entered no scheduler, and then on one that has entered the
     // other scheduler.
     let (a, b) = (one.clone(), two.clone());
     let mut cx = Context::from_waker(Waker::noop());
-    let mut call = pin!(foreign.call(move |()| assert!(is_current(&b))));
+    let mut call =
+        pin!(foreign.call(move |()| assert!(is_current(&b) && is_entered(&b) && b.runs_here())));
     assert!(call.as_mut().poll(&mut cx).is_ready());
     {
         let _one = one.enter();
@@ -307,24 +312,31 @@ fn the_innermost_scheduler_is_the_current_one() {
         let mut call = pin!(foreign.call(move |()| {
             assert!(is_current(&b));
             let _one = a.enter();
-            assert!(is_current(&a));
+            assert!(is_current(&a) && is_entered(&a) && !a.runs_here());
         }));
         assert!(call.as_mut().poll(&mut cx).is_ready());
         assert!(is_current(&one));
     }
+    let usual = one.spawn_colored(Color::new(1), async {
+        assert!(SchedulerHandle::entered_or_held().is_none());
+    });
+    run(&mut ones[0]);
+    output(usual);
     let (a, b, worker) = (one.clone(), two.clone(), twos.pop().unwrap());
     let task = one.spawn_colored(Color::new(1), async move {
         assert!(is_current(&a));
+        assert!(a.runs_here() && !b.runs_here());
         let inner = (a.clone(), b.clone());
         foreign
             .call(move |()| {
-                assert!(is_current(&inner.1));
+                assert!(is_current(&inner.1) && is_entered(&inner.1));
+                assert!(inner.0.runs_here() && inner.1.runs_here());
                 assert_eq!(Color::current(), Some(Color::new(2)));
             })
             .await;
         {
             let _two = b.enter();
-            assert!(is_current(&b));
+            assert!(is_current(&b) && is_entered(&b));
             let inner = a.clone();
             let mut call = pin!(own.call(move |()| assert!(is_current(&inner))));
             assert!(call.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready());

@@ -5,10 +5,11 @@
 mod reuse;
 
 use colored_core::{
-    Color, ColorCell, Park, Scheduler, SchedulerHandle, Step, Worker, hop, spawn_here, spawn_local,
-    yield_now,
+    Color, ColorCell, Id, Park, Scheduler, SchedulerHandle, Step, Worker, hop, spawn_here,
+    spawn_local, yield_now,
 };
 use std::cell::UnsafeCell;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread::{self, JoinHandle};
@@ -272,4 +273,49 @@ fn a_worker_with_local_futures_refuses_another_thread() {
     let panic = step_elsewhere(worker).err().expect("it has settled here");
     let said = panic.downcast_ref::<String>().expect("a message");
     assert!(said.contains("must stay on the thread"), "{said}");
+}
+
+/// An unwind out of `block_on` would free what its future has borrowed, so it ends the process: this one, run again.
+#[test]
+#[cfg(all(unix, not(miri)))]
+fn a_shell_that_panics_under_a_blocked_thread_ends_the_process() {
+    use std::os::unix::process::ExitStatusExt;
+    const NAME: &str = "a_shell_that_panics_under_a_blocked_thread_ends_the_process";
+    struct Panics;
+    impl Park for Panics {
+        fn unpark(&self, _: usize) {}
+
+        fn now(&self) -> u64 {
+            0
+        }
+
+        fn guest_waits(&self) {
+            panic!("a shell must not");
+        }
+    }
+    if std::env::var_os(NAME).is_some() {
+        let (handle, _workers) = Scheduler::with_workers(1, 7, Box::new(Panics));
+        drop(handle.block_on(std::future::pending::<()>()));
+        return;
+    }
+    let mut again = std::process::Command::new(std::env::current_exe().unwrap());
+    let ended = again.args([NAME, "--exact"]).env(NAME, "").output().unwrap();
+    assert_eq!(ended.status.signal(), Some(6), "{ended:?}");
+}
+
+/// A thread takes numbers by the block, and another thread has the block behind.
+#[test]
+fn unique_colors_and_ids_of_two_threads_differ() {
+    const MANY: usize = 3_000 / LESS as usize;
+    let pool = Pool::new(1);
+    let handle = pool.handle.clone();
+    let make = move || -> (Vec<Color>, Vec<Id>) {
+        let one = |_| (Color::unique(), handle.spawn_colored(Color::new(1), async {}).id());
+        (0..MANY).map(one).unzip()
+    };
+    let made = [make(), thread::spawn(make.clone()).join().unwrap(), make()];
+    let colors: BTreeSet<_> = made.iter().flat_map(|(colors, _)| colors).collect();
+    let ids: BTreeSet<_> = made.iter().flat_map(|(_, ids)| ids).map(|id| id.get()).collect();
+    assert_eq!([colors.len(), ids.len()], [3 * MANY; 2]);
+    pool.stop();
 }

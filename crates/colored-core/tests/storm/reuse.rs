@@ -6,7 +6,7 @@
 mod doubles;
 
 use self::doubles::NeverParks;
-use colored_core::{Color, Options, Scheduler, Step, Worker};
+use colored_core::{AbortHandle, Color, JoinHandle, Options, Scheduler, Step, Worker};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::future::poll_fn;
@@ -60,6 +60,7 @@ fn calls(f: impl FnOnce()) -> (usize, usize) {
 /// How often a worker calls the allocator while one of its tasks spawns `TASKS` others one after the other, each
 /// under a color that has no lane. Earlier tasks have left memory that the worker can keep.
 fn of_tasks_after_others(reuse: bool, color: fn(usize) -> Option<Color>) -> (usize, usize) {
+    let before = BYTES.get();
     let options = Options { reuse, ..Options::default() };
     let (handle, mut workers) = Scheduler::with_options(1, 1, Box::new(NeverParks), options);
     let worker = &mut workers[0];
@@ -82,6 +83,12 @@ fn of_tasks_after_others(reuse: bool, color: fn(usize) -> Option<Color>) -> (usi
     assert_eq!(handle.scheduler().lanes(), 1);
     handle.scheduler().shut_down();
     while worker.step() != Step::Stopped {}
+    drop((handle, workers));
+    assert_eq!(
+        BYTES.get(),
+        before,
+        "each block is freed, with the size that it was allocated with"
+    );
     counted
 }
 
@@ -143,4 +150,40 @@ fn a_table_that_has_become_empty_frees_its_memory() {
     assert!(left < 1 << 20, "{left} bytes are left");
     handle.scheduler().shut_down();
     while worker.step() != Step::Stopped {}
+}
+
+/// A task that is complete, and whose other references are gone, is freed with the last one, whatever that is.
+#[test]
+fn the_last_reference_frees_the_task() {
+    type Last = (Waker, AbortHandle, JoinHandle<()>);
+    let lasts: [fn(Last); 5] = [
+        |(waker, abort, join)| drop((abort, join, waker)),
+        |(waker, abort, join)| {
+            drop((abort, join));
+            waker.wake();
+        },
+        |(waker, abort, join)| drop((waker.clone(), waker, join, abort)),
+        |(waker, abort, join)| drop((waker, abort.clone(), abort, join)),
+        |(waker, abort, mut join)| {
+            assert!(join.try_take().is_some());
+            drop((waker, abort, join));
+        },
+    ];
+    let options = Options { reuse: false, ..Options::default() };
+    let (handle, mut workers) = Scheduler::with_options(1, 1, Box::new(NeverParks), options);
+    let place = Arc::new(Mutex::new(None));
+    for last in lasts {
+        let before = BYTES.get();
+        let kept = Arc::clone(&place);
+        let join = handle.spawn_unique(poll_fn(move |cx| {
+            *kept.lock().unwrap() = Some(cx.waker().clone());
+            Poll::Ready(())
+        }));
+        run_until_it_parks(&mut workers[0]);
+        let waker = place.lock().unwrap().take().expect("it has run");
+        last((waker, join.abort_handle(), join));
+        assert_eq!(BYTES.get(), before);
+    }
+    handle.scheduler().shut_down();
+    while workers[0].step() != Step::Stopped {}
 }

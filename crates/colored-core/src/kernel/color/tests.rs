@@ -73,6 +73,10 @@ fn a_key_reads_as_it_was_written() {
     assert_eq!(text_of(&3), "3");
     assert_eq!(text_of(&("shop", 3)), r#"("shop", 3)"#);
     assert_eq!(text_of(&(-1_i8, 2_u64, "x", true)), r#"(-1, 2, "x", 1)"#);
+    let signed = (-1_i16, -2_i32, -3_i64, -4_i128, -5_isize);
+    assert_eq!(text_of(&signed), "(-1, -2, -3, -4, -5)");
+    let unsigned = (1_u16, 2_u32, 3_u64, 4_u128, 5_usize);
+    assert_eq!(text_of(&unsigned), "(1, 2, 3, 4, 5)");
     // Its length, and its bytes.
     assert_eq!(text_of(&[127_u8, 0, 0, 1]), "(4, [127, 0, 0, 1])");
     assert_eq!(text_of(&()), "()");

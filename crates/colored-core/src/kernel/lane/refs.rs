@@ -328,6 +328,15 @@ impl Table {
         self.shards.iter().map(|shard| shard.lock().lanes.num_buckets()).collect()
     }
 
+    /// Counts a move of the lanes of each shard.
+    #[cfg(all(test, not(colored_loom)))]
+    pub(crate) fn count_moves(&self) {
+        self.shards.iter().for_each(|shard| {
+            let moves = &shard.lock().moves;
+            moves.set(moves.get() + 1);
+        });
+    }
+
     /// An empty table. The seed keeps an adversary from choosing colors that collide.
     pub(crate) fn new(seed: u64) -> Self {
         let shard = |_| CachePadded::new(Mutex::new(Shard::default()));

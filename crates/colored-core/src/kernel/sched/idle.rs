@@ -334,7 +334,34 @@ impl StealPause {
 
 #[cfg(all(test, not(colored_loom)))]
 mod tests {
-    use super::{Spent, StealPause};
+    use super::{Idle, Spent, StealPause};
+
+    #[test]
+    fn workers_that_are_not_parked_are_listed() {
+        let idle = Idle::new(64);
+        let mut listed = Vec::new();
+        idle.park(1, false);
+        idle.park(3, false);
+        idle.append_unparked(5, 10, &mut listed);
+        assert_eq!(listed, [10, 12, 14]);
+        listed.clear();
+        idle.append_unparked(64, 0, &mut listed);
+        assert_eq!(listed.len(), 62);
+    }
+
+    #[test]
+    fn a_worker_is_alone_beside_parked_ones_until_a_spare_one_joins() {
+        let idle = Idle::new(3);
+        idle.park(0, false);
+        assert!(!idle.others_parked() && !idle.all_parked());
+        idle.park(1, false);
+        assert!(idle.others_parked() && !idle.all_parked());
+        idle.join();
+        assert!(!idle.others_parked());
+        idle.leave();
+        idle.park(2, false);
+        assert!(idle.others_parked() && idle.all_parked());
+    }
 
     fn is_bad(polls: u64, waits: u64, nanos: u64) -> bool {
         let theft = Spent { polls: 10, waits: 5, nanos: 1_000 };

@@ -1,8 +1,8 @@
 use crate::kernel::color::Color;
 use crate::kernel::lane::LaneRef;
-use crate::kernel::lane::refs::{KEPT, NEAR, SHARDS};
-use crate::kernel::sched::{Park, Scheduler, SchedulerHandle};
-use std::collections::VecDeque;
+use crate::kernel::lane::refs::{Cursor, KEPT, NEAR, SHARDS};
+use crate::kernel::sched::{Options, Park, Scheduler, SchedulerHandle};
+use std::collections::{HashSet, VecDeque};
 
 struct NoPark;
 
@@ -71,4 +71,34 @@ fn unique_colors_made_in_a_row_have_buckets_in_a_row() {
     assert_eq!(rows.len(), lanes.len() + 1);
     let together = rows.windows(2).filter(|pair| pair[0] == pair[1]).count();
     assert!(together > lanes.len() / 2, "{together} neighbours of {} lanes", lanes.len());
+}
+
+/// A shard of several pages whose lanes move after each page is read from the front a few times, and then at once.
+#[test]
+fn the_table_is_gone_through_although_lanes_keep_moving() {
+    let (handle, _workers) = Scheduler::with_workers(1, 1, Box::new(NoPark));
+    let lanes: Vec<LaneRef> = (0..40_000).map(|n| handle.lane(Color::new(n))).collect();
+    let table = &handle.scheduler().table;
+    let (mut cursor, mut pages, mut found) = (Cursor::default(), 0, HashSet::new());
+    while let Some(page) = table.page(&mut cursor) {
+        pages += 1;
+        assert!(pages <= 8 * SHARDS, "it begins again and again");
+        found.extend(page.iter().map(|lane| lane.color()));
+        table.count_moves();
+    }
+    assert!(pages > 2 * SHARDS, "the shards have {pages} pages");
+    assert!(lanes.iter().all(|lane| found.contains(&lane.color())));
+}
+
+#[test]
+fn options_out_of_range_are_refused() {
+    let usual = Options::default;
+    assert!(usual().check().is_ok());
+    for unsuitable in [
+        Options { slice_polls: 0, ..usual() },
+        Options { slice_nanos: 999, ..usual() },
+        Options { trace_bytes: usize::MAX, ..usual() },
+    ] {
+        assert!(unsuitable.check().is_err(), "{unsuitable:?}");
+    }
 }

@@ -467,3 +467,17 @@ impl Scheduler {
         (handle, workers)
     }
 }
+
+#[cfg(all(test, not(colored_loom)))]
+mod tests {
+    use super::Rng;
+
+    #[test]
+    fn draws_are_below_the_bound_and_equally_frequent() {
+        for seed in [0, 1, u64::MAX] {
+            let (mut rng, mut drawn) = (Rng::new(seed), [0; 5]);
+            (0..5_000).for_each(|_| drawn[rng.below(5)] += 1);
+            assert!(drawn.iter().all(|count| (900..1_100).contains(count)), "{drawn:?}");
+        }
+    }
+}
