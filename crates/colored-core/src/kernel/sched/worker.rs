@@ -408,7 +408,8 @@ impl Scheduler {
         let nothing_left = || {
             self.has_no_lanes() && self.remotes.iter().all(|remote| remote.local_tasks.is_empty())
         };
-        if self.idle.all_parked_and(nothing_left).is_some()
+        if !self.has_stopped()
+            && self.idle.all_parked_and(nothing_left).is_some()
             && !self.stopped.swap(true, Ordering::SeqCst)
         {
             for worker in 0..self.remotes.len() {
