@@ -171,27 +171,85 @@ fn a_number_of_jobs_that_is_none_is_an_error() {
     assert!(!output.status.success() && text.contains(wanted), "{text}");
 }
 
+/// By seed, the first random number of a run.
+fn first_numbers() -> Vec<u64> {
+    let drawn = Mutex::new(Vec::new());
+    let all = Builder::new().seeds(0..10).jobs(1);
+    all.run(|| {
+        // On the thread of the run.
+        drawn.lock().unwrap().push(sim::random());
+        async {}
+    })
+    .assert_passed();
+    // The first run is made twice.
+    let mut drawn = drawn.into_inner().unwrap();
+    drawn.dedup();
+    drawn
+}
+
+fn wait_for(what: &AtomicBool, time: Duration) {
+    let begin = Instant::now();
+    while !what.load(SeqCst) && begin.elapsed() < time {
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// The run of seed 4 stands still on its one thread, and has a lock for ever. The one of seed 5, which is made at the same time,
+/// waits for the lock. Made again, neither wants it.
+#[test]
+fn a_run_that_waits_for_one_that_was_given_up_is_made_again_when_its_turn_comes() {
+    static LOCK: Mutex<()> = Mutex::new(());
+    static IS_TAKEN: AtomicBool = AtomicBool::new(false);
+    static TIMES: [AtomicU32; 2] = [const { AtomicU32::new(0) }; 2];
+    let drawn = first_numbers();
+    let builder = Builder::new().seeds(0..10).jobs(2).strategy(Strategy::Pos);
+    let (fourth, fifth) = (drawn[4], drawn[5]);
+    let report = builder.run(|| async move {
+        // So each job asks for one run at once.
+        thread::sleep(Duration::from_millis(5));
+        let drawn = sim::random();
+        let number = [fourth, fifth].into_iter().position(|of| of == drawn);
+        if number.is_none_or(|number| TIMES[number].fetch_add(1, SeqCst) > 0) {
+            return;
+        }
+        if number == Some(1) {
+            wait_for(&IS_TAKEN, Duration::from_secs(5));
+            drop(LOCK.lock());
+            return;
+        }
+        let log = ColorCell::new(99, 0);
+        let tasks: Vec<_> = (0..20_u64)
+            .map(|color| {
+                let log = log.clone();
+                spawn_colored(color, async move {
+                    let _held = LOCK.lock();
+                    IS_TAKEN.store(true, SeqCst);
+                    // Another turn may go on here.
+                    log.post(|log| *log += 1);
+                })
+            })
+            .collect();
+        for task in tasks {
+            task.await.unwrap();
+        }
+    });
+    report.assert_passed();
+    let times = TIMES.each_ref().map(|times| times.load(SeqCst));
+    // Where there are no stacks, the lock is free soon.
+    let expected = if report.stuck() == 0 { [2, 2] } else { [2, 1] };
+    assert_eq!(times, expected, "{report}");
+}
+
 /// Seed 5 fails, and seed 9 does not end.
 #[test]
 fn a_run_behind_the_failing_one_that_does_not_end_does_not_keep_the_report() {
     const LONG: Duration = Duration::from_secs(60);
-    static DRAWN: Mutex<Vec<u64>> = Mutex::new(Vec::new());
-    let all = Builder::new().seeds(0..10).jobs(1);
-    all.run(|| async { DRAWN.lock().unwrap().push(sim::random()) }).assert_passed();
-    // The first run is made twice.
-    let mut drawn = DRAWN.lock().unwrap().clone();
-    drawn.dedup();
+    let drawn = first_numbers();
     let (fifth, ninth) = (drawn[5], drawn[9]);
     static TIMES: AtomicU32 = AtomicU32::new(0);
     static IS_INSIDE: AtomicBool = AtomicBool::new(false);
     static IS_OVER: AtomicBool = AtomicBool::new(false);
     static WENT_ON: AtomicBool = AtomicBool::new(false);
-    let wait_for = |what: &'static AtomicBool, time| {
-        let begin = Instant::now();
-        while !what.load(SeqCst) && begin.elapsed() < time {
-            thread::sleep(Duration::from_millis(1));
-        }
-    };
     let begin = Instant::now();
     let report = Builder::new().seeds(0..10).jobs(2).run(|| async move {
         let drawn = sim::random();

@@ -184,7 +184,7 @@ async fn talk(seen: &Mutex<Vec<String>>) {
 
 #[test]
 fn a_seed_makes_the_same_run_again_with_all_faults() {
-    let seeds = repeat(100, 200);
+    let seeds = repeat(200, 400);
     let trails = || {
         let trails = Arc::new(Mutex::new(Vec::new()));
         let seen = Arc::new(Mutex::new(Vec::new()));

@@ -246,8 +246,8 @@ fn the_seed_draws_the_branch_and_the_report_keeps_it_only_where_it_matters() {
         }
         always!(done == 4, "all work is done");
     });
-    // A poll sees the stop first; that poll may be in a turn that a small budget has begun.
-    assert!((1..=2).contains(&found.choices()), "{found}");
+    // A poll sees the stop first; that poll may be in a turn that small budgets of one or two before it have begun.
+    assert!((1..=3).contains(&found.choices()), "{found}");
     assert!(found.replay().contains('d'), "{found}");
 }
 

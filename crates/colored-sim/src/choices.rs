@@ -218,6 +218,7 @@ impl Choices {
     /// # Panics
     ///
     /// If none is runnable.
+    #[inline]
     pub fn choose(&mut self, runnable: &[usize], paused: &[usize]) -> usize {
         let last = self.last;
         let next = || runnable.iter().find(|actor| **actor > last).or(runnable.first());
@@ -232,23 +233,25 @@ impl Choices {
 
     /// The actor that has run last is inside its turn, at a point: it is about to act if `is_ahead`, or has acted. Returns
     /// whether it may give way: then [`give_way`](Self::give_way) chooses.
+    #[inline]
     pub fn pass_point(&mut self, act: Act, is_ahead: bool) -> bool {
         let passed = self.length.points;
         self.length.points += 1;
-        if let Source::Strategy(chooser) = &self.source
-            && !chooser.gives_way()
-        {
-            // The points of a turn are counted for those at which it may.
-            return false;
+        if let Source::Strategy(chooser) = &mut self.source {
+            // The points of a turn are counted for those at which an actor may give way.
+            return chooser.gives_way() && {
+                let may = chooser.may_give_way(self.last, act, is_ahead, passed);
+                self.actor().points += 1;
+                may
+            };
         }
         let place = self.place();
         let point = &mut self.actor().points;
         let moment = Moment::Point(*point);
         *point += 1;
-        match &mut self.source {
-            Source::Strategy(chooser) => chooser.may_give_way(place.actor, act, is_ahead, passed),
+        match &self.source {
             Source::Replay(deviations) => deviations.contains_key(&(place, moment)),
-            Source::Script(_) => is_ahead,
+            _ => is_ahead,
         }
     }
 
@@ -265,6 +268,7 @@ impl Choices {
         chosen
     }
 
+    #[inline]
     fn pick(&mut self, moment: Moment, runnable: &[usize], default: usize) -> usize {
         let place = self.place();
         let is_inside = moment != Moment::End;
@@ -284,6 +288,7 @@ impl Choices {
         chosen
     }
 
+    #[inline]
     fn go_on_with(&mut self, chosen: usize, paused: &[usize], is_chosen: bool) {
         self.last = chosen;
         self.note(chosen as u64);
@@ -298,6 +303,7 @@ impl Choices {
         }
     }
 
+    #[inline]
     fn actor(&mut self) -> &mut Actor {
         if self.last >= self.actors.len() {
             self.actors.resize(self.last + 1, Actor::default());
@@ -331,15 +337,28 @@ impl Choices {
     }
 
     /// Draws twice, as [`happens`](Self::happens).
+    #[inline]
     pub fn happen(&mut self, one_in: [u32; 2]) -> [bool; 2] {
         let place = self.place();
         let draws = &mut self.actor().draws;
         let first = *draws;
         *draws += 2;
-        [(first, one_in[0]), (first + 1, one_in[1])].map(|(number, one_in)| {
-            let key = (place, Moment::Draw(number));
-            self.draw_at(key, Some(number), |of| u32::from(of.happens(one_in)), 1) > 0
-        })
+        let key = |number| (place, Moment::Draw(number));
+        let happen = match &mut self.source {
+            Source::Strategy(chooser) => one_in.map(|one_in| chooser.happens(one_in)),
+            Source::Replay(deviations) => {
+                [first, first + 1].map(|number| deviations.contains_key(&key(number)))
+            }
+            Source::Script(_) => [false; 2],
+        };
+        if happen[0] {
+            self.keep_drawn(key(first), Some(first), 1);
+        }
+        if happen[1] {
+            self.keep_drawn(key(first + 1), Some(first + 1), 1);
+        }
+        self.note(u64::from(happen[0]) | u64::from(happen[1]) << 1);
+        happen
     }
 
     /// A number below `bound`, which is not zero. By default it is 0.
@@ -373,13 +392,19 @@ impl Choices {
             Source::Script(_) => 0,
         };
         if drawn > 0 {
-            self.made.push((key, Deviation::Drawn(drawn)));
-            if let (Some(turn), Some(number)) = (self.turn_kept(self.last), number) {
-                turn.drawn.push((number, drawn));
-            }
+            self.keep_drawn(key, number, drawn);
         }
         self.note(u64::from(drawn));
         drawn
+    }
+
+    /// What was drawn is not the default.
+    #[inline]
+    fn keep_drawn(&mut self, key: (Place, Moment), number: Option<u32>, drawn: u32) {
+        self.made.push((key, Deviation::Drawn(drawn)));
+        if let (Some(turn), Some(number)) = (self.turn_kept(self.last), number) {
+            turn.drawn.push((number, drawn));
+        }
     }
 
     /// As [`happens`](Self::happens), for something that concerns a site: the choice is named by the site, by `time`, and
@@ -415,6 +440,7 @@ impl Choices {
     }
 
     /// An act has happened.
+    #[inline]
     pub fn note_act(&mut self, act: Act) {
         self.class.note(act);
         if let Source::Script(script) = &mut self.source {
@@ -423,6 +449,7 @@ impl Choices {
     }
 
     /// Adds something that the run has done to its trail: two runs of the same choices have equal trails.
+    #[inline]
     pub fn note(&mut self, value: u64) {
         // The step of FNV-1a, by 64 bits.
         self.trail = (self.trail ^ value).wrapping_mul(0x0100_0000_01b3).rotate_left(23);

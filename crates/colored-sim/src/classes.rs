@@ -10,52 +10,59 @@ use std::collections::HashMap;
 /// The class of one run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Class {
-    /// By color, a hash of those that have acted on it, in their order. A table with open addressing, whose length is a power of
-    /// two: each act looks there. At most half of the places are full.
-    orders: Vec<Option<(u64, u64)>>,
+    /// By color, a hash of those that have acted on it, in their order; 0 where a place is empty. A table with open addressing, whose
+    /// length is a power of two: each act looks there. At most half of the places are full.
+    orders: Vec<(u64, u64)>,
     colors: usize,
 }
 
 /// The places of the first table.
 const PLACES: usize = 32;
 
+/// Of a linear congruential generator of Knuth's.
+const FACTOR: u64 = 6_364_136_223_846_793_005;
+
 impl Class {
+    #[inline]
     pub(crate) fn note(&mut self, act: Act) {
         if 2 * self.colors >= self.orders.len() {
             self.grow();
         }
-        // Numbers of colors are small, or differ in few bits.
-        let by = mix(act.by.map_or(1, |by| by.wrapping_add(2)));
+        let by = act.by.map_or(1, |by| by.wrapping_add(2));
         let place = place_of(&self.orders, act.on);
-        let orders = &mut self.orders[place];
-        self.colors += usize::from(orders.is_none());
-        let (_, order) = orders.get_or_insert((act.on, 0));
-        *order = mix(*order ^ by);
+        let (color, order) = &mut self.orders[place];
+        if *order == 0 {
+            *color = act.on;
+            self.colors += 1;
+        }
+        *order = (*order ^ by).wrapping_mul(FACTOR).rotate_left(29) | 1;
     }
 
     #[cold]
     fn grow(&mut self) {
         let places = (2 * self.orders.len()).max(PLACES);
-        for (color, order) in
-            std::mem::replace(&mut self.orders, vec![None; places]).into_iter().flatten()
-        {
-            let place = place_of(&self.orders, color);
-            self.orders[place] = Some((color, order));
+        for (color, order) in std::mem::replace(&mut self.orders, vec![(0, 0); places]) {
+            if order != 0 {
+                let place = place_of(&self.orders, color);
+                self.orders[place] = (color, order);
+            }
         }
     }
 
     pub(crate) fn name(&self) -> u64 {
         // A sum: the table has no order.
-        let orders = self.orders.iter().flatten();
+        let orders = self.orders.iter().filter(|(_, order)| *order != 0);
         orders.fold(0, |name, (color, order)| name.wrapping_add(mix(mix(*color) ^ *order)))
     }
 }
 
 /// The place of a color, or the one where it belongs. Some place is empty.
-fn place_of(orders: &[Option<(u64, u64)>], color: u64) -> usize {
+#[inline]
+fn place_of(orders: &[(u64, u64)], color: u64) -> usize {
     let most = orders.len() - 1;
-    let mut place = mix(color) as usize & most;
-    while orders[place].is_some_and(|(other, _)| other != color) {
+    // Numbers of colors are small, or differ in few bits.
+    let mut place = (color.wrapping_mul(FACTOR) >> 32) as usize & most;
+    while orders[place].1 != 0 && orders[place].0 != color {
         place = (place + 1) & most;
     }
     place

@@ -19,7 +19,7 @@
 )]
 mod system;
 
-use self::system::{ask_for_a_byte, read};
+use self::system::{are_unchanged, ask_for_a_byte, read};
 use crate::thread::is_asked_for_bytes;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -67,15 +67,7 @@ impl Locals {
     #[must_use]
     pub fn are_unchanged(&self, noise: &Noise) -> bool {
         let noise = noise.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(now) = Self::now().filter(|now| self.is_alike(now)) else { return false };
-        let mut blocks = self.blocks.iter().zip(&now.blocks).enumerate();
-        blocks.all(|(number, (one, other))| match noise.get(number) {
-            Some(noise) if noise.len() == one.bytes.len() => {
-                let pairs = one.bytes.iter().zip(&other.bytes).zip(noise);
-                pairs.fold(0, |all, ((one, other), noise)| all | (one ^ other) & !noise) == 0
-            }
-            _ => one.bytes == other.bytes,
-        })
+        are_unchanged(&self.blocks, &noise)
     }
 
     /// Whether they are of the same programs and libraries, at the same places.

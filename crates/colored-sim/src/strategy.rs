@@ -164,6 +164,7 @@ impl Chooser {
 
     /// Whether the actor, which is inside its turn, may give way before its act if `is_ahead`, or behind it, when the run has
     /// passed so many points.
+    #[inline]
     pub(crate) fn may_give_way(
         &mut self,
         actor: usize,
@@ -178,9 +179,10 @@ impl Chooser {
             racing.announce(&mut self.rng, actor, is_ahead.then_some(act));
         }
         let one_in = if act.by == Some(act.on) { one_in * OWN } else { one_in };
-        one_in == 1 || self.rng.u32(..one_in) == 0
+        one_in == 1 || is_first(self.rng.u32(..), one_in)
     }
 
+    #[inline]
     pub(crate) fn choose(&mut self, at: Situation<'_>) -> usize {
         let step = at.length.turns + self.one_in.map_or(0, |_| at.length.points);
         let rng = &mut self.rng;
@@ -220,8 +222,13 @@ impl Chooser {
 
     /// Whether something happens that happens once in `one_in`.
     pub(crate) fn happens(&mut self, one_in: u32) -> bool {
-        self.rng.u32(..one_in.max(1)) == 0
+        is_first(self.rng.u32(..), one_in)
     }
+}
+
+/// Whether a random number is in the first of so many parts of all. The parts differ by one number at most.
+fn is_first(random: u32, of: u32) -> bool {
+    u64::from(random) * u64::from(of) < 1 << 32
 }
 
 #[cfg(test)]

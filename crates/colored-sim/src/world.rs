@@ -15,7 +15,7 @@ use crate::disk::Disk;
 use crate::wall::{self, SystemTime};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// What the hosts of a run share.
@@ -38,7 +38,8 @@ pub(crate) struct World {
     network: Mutex<network::State>,
     /// Whether a packet may be under way.
     has_packets: AtomicBool,
-    disks: Vec<Mutex<Disk>>,
+    /// Each is made when it is used first.
+    disks: Vec<OnceLock<Mutex<Disk>>>,
 }
 
 /// What the program has asked for, and the simulation does after the present turn.
@@ -65,7 +66,7 @@ impl World {
             is_quiet: AtomicBool::new(false),
             network: Mutex::new(network::State::new(names.len())),
             ahead: names.iter().map(|_| AtomicI64::new(0)).collect(),
-            disks: names.iter().map(|_| Mutex::new(disk::new())).collect(),
+            disks: names.iter().map(|_| OnceLock::new()).collect(),
             names,
             orders: Mutex::default(),
             has_orders: AtomicBool::new(false),

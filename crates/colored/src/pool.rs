@@ -15,7 +15,7 @@ mod threads;
 use std::{
     io,
     sync::atomic::{AtomicBool, Ordering},
-    sync::{Arc, Mutex, PoisonError, Weak},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak},
     time::{Duration, Instant},
 };
 
@@ -72,7 +72,8 @@ pub(crate) struct Stats {
 ///
 /// Dropping it shuts it down without waiting.
 pub(crate) struct Pool {
-    groups: [Arc<Threads>; Class::ALL.len()],
+    /// A class is made by its first job.
+    groups: [OnceLock<Arc<Threads>>; Class::ALL.len()],
     limits: Limits,
     /// The classes of users.
     others: Mutex<Others>,
@@ -91,7 +92,7 @@ impl Pool {
     /// A pool without threads, so far. If it may have none, jobs wait until `run_next` runs them.
     pub(crate) fn new(limits: &Limits) -> Pool {
         Pool {
-            groups: Class::ALL.map(|class| Arc::new(Threads::of_class(class, limits))),
+            groups: Class::ALL.map(|_| OnceLock::new()),
             limits: limits.clone(),
             others: Mutex::default(),
             is_used: AtomicBool::new(false),
@@ -103,7 +104,7 @@ impl Pool {
         // Ordering: see `has_work`.
         self.is_used.store(true, Ordering::Relaxed);
         let threads = Arc::new(Threads::new(name, true, max_threads, &self.limits));
-        let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut others = self.others();
         if others.closed {
             threads.close();
         }
@@ -112,16 +113,41 @@ impl Pool {
         threads
     }
 
+    fn others(&self) -> MutexGuard<'_, Others> {
+        self.others.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The threads of a class. One that is made when the pool is closed is closed.
+    fn group(&self, class: Class) -> &Arc<Threads> {
+        let group = &self.groups[class as usize];
+        group.get().unwrap_or_else(|| {
+            // Under the lock, so that the pool closes it, or it sees that the pool is closed.
+            let others = self.others();
+            group.get_or_init(|| {
+                let threads = Threads::of_class(class, &self.limits);
+                if others.closed {
+                    threads.close();
+                }
+                Arc::new(threads)
+            })
+        })
+    }
+
     /// The threads of all classes.
     fn all(&self) -> Vec<Arc<Threads>> {
-        let others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        self.all_of(&self.others())
+    }
+
+    fn all_of(&self, others: &Others) -> Vec<Arc<Threads>> {
         let others = others.threads.iter().filter_map(Weak::upgrade);
-        self.groups.iter().cloned().chain(others).collect()
+        self.groups.iter().filter_map(OnceLock::get).cloned().chain(others).collect()
     }
 
     fn close(&self) -> Vec<Arc<Threads>> {
-        self.others.lock().unwrap_or_else(PoisonError::into_inner).closed = true;
-        let all = self.all();
+        let mut others = self.others();
+        others.closed = true;
+        let all = self.all_of(&others);
+        drop(others);
         all.iter().for_each(|threads| threads.close());
         all
     }
@@ -140,7 +166,7 @@ impl Pool {
     pub(crate) fn submit(&self, class: Class, job: Job) -> Result<(), Refused> {
         // Ordering: see `has_work`.
         self.is_used.store(true, Ordering::Relaxed);
-        self.groups[class as usize].submit(job)
+        self.group(class).submit(job)
     }
 
     /// The calls that threads are in, with the names of their classes: without the calls that the end of the pool does
@@ -166,19 +192,21 @@ impl Pool {
 
     /// The counts of a class.
     pub(crate) fn stats(&self, class: Class) -> Stats {
-        self.groups[class as usize].stats()
+        self.groups[class as usize].get().map_or_else(Stats::default, |threads| threads.stats())
     }
 
     /// Whether a job is queued or runs, except of the classes that wait for a peer. A simulation asks before each turn.
+    #[inline]
     pub(crate) fn has_work(&self) -> bool {
         // Ordering: who asks after a job was submitted knows of that by other means, as for the job.
-        if !self.is_used.load(Ordering::Relaxed) {
-            return false;
-        }
+        self.is_used.load(Ordering::Relaxed) && self.has_jobs()
+    }
+
+    fn has_jobs(&self) -> bool {
         let own = Class::ALL.into_iter().filter(|class| !class.waits_for_a_peer());
-        let mut own = own.map(|class| &self.groups[class as usize]);
+        let mut own = own.filter_map(|class| self.groups[class as usize].get());
         own.any(|threads| threads.has_work()) || {
-            let others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+            let others = self.others();
             others.threads.iter().filter_map(Weak::upgrade).any(|threads| threads.has_work())
         }
     }

@@ -9,11 +9,37 @@
 //!
 //! Needs `valgrind`. Each operation runs on the one worker of an embedded runtime, so no other thread is counted. The number is
 //! the difference between many times and few times.
+//!
+//! With `sim`, also of simulated turns, messages and short runs: all of the rows that `colored-sim-peers` times. A turn and a message
+//! are a 10,000th of a run.
 
 use colored::sync::mpsc;
 use colored::{ColorCell, Runtime, spawn_colored, yield_now};
 use std::env;
 use std::process::Command;
+
+#[cfg(feature = "sim")]
+#[path = "../ours.rs"]
+mod ours;
+
+/// How a simulation chooses.
+#[cfg(feature = "sim")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum By {
+    Random,
+    Pct,
+}
+
+/// The programs of a simulation: the name, how often a run does it, few runs and many, and the program.
+#[cfg(feature = "sim")]
+type Simulated = (&'static str, u64, [u64; 2], fn(By, u64));
+
+#[cfg(feature = "sim")]
+const SIMULATED: [Simulated; 3] = [
+    ("simulated turn", 10_000, [1, 9], ours::counter),
+    ("simulated message", 10_000, [1, 9], ours::ping_pong),
+    ("simulated run", 1, [100, 600], ours::short),
+];
 
 const FEW: u64 = 1_000;
 const MANY: u64 = 11_000;
@@ -30,6 +56,22 @@ fn main() {
         let all = count(operation, MANY) - count(operation, FEW);
         println!("| {operation} | {:.1} |", all as f64 / (MANY - FEW) as f64);
     }
+    #[cfg(feature = "sim")]
+    for (name, of_a_run, [few, many], _) in SIMULATED {
+        for by in [By::Random, By::Pct] {
+            let operation = format!("{name}, {by:?}");
+            let all = count(&operation, many) - count(&operation, few);
+            println!("| {operation} | {:.0} |", all as f64 / ((many - few) * of_a_run) as f64);
+        }
+    }
+}
+
+#[cfg(feature = "sim")]
+fn simulate(operation: &str, runs: u64) -> bool {
+    let Some((name, by)) = operation.split_once(", ") else { return false };
+    let by = if by == "Pct" { By::Pct } else { By::Random };
+    let found = SIMULATED.into_iter().find(|(simulated, ..)| *simulated == name);
+    found.map(|(.., program)| program(by, runs)).is_some()
 }
 
 /// The instructions of a process that makes so many operations.
@@ -45,6 +87,10 @@ fn count(operation: &str, times: u64) -> u64 {
 }
 
 fn run(operation: &str, times: u64) {
+    #[cfg(feature = "sim")]
+    if simulate(operation, times) {
+        return;
+    }
     let mut runtime = Runtime::builder().build_embedded().expect("it starts");
     match operation {
         "yield" => runtime.block_on(async move {

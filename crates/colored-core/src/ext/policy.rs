@@ -15,7 +15,7 @@ use crate::kernel::lane::{Lane, ReadyLane};
 use crate::kernel::sched::scheduler::{Destination, Runnable, Scheduler, Since};
 
 impl Scheduler {
-    /// About how many lanes wait for a worker: for a [`Policy`](crate::Policy), and for simulations. All pinned lanes count as one, and so
+    /// About how many lanes wait for a worker: for a [`Policy`](crate::Policy). All pinned lanes count as one, and so
     /// do those that are queued by class. 0 only if a step of the worker finds nothing.
     ///
     /// # Panics
@@ -31,31 +31,21 @@ impl Scheduler {
             + others.map(usize::from).iter().sum::<usize>()
     }
 
-    /// Whether [`load`](Self::load) is not 0.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such worker.
-    #[must_use]
-    pub fn has_load(&self, worker: usize) -> bool {
-        let remote = &self.remotes[worker];
-        !remote.stealer.is_empty()
-            || !remote.home_queue.is_empty()
-            || remote.has_next()
-            || remote.has_inbox()
-            || self.classes.has_work_for(worker, false)
-    }
-
     /// The destination that the policy chooses, as the worker `own` sees it: never a worker that has the lane.
     #[inline]
     pub(in crate::ext) fn destination(&self, own: Option<usize>, lane: &Lane) -> Destination {
         let Some(policy) = self.policy else { return Destination::Usual };
         let lane = Runnable { color: lane.color(), worker: own, home: lane.home() };
         match policy.destination(lane, self) {
-            Destination::Worker(worker) => match worker % self.workers() {
-                place if Some(place) == own => Destination::Usual,
-                place => Destination::Worker(place),
-            },
+            Destination::Worker(worker) => {
+                // A division costs more than all else here.
+                let is_one = worker < self.workers();
+                let place = if is_one { worker } else { worker % self.workers() };
+                match own == Some(place) {
+                    true => Destination::Usual,
+                    false => Destination::Worker(place),
+                }
+            }
             other => other,
         }
     }

@@ -55,26 +55,34 @@ fn free(class: usize, blocks: Vec<Block>) {
     }
 }
 
-/// The free blocks that the workers of a runtime share.
-pub(crate) struct SharedBlocks {
-    classes: Box<[SharedList<Block>; CLASSES]>,
+/// The free blocks that the workers of a runtime share. None if they keep none.
+pub(crate) struct SharedBlocks(Option<Box<Lists>>);
+
+struct Lists {
+    classes: [SharedList<Block>; CLASSES],
     chunks: SharedList<Chunk>,
 }
 
 impl SharedBlocks {
-    /// No blocks.
-    pub(crate) fn new() -> Self {
+    /// No blocks, for workers that keep some or not.
+    pub(crate) fn new(keeps: bool) -> Self {
         let list = |class| SharedList::new(SHARED_BYTES / ((class + 1) * GRAIN));
-        // `collect` makes them on the heap: a thread of a model has a stack of 32 KiB.
-        let classes: Box<[_]> = (0..CLASSES).map(list).collect();
-        let classes = classes.try_into().ok().expect("one for each class");
-        Self { classes, chunks: SharedList::new(SHARED_BYTES / list::SIZE) }
+        let chunks = || SharedList::new(SHARED_BYTES / list::SIZE);
+        let lists = || Box::new(Lists { classes: array::from_fn(list), chunks: chunks() });
+        // A thread of a model has a stack of 32 KiB.
+        Self((keeps && KEEPS).then(lists))
+    }
+
+    #[cold]
+    fn lists(&self) -> &Lists {
+        self.0.as_ref().expect("the workers keep blocks")
     }
 }
 
 impl Drop for SharedBlocks {
     fn drop(&mut self) {
-        self.classes.iter().enumerate().for_each(|(class, list)| free(class, list.close()));
+        let classes = self.0.iter().flat_map(|lists| &lists.classes);
+        classes.enumerate().for_each(|(class, list)| free(class, list.close()));
     }
 }
 
@@ -125,12 +133,13 @@ impl Cache {
 
     #[inline]
     fn pop(&self, class: usize) -> Option<Block> {
-        self.own[class].pop(&self.shared.classes[class])
+        self.own[class].pop(|| &self.shared.lists().classes[class])
     }
 
     #[inline]
     fn push(&self, class: usize, block: Block) {
-        self.own[class].push(block, &self.shared.classes[class], |blocks| free(class, blocks));
+        let shared = || &self.shared.lists().classes[class];
+        self.own[class].push(block, shared, |blocks| free(class, blocks));
     }
 
     #[inline]
@@ -145,18 +154,21 @@ impl Cache {
         if let Some(chunk) = front.take().and_then(Front::close) {
             self.keep_chunk(chunk);
         }
-        let chunk = self.shared.chunks.pop().unwrap_or_else(Chunk::new);
+        let chunk = self.shared.lists().chunks.pop().unwrap_or_else(Chunk::new);
         front.insert(Front::new(chunk)).take(layout).expect("a chunk has room for any block")
     }
 
     #[cold]
     fn keep_chunk(&self, chunk: Chunk) {
-        drop(self.shared.chunks.push(chunk));
+        drop(self.shared.lists().chunks.push(chunk));
     }
 }
 
 impl Drop for Cache {
     fn drop(&mut self) {
+        if !self.keeps {
+            return;
+        }
         drop(self.front.take().and_then(Front::close));
         self.own.iter().enumerate().for_each(|(class, list)| free(class, list.take_all()));
     }

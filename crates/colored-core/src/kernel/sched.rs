@@ -160,7 +160,7 @@ impl Scheduler {
     fn take_spare(&self, color: Color, tenure: Tenure) -> Option<Box<Lane>> {
         let lane = local::with(|local| match local {
             Some(local) if std::ptr::eq(local.scheduler(), self) => {
-                local.spare_lanes.pop(&self.spare_lanes)
+                local.spare_lanes.pop(|| &self.spare_lanes)
             }
             _ => self.spare_lanes.pop(),
         });
@@ -239,7 +239,7 @@ impl Local {
     #[inline]
     fn keep_spare(&self, lane: Box<Lane>) {
         if self.reuses {
-            self.spare_lanes.push(lane, &self.scheduler().spare_lanes, drop);
+            self.spare_lanes.push(lane, || &self.scheduler().spare_lanes, drop);
         }
     }
 }

@@ -6,7 +6,7 @@
 use super::Block;
 use crate::thread;
 use libc::{c_int, c_void, dl_iterate_phdr, dl_phdr_info, size_t};
-use std::{mem, ptr, slice};
+use std::{array, mem, ptr, slice};
 
 /// Room for this is mostly enough.
 const BYTES: usize = 16 << 10;
@@ -32,8 +32,7 @@ fn read_with(mut bytes: usize, mut blocks: usize) -> Option<Vec<Block>> {
     loop {
         let (room, list) = (Vec::with_capacity(bytes), Vec::with_capacity(blocks));
         let mut copies = Copies { bytes: room, blocks: list, all_bytes: 0, all_blocks: 0 };
-        // SAFETY: the function takes its data for what it is here, and does not unwind.
-        unsafe { dl_iterate_phdr(Some(add), ptr::from_mut(&mut copies).cast()) };
+        for_each(&mut |block| copies.add(block));
         let is_whole = copies.blocks.len() == copies.all_blocks;
         if is_whole {
             let mut rest = &*copies.bytes;
@@ -49,6 +48,22 @@ fn read_with(mut bytes: usize, mut blocks: usize) -> Option<Vec<Block>> {
     }
 }
 
+/// Whether this thread has these blocks, and each with these bytes, but for those of the noise, of which there is one part for each
+/// block, or none.
+pub(super) fn are_unchanged(blocks: &[Block], noise: &[Vec<u8>]) -> bool {
+    let (mut number, mut is_unchanged) = (0, true);
+    for_each(&mut |there| {
+        is_unchanged &= blocks.get(number).is_some_and(|block| {
+            let noise = noise.get(number).filter(|noise| noise.len() == there.len);
+            block.at == there.at.addr()
+                && block.bytes.len() == there.len
+                && there.is_alike(&block.bytes, noise.map_or(&[], |noise| noise))
+        });
+        number += 1;
+    });
+    is_unchanged && number == blocks.len()
+}
+
 /// Asks the system for a random byte inside a run: [`thread`] notes it if that is answered by the seed.
 pub(super) fn ask_for_a_byte() {
     let before = thread::take();
@@ -59,10 +74,16 @@ pub(super) fn ask_for_a_byte() {
     thread::go_on(before);
 }
 
-/// Adds the thread-locals of one program or library.
-unsafe extern "C" fn add(info: *mut dl_phdr_info, _size: size_t, copies: *mut c_void) -> c_int {
-    // SAFETY: `read_with` has given a pointer to its copies, which nothing else uses meanwhile.
-    let copies = unsafe { &mut *copies.cast::<Copies>() };
+/// Shows the thread-locals of each program or library to `see`, which makes no room and does not panic.
+fn for_each(mut see: &mut dyn FnMut(&There)) {
+    // SAFETY: the function takes its data for what it is here, and does not unwind.
+    unsafe { dl_iterate_phdr(Some(show), ptr::from_mut(&mut see).cast()) };
+}
+
+/// Shows the thread-locals of one program or library.
+unsafe extern "C" fn show(info: *mut dl_phdr_info, _size: size_t, see: *mut c_void) -> c_int {
+    // SAFETY: `for_each` has given a pointer to its function, which nothing else uses meanwhile.
+    let see = unsafe { &mut *see.cast::<&mut dyn FnMut(&There)>() };
     // SAFETY: glibc gives a description that lives for as long as this call.
     let info = unsafe { &*info };
     if info.dlpi_tls_data.is_null() || info.dlpi_phdr.is_null() {
@@ -71,25 +92,68 @@ unsafe extern "C" fn add(info: *mut dl_phdr_info, _size: size_t, copies: *mut c_
     // SAFETY: the description has so many headers.
     let headers = unsafe { slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
     for header in headers.iter().filter(|header| header.p_type == libc::PT_TLS) {
-        let (at, len) = (info.dlpi_tls_data.addr(), header.p_memsz as usize);
+        let (at, len) = (info.dlpi_tls_data.cast::<u8>().cast_const(), header.p_memsz as usize);
         // SAFETY: it returns the address of a thread-local of this thread.
         let errno = unsafe { libc::__errno_location() }.addr();
-        if !(at..at + len).contains(&errno) {
-            // SAFETY: the thread-locals of this thread are at that place, and have that length; they stay while the library
-            // does, which is at least as long as this call.
-            unsafe { copies.add(info.dlpi_tls_data.cast(), len) };
+        if !(at.addr()..at.addr() + len).contains(&errno) {
+            see(&There { at, len });
         }
     }
     0
 }
 
+/// A block of this thread's thread-locals where it is. So many bytes are mapped there for as long as it is shown: they stay while the
+/// library does, which is at least as long as glibc's call.
+struct There {
+    at: *const u8,
+    len: usize,
+}
+
+impl There {
+    /// The word of this number.
+    ///
+    /// Another thread may write there meanwhile, as one that wakes this one by what it has in a thread-local. So each read is one of the
+    /// machine, which no assumption of the compiler is built on: it gives some bytes from before a write and some from behind it.
+    /// Bytes that differ for that reason cost a thread, which makes no other run.
+    #[inline]
+    fn word(&self, number: usize) -> [u8; 8] {
+        debug_assert!(8 * (number + 1) <= self.len);
+        let word = self.at.wrapping_add(8 * number).cast::<u64>();
+        if !word.is_aligned() {
+            return array::from_fn(|byte| self.byte(8 * number + byte));
+        }
+        // SAFETY: these bytes are mapped, and aligned. Each value is allowed.
+        unsafe { word.read_volatile() }.to_ne_bytes()
+    }
+
+    #[inline]
+    fn byte(&self, number: usize) -> u8 {
+        debug_assert!(number < self.len);
+        // SAFETY: as above.
+        unsafe { self.at.wrapping_add(number).read_volatile() }
+    }
+
+    /// Whether the block has these bytes, as many as it has, but for those of the noise, of which there are as many or none.
+    fn is_alike(&self, bytes: &[u8], noise: &[u8]) -> bool {
+        let ((words, rest), (masks, _)) = (bytes.as_chunks(), noise.as_chunks());
+        let mut differs = 0;
+        for (number, known) in words.iter().enumerate() {
+            let mask = masks.get(number).map_or(0, |mask| u64::from_ne_bytes(*mask));
+            let here = u64::from_ne_bytes(self.word(number)) ^ u64::from_ne_bytes(*known);
+            differs |= here & !mask;
+        }
+        for (number, known) in (bytes.len() - rest.len()..).zip(rest) {
+            let mask = noise.get(number).copied().unwrap_or(0);
+            differs |= u64::from((self.byte(number) ^ known) & !mask);
+        }
+        differs == 0
+    }
+}
+
 impl Copies {
     /// Adds a block, if there is room. Makes none.
-    ///
-    /// # Safety
-    ///
-    /// So many bytes are mapped there, and stay so for as long as this call.
-    unsafe fn add(&mut self, at: *const u8, len: usize) {
+    fn add(&mut self, block: &There) {
+        let len = block.len;
         self.all_bytes += len;
         self.all_blocks += 1;
         let has_room = self.bytes.capacity() - self.bytes.len() >= len
@@ -97,20 +161,9 @@ impl Copies {
         if !has_room {
             return;
         }
-        self.blocks.push((at.addr(), len));
-        // Another thread may write there meanwhile, as one that wakes this one by what it has in a thread-local. So each read is
-        // one of the machine, which no assumption of the compiler is built on: it gives some bytes from before a write and some
-        // from behind it. Bytes that differ for that reason cost a thread, which makes no other run.
-        let words = if at.cast::<u64>().is_aligned() { len / 8 } else { 0 };
-        for word in 0..words {
-            // SAFETY: these bytes are mapped, by the caller's promise, and aligned. Each value is allowed.
-            let word = unsafe { at.cast::<u64>().wrapping_add(word).read_volatile() };
-            self.bytes.extend_from_slice(&word.to_ne_bytes());
-        }
-        for byte in 8 * words..len {
-            // SAFETY: as above.
-            self.bytes.push(unsafe { at.wrapping_add(byte).read_volatile() });
-        }
+        self.blocks.push((block.at.addr(), len));
+        (0..len / 8).for_each(|word| self.bytes.extend_from_slice(&block.word(word)));
+        self.bytes.extend((len / 8 * 8..len).map(|byte| block.byte(byte)));
     }
 }
 

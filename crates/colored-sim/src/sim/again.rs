@@ -85,13 +85,13 @@ mod tests {
             std::fs::write(folder.join(format!("tests/{name}.rs")), "").unwrap();
         }
         let leaked: &'static str = folder.to_str().unwrap().to_owned().leak();
-        let replay: Replay = "3:2:0.1n1_1.1d1".parse().unwrap();
+        let replay: Replay = "v2:3:2:0.1n1_1.1d1".parse().unwrap();
         let command = |name, program, is_apart| {
             let binary = Binary { package: "colored-rt", folder: leaked, name, program, is_apart };
             let test = Test { path: "bank::pays".to_owned(), binary: Some(binary) };
             test.command(&replay)
         };
-        let rest = "-- --exact bank::pays COLORED_SIM_REPLAY=3:2:0.1n1_1.1d1 --include-ignored";
+        let rest = "-- --exact bank::pays COLORED_SIM_REPLAY=v2:3:2:0.1n1_1.1d1 --include-ignored";
         for (name, program, is_apart, target) in [
             ("colored", None, false, "--lib"),
             ("a_server", Some("a-server"), false, "--bin a-server"),

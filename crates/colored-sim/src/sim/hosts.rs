@@ -41,30 +41,17 @@ pub(super) enum Taker {
     Runtime(Arc<dyn Runtime>, usize),
     /// The network brings the host what is due.
     Network(Arc<World>, usize),
-    Nobody,
 }
 
 impl Taker {
-    /// The thread that must take the turns, if something is pinned to it.
-    pub(super) fn thread(&self) -> Option<usize> {
-        match self {
-            Taker::Runtime(runtime, actor) => runtime.thread_of(*actor),
-            _ => None,
-        }
-    }
-
-    pub(super) fn take_turn(&self, thread: usize) {
+    /// Returns numbers that tell what has run.
+    pub(super) fn take_turn(&self, thread: usize) -> [u64; 2] {
         match self {
             Taker::Runtime(runtime, actor) => runtime.take_turn(*actor, thread),
-            Taker::Network(world, host) => world.network().deliver(*host),
-            Taker::Nobody => {}
-        }
-    }
-
-    /// Tells what has run in the last turn, as numbers.
-    pub(super) fn note_turn(&self, mut note: impl FnMut(u64)) {
-        if let Taker::Runtime(runtime, actor) = self {
-            runtime.note_turn(*actor, &mut note);
+            Taker::Network(world, host) => {
+                world.network().deliver(*host);
+                [0; 2]
+            }
         }
     }
 }
@@ -144,6 +131,7 @@ impl Hosts {
     }
 
     /// Does what faults do between turns. No actor is inside a turn.
+    #[inline]
     pub(super) fn begin_turn(&mut self) {
         self.noisy_turns = self.noisy_turns.saturating_sub(1);
         if self.noisy_turns == 0 {
@@ -187,6 +175,14 @@ impl Hosts {
         self.workers + 2
     }
 
+    /// The host of an actor, and the number of the actor there.
+    fn place_of(&self, actor: usize) -> (usize, usize) {
+        match self.hosts.len() {
+            1 => (0, actor),
+            _ => (actor / self.actors_of_a_host(), actor % self.actors_of_a_host()),
+        }
+    }
+
     /// Puts the actors that have something to run into `actors`, in their order.
     pub(super) fn list_runnable(&self, actors: &mut Vec<usize>) {
         actors.clear();
@@ -203,8 +199,8 @@ impl Hosts {
         }
     }
 
-    /// A number that is another one if [`list_runnable`](Self::list_runnable) would list others. None if that cannot be told: there
-    /// are several hosts, or packets.
+    /// A number that is another one if others could go on. None if that cannot be told: there are several hosts, packets, or actors
+    /// that [something is pinned](Self::has_pins) to.
     pub(super) fn changes(&self) -> Option<usize> {
         match &*self.hosts {
             [only] if !self.world.has_packets() => only.awake()?.changes(),
@@ -220,28 +216,22 @@ impl Hosts {
 
     /// The thread that must take the turns of an actor, if something is pinned to it.
     pub(super) fn thread_of(&self, actor: usize) -> Option<usize> {
-        let (host, actor) = (actor / self.actors_of_a_host(), actor % self.actors_of_a_host());
+        let (host, actor) = self.place_of(actor);
         self.hosts[host].runtime.as_ref()?.thread_of(actor)
     }
 
-    /// What takes the turns of an actor. Takes over the count of `last`, if that is of the same runtime.
-    pub(super) fn taker(&self, actor: usize, last: Option<Taker>) -> Taker {
-        let (host, actor) = (actor / self.actors_of_a_host(), actor % self.actors_of_a_host());
-        match (&self.hosts[host].runtime, last) {
-            (Some(runtime), Some(Taker::Runtime(last, _)))
-                if actor <= self.workers && Arc::ptr_eq(runtime, &last) =>
-            {
-                Taker::Runtime(last, actor)
+    /// Sets what takes the turns of an actor. None if its host is down.
+    #[inline]
+    pub(super) fn set_taker(&self, taker: &mut Option<Taker>, actor: usize) {
+        let (host, actor) = self.place_of(actor);
+        let runtime = self.hosts[host].runtime.as_ref();
+        match (runtime, &mut *taker) {
+            _ if actor > self.workers => *taker = Some(Taker::Network(self.world.clone(), host)),
+            // It is counted already.
+            (Some(runtime), Some(Taker::Runtime(same, of))) if Arc::ptr_eq(runtime, same) => {
+                *of = actor;
             }
-            _ => self.new_taker(host, actor),
-        }
-    }
-
-    fn new_taker(&self, host: usize, actor: usize) -> Taker {
-        match &self.hosts[host].runtime {
-            _ if actor > self.workers => Taker::Network(Arc::clone(&self.world), host),
-            Some(runtime) => Taker::Runtime(Arc::clone(runtime), actor),
-            None => Taker::Nobody,
+            _ => *taker = runtime.map(|runtime| Taker::Runtime(Arc::clone(runtime), actor)),
         }
     }
 
@@ -254,7 +244,7 @@ impl Hosts {
 
     /// What the actor has run in its last turn.
     pub(super) fn describe_turn(&self, actor: usize) -> String {
-        let (host, actor) = (actor / self.actors_of_a_host(), actor % self.actors_of_a_host());
+        let (host, actor) = self.place_of(actor);
         let running = &self.hosts[host];
         let what = match &running.runtime {
             _ if actor > self.workers => self.world.network().describe_last(),

@@ -7,13 +7,16 @@ use colored_core::{Destination, Policy, Runnable, Scheduler};
 pub(super) struct Places;
 
 impl Policy for Places {
-    fn destination(&self, lane: Runnable, scheduler: &Scheduler) -> Destination {
-        let number = run::number_of(lane.color).unwrap_or_else(|| {
+    fn destination(&self, lane: Runnable, _: &Scheduler) -> Destination {
+        // Where a lane has run, its color belongs.
+        if let (Some(_), Some(home)) = (lane.worker, lane.home) {
+            return Destination::Worker(home);
+        }
+        Destination::Worker(run::number_of(lane.color).unwrap_or_else(|| {
             // A thread that is no simulation's may still wake a task.
             evidence::note_wake();
             0
-        });
-        Destination::Worker(number % scheduler.workers())
+        }))
     }
 
     fn steals(&self) -> bool {

@@ -67,7 +67,8 @@ pub trait Runtime: Send + Sync {
     /// the number of the first one.
     fn list_runnable(&self, first: usize, actors: &mut Vec<usize>);
 
-    /// A number that is another one if [`list_runnable`](Self::list_runnable) would append others. None while blocking calls wait.
+    /// A number that is another one if [`list_runnable`](Self::list_runnable) would append others. None while blocking calls wait, or
+    /// something may be pinned.
     fn changes(&self) -> Option<usize>;
 
     /// Whether something may be pinned to some worker that is inside no turn.
@@ -76,11 +77,9 @@ pub trait Runtime: Send + Sync {
     /// The thread that must take the turns of an actor that is inside none, if something is pinned to it.
     fn thread_of(&self, actor: usize) -> Option<usize>;
 
-    /// Takes a turn of an actor that is runnable, and inside no turn, on the thread that the caller counts so.
-    fn take_turn(&self, actor: usize, thread: usize);
-
-    /// Tells what the actor has run in its last turn, as numbers.
-    fn note_turn(&self, actor: usize, note: &mut dyn FnMut(u64));
+    /// Takes a turn of an actor that is runnable, and inside no turn, on the thread that the caller counts so. Returns numbers
+    /// that tell what it has run.
+    fn take_turn(&self, actor: usize, thread: usize) -> [u64; 2];
 
     /// What the actor has run in its last turn.
     fn describe_turn(&self, actor: usize) -> String;

@@ -122,17 +122,13 @@ fn draw_budget(choices: &mut Choices) -> u32 {
     }
 }
 
-/// The next turn of an actor. `last` is what has taken the last turn on this thread.
-fn begin_turn(hosts: &Hosts, actor: usize, last: Option<Taker>) -> Turn {
-    let units = with(|run| draw_budget(&mut run.choices)).expect("this thread has the run");
-    Turn { actor, taker: hosts.taker(actor, last), units }
-}
-
 /// Sees what this thread does to colors, and may have it give way.
 fn look(point: Point) {
-    if point.moment == Moment::Before {
+    let is_ahead = point.moment == Moment::Before;
+    if is_ahead {
         wakes::release();
     }
+    let actor = ACTOR.get();
     let act = act(point.color, point.by, point.takes);
     let may_give_way = with(|run| {
         if matches!(point.moment, Moment::Pushed | Moment::Taken) {
@@ -146,11 +142,11 @@ fn look(point: Point) {
         }
         // A color that is taken is soon given back. A value that is lent, and what std knows of a panic, belong to the thread.
         let is_point = point.moment != Moment::Taken
-            && ACTOR.get().is_some()
+            && actor.is_some()
             && !(loans::is_open() || thread::panicking());
-        is_point && run.choices.pass_point(act, point.moment == Moment::Before)
+        is_point && run.choices.pass_point(act, is_ahead)
     });
-    if let (Some(true), Some(actor)) = (may_give_way, ACTOR.get())
+    if let (Some(true), Some(actor)) = (may_give_way, actor)
         && let Some((turns, thread)) = here()
     {
         turns.give_way(thread, actor);
@@ -185,7 +181,7 @@ impl Turns {
         self.lock().threads = 1;
         TURNS.set(Some(Arc::clone(self)));
         on_points(Some(look));
-        self.note_thread(FIRST);
+        self.note_thread();
         self.work(FIRST);
         let mut state = self.lock();
         if let Some(left) = state.left.take() {
@@ -209,56 +205,64 @@ impl Turns {
 
     /// What a thread of the run does, from its start or its first turn on.
     fn work(self: &Arc<Self>, thread: usize) {
-        let mut next = if thread == FIRST { self.next(thread, None) } else { Next::Wait };
+        // Of the last turn on this thread.
+        let mut taker = None;
+        let mut next = if thread == FIRST { self.next(thread, &mut taker) } else { Next::Wait };
         loop {
-            let last = match next {
-                Next::Turn(turn) => Some(self.take_turn(turn, thread)),
+            let turn = match next {
+                Next::Turn(turn) => Some(turn),
                 Next::End => return,
-                Next::Wait => match self.hand_over.wait(thread) {
-                    Order::Turn(turn) => Some(self.take_turn(turn, thread)),
-                    Order::Drain(runtime, worker, asker) => {
-                        let is_drained = runtime.drain(worker);
-                        drop(runtime);
-                        self.lock().idle.push(thread);
-                        self.hand_over.pass(asker, Order::Drained(is_drained));
-                        next = Next::Wait;
-                        continue;
+                Next::Wait => {
+                    // A host that crashes meanwhile ends with its last count.
+                    taker = None;
+                    match self.hand_over.wait(thread) {
+                        Order::Turn(turn) => {
+                            self.hosts().set_taker(&mut taker, turn.actor);
+                            Some(turn)
+                        }
+                        Order::Drain(runtime, worker, asker) => {
+                            let is_drained = runtime.drain(worker);
+                            drop(runtime);
+                            self.lock().idle.push(thread);
+                            self.hand_over.pass(asker, Order::Drained(is_drained));
+                            next = Next::Wait;
+                            continue;
+                        }
+                        Order::End => return,
+                        // All go on at once.
+                        Order::Resume => None,
+                        Order::Drained(_) => unreachable!("this thread has asked for nothing"),
                     }
-                    Order::End => return,
-                    // All go on at once.
-                    Order::Resume => None,
-                    Order::Drained(_) => unreachable!("this thread has asked for nothing"),
-                },
+                }
             };
-            next = self.next(thread, last);
+            if let Some(turn) = turn {
+                self.take_turn(turn, taker.as_ref(), thread);
+            }
+            next = self.next(thread, &mut taker);
         }
     }
 
-    /// Notes where the system tells whether this thread is busy.
-    fn note_thread(&self, thread: usize) {
-        if let Some(stat) = busy::stat_of_this_thread() {
-            self.lock().stats.insert(thread, stat);
-        }
+    /// Notes by which number the system tells whether this thread is busy.
+    fn note_thread(&self) {
+        self.lock().known.extend(busy::number_of_this_thread());
     }
 
-    /// Returns what has taken the turn.
-    fn take_turn(&self, turn: Turn, thread: usize) -> Taker {
-        let Turn { actor, taker, units } = turn;
+    #[inline]
+    fn take_turn(&self, turn: Turn, taker: Option<&Taker>, thread: usize) {
+        let Turn { actor, units } = turn;
         budget::begin_polls_with(units);
         ACTOR.set(Some(actor));
-        taker.take_turn(thread);
+        let has_run = taker.map_or([0; 2], |taker| taker.take_turn(thread));
         wakes::release();
         ACTOR.set(None);
         with(|run| {
-            taker.note_turn(|value| run.choices.note(value));
+            has_run.into_iter().for_each(|number| run.choices.note(number));
             run.choices.describe(actor, self.world.now(), || self.hosts().describe_turn(actor));
         });
-        taker
     }
 
-    /// Chooses the next turn. If another thread takes it, hands that one the run. `last` has taken the last turn on this
-    /// thread.
-    fn next(self: &Arc<Self>, thread: usize, mut last: Option<Taker>) -> Next {
+    /// Chooses the next turn, and sets what takes it. If another thread takes it, hands that one the run.
+    fn next(self: &Arc<Self>, thread: usize, taker: &mut Option<Taker>) -> Next {
         let mut state = self.lock();
         loop {
             if state.is_given_up {
@@ -267,8 +271,10 @@ impl Turns {
             if state.is_released {
                 return self.leave_released(state, thread);
             }
-            if state.ended.is_none() {
-                state.ended = self.outcome(&state);
+            if state.ended.is_none()
+                && let Some(outcome) = self.outcome(&state)
+            {
+                state.ended = Some(outcome);
             }
             if state.ended.is_some() {
                 return self.end_turns(state, thread);
@@ -278,7 +284,7 @@ impl Turns {
                 hosts.begin_turn();
                 if self.world.has_orders() {
                     // A host that crashes ends with its last count.
-                    last = None;
+                    *taker = None;
                     // Hosts come and go, and may have something pinned to another thread.
                     drop((state, hosts));
                     let followed = self.hosts().follow_orders();
@@ -304,40 +310,50 @@ impl Turns {
             }
             state.choices += 1;
             let of = &state.candidates;
-            let chosen = with(|run| run.choices.choose(&of.runnable, &of.paused));
-            let chosen = chosen.expect("this thread has the run");
-            return self.go_on_with(state, hosts, thread, chosen, last);
+            let chosen = with(|run| {
+                let actor = run.choices.choose(&of.runnable, &of.paused);
+                let begins = !of.paused.contains(&actor);
+                (actor, begins.then(|| draw_budget(&mut run.choices)))
+            });
+            let (actor, units) = chosen.expect("this thread has the run");
+            return self.go_on_with(actor, units, state, hosts, thread, taker);
         }
     }
 
-    /// Goes on with an actor: on this thread, which is in no turn, or on another one.
+    /// Goes on with an actor, on this thread, which is in no turn, or on another one. Without units it is inside its turn.
+    #[inline]
     fn go_on_with(
         &self,
+        actor: usize,
+        units: Option<u32>,
         mut state: MutexGuard<'_, State>,
         hosts: MutexGuard<'_, Hosts>,
         thread: usize,
-        actor: usize,
-        last: Option<Taker>,
+        taker: &mut Option<Taker>,
     ) -> Next {
         state.running = actor;
         // The thread that wakes up finds both unlocked.
-        if let Some(to) = state.take_paused(actor) {
+        let Some(units) = units else {
+            let to = state.take_paused(actor).expect("it is paused");
             state.idle.push(thread);
             drop((hosts, state));
             self.hand_over.pass(to, Order::Resume);
             return Next::Wait;
-        }
-        let turn = begin_turn(&hosts, actor, last);
-        drop(hosts);
-        match turn.taker.thread() {
+        };
+        let turn = Turn { actor, units };
+        let has_pins = state.candidates.changes.is_none();
+        match has_pins.then(|| hosts.thread_of(actor)).flatten() {
             Some(to) if to != thread => {
                 state.idle.retain(|idle| *idle != to);
                 state.idle.push(thread);
-                drop(state);
+                drop((hosts, state));
                 self.hand_over.pass(to, Order::Turn(turn));
                 Next::Wait
             }
-            _ => Next::Turn(turn),
+            _ => {
+                hosts.set_taker(taker, actor);
+                Next::Turn(turn)
+            }
         }
     }
 
@@ -363,9 +379,11 @@ impl Turns {
         let (to, turn) = match state.take_paused(chosen) {
             Some(to) => (to, None),
             None => {
-                let turn = begin_turn(&hosts, chosen, None);
-                let to = turn.taker.thread().or_else(|| state.idle.pop());
-                (to.unwrap_or_else(|| self.start_helper(&mut state)), Some(turn))
+                let units = with(|run| draw_budget(&mut run.choices));
+                let units = units.expect("this thread has the run");
+                let to = hosts.thread_of(chosen).or_else(|| state.idle.pop());
+                let to = to.unwrap_or_else(|| self.start_helper(&mut state));
+                (to, Some(Turn { actor: chosen, units }))
             }
         };
         drop(hosts);
@@ -410,7 +428,7 @@ impl Turns {
             TURNS.set(Some(Arc::clone(&turns)));
             NUMBER.set(number);
             on_points(Some(look));
-            turns.note_thread(number);
+            turns.note_thread();
             turns.work(number);
             TURNS.take();
         };

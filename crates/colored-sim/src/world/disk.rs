@@ -3,10 +3,10 @@
 use super::{Family, Host, World};
 use crate::disk::Disk;
 use std::path::Path;
-use std::sync::{MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The disk of a new host. It has a directory for sockets, as systems have.
-pub(super) fn new() -> Disk {
+fn new() -> Disk {
     let mut disk = Disk::new();
     disk.create_dir(Path::new("/run"), 0o777).expect("the root has no such entry");
     disk.sync_everything();
@@ -17,7 +17,8 @@ impl World {
     /// The disk of a host. It outlives a crash of the host.
     pub(crate) fn disk(&self, host: usize) -> MutexGuard<'_, Disk> {
         // No operation panics between two changes that belong together.
-        self.disks[host].lock().unwrap_or_else(PoisonError::into_inner)
+        let disk = self.disks[host].get_or_init(|| Mutex::new(new()));
+        disk.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The disk of a host loses what is not synced, or a part of it, by choice.

@@ -251,7 +251,7 @@ fn dropping_the_pool_ends_its_threads() {
     let pool = pool(2, LONG);
     let (is_running, release) = submit_held(&pool, Class::Work);
     is_running.recv().unwrap();
-    let threads = Arc::downgrade(&pool.groups[Class::Work as usize]);
+    let threads = Arc::downgrade(pool.group(Class::Work));
     drop(pool);
     drop(release);
     until(|| threads.upgrade().is_none());

@@ -100,19 +100,16 @@ const NOWHERE: usize = usize::MAX;
 impl SimulatedRuntime {
     pub(super) fn new(unstarted: Unstarted) -> Self {
         let Unstarted { handle, workers, .. } = unstarted;
-        let place = |worker| Arc::new(Place::new(Arc::clone(&handle.services), Some(worker)));
-        let places: Vec<_> = (0..workers.len()).map(place).collect();
-        let placed = workers.into_iter().zip(&places);
-        let placed =
-            placed.map(|(worker, place)| Placed { worker, place: Some(Arc::clone(place)) });
-        let workers: Vec<_> = placed.map(Mutex::new).collect();
-        let (has_pins, has_ended) = (AtomicBool::new(false), AtomicBool::new(false));
         let pinned_to = workers.iter().map(|_| AtomicUsize::new(NOWHERE)).collect();
+        let placed = workers.into_iter().enumerate().map(|(index, mut worker)| {
+            worker.sleep_unless_busy();
+            let place = Arc::new(Place::new(Arc::clone(&handle.services), Some(index)));
+            (Arc::clone(&place), Mutex::new(Placed { worker, place: Some(place) }))
+        });
+        let (places, workers) = placed.unzip();
+        let (has_pins, has_ended) = (AtomicBool::new(false), AtomicBool::new(false));
         let search = Mutex::new(None);
-        let this = Self { handle, workers, places, has_pins, pinned_to, search, has_ended };
-        // They announce their first sleep.
-        (0..this.workers.len()).for_each(|worker| this.step(worker, NOWHERE));
-        this
+        Self { handle, workers, places, has_pins, pinned_to, search, has_ended }
     }
 
     /// Runs one turn of the worker; if nothing else waits for it, it goes to sleep.
@@ -120,15 +117,13 @@ impl SimulatedRuntime {
         let mut placed = lock(&self.workers[index]);
         let Placed { worker, place } = &mut *placed;
         let _entered = entered::enter_lent(place);
-        while worker.step() == Step::Ran {
+        if worker.step() == Step::Ran {
             if worker.thread().is_some() {
                 // Ordering: see `has_pins`.
                 self.has_pins.store(true, Ordering::Relaxed);
                 self.pinned_to[index].store(thread, Ordering::Relaxed);
             }
-            if self.handle.core.scheduler().has_load(index) {
-                return;
-            }
+            worker.sleep_unless_busy();
         }
     }
 
@@ -164,8 +159,8 @@ impl Runtime for SimulatedRuntime {
     }
 
     fn changes(&self) -> Option<usize> {
-        let has_calls = self.handle.services.pool.has_work();
-        (!has_calls).then(|| self.handle.core.scheduler().unparked_changes())
+        let is_told = !self.has_pins() && !self.handle.services.pool.has_work();
+        is_told.then(|| self.handle.core.scheduler().unparked_changes())
     }
 
     fn thread_of(&self, actor: usize) -> Option<usize> {
@@ -182,20 +177,14 @@ impl Runtime for SimulatedRuntime {
         self.has_pins.load(Ordering::Relaxed)
     }
 
-    fn take_turn(&self, actor: usize, thread: usize) {
+    fn take_turn(&self, actor: usize, thread: usize) -> [u64; 2] {
         if actor == self.workers.len() {
             self.handle.services.pool.run_next();
-        } else {
-            self.step(actor, thread);
+            return [0; 2];
         }
-    }
-
-    fn note_turn(&self, actor: usize, note: &mut dyn FnMut(u64)) {
-        if actor < self.workers.len() {
-            let (color, task) = self.handle.core.scheduler().last_slice(actor);
-            note(color.number());
-            note(task.map_or(0, |(task, _)| task.get()));
-        }
+        self.step(actor, thread);
+        let (color, task) = self.handle.core.scheduler().last_slice(actor);
+        [color.number(), task.map_or(0, |(task, _)| task.get())]
     }
 
     fn describe_turn(&self, actor: usize) -> String {

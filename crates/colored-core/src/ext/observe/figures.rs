@@ -226,6 +226,7 @@ impl Scheduler {
 
     /// The color of the worker's last slice, and the task that had its last turn; none for a callback. For the thread that
     /// steps the worker, between two steps.
+    #[inline]
     #[must_use]
     pub fn last_slice(&self, worker: usize) -> (Color, Option<(Id, &'static Location<'static>)>) {
         let running = &self.remotes[worker].running;

@@ -198,9 +198,11 @@ impl Classes {
 
 impl OtherQueues for Classes {
     fn has_work_for(&self, worker: usize, steals: bool) -> bool {
-        let mut places = self.places.iter().enumerate();
-        let may_take = |place| steals || place == worker || place == self.for_all();
-        places.any(|(place, queues)| queues.filled() != 0 && may_take(place))
+        let is_filled = |place: &CachePadded<Place>| place.filled() != 0;
+        if steals {
+            return self.places.iter().any(is_filled);
+        }
+        is_filled(&self.places[worker]) || is_filled(&self.places[self.for_all()])
     }
 
     fn is_empty(&self) -> bool {

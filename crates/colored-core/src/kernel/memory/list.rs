@@ -46,21 +46,31 @@ impl<T> FreeList<T> {
 
     /// Takes the item that was put in last.
     #[inline]
-    pub(crate) fn pop(&self, shared: &SharedList<T>) -> Option<T> {
+    pub(crate) fn pop<'s>(&self, shared: impl FnOnce() -> &'s SharedList<T>) -> Option<T>
+    where
+        T: 's,
+    {
         let mut items = self.0.borrow_mut();
         if items.is_empty() {
-            shared.give_batch_to(&mut items);
+            shared().give_batch_to(&mut items);
         }
         items.pop()
     }
 
     /// Puts an item in. Calls `free` with items for which there is no room, neither here nor in `shared`.
     #[inline]
-    pub(crate) fn push(&self, item: T, shared: &SharedList<T>, free: impl FnOnce(Vec<T>)) {
+    pub(crate) fn push<'s>(
+        &self,
+        item: T,
+        shared: impl FnOnce() -> &'s SharedList<T>,
+        free: impl FnOnce(Vec<T>),
+    ) where
+        T: 's,
+    {
         let mut items = self.0.borrow_mut();
         if items.len() == 2 * BATCH {
             drop(items);
-            self.move_batch_to(shared, free);
+            self.move_batch_to(shared(), free);
             items = self.0.borrow_mut();
         }
         items.push(item);
@@ -282,7 +292,8 @@ mod tests {
     /// Puts a batch of these numbers into the shared list, as a worker does.
     fn put(shared: &SharedList<usize>, first: usize) -> Vec<usize> {
         let (own, mut freed) = (FreeList::new(), Vec::new());
-        (first..=first + 2 * BATCH).for_each(|item| own.push(item, shared, |items| freed = items));
+        (first..=first + 2 * BATCH)
+            .for_each(|item| own.push(item, || shared, |items| freed = items));
         freed
     }
 
@@ -293,13 +304,13 @@ mod tests {
         assert_eq!(shared.len(), 2 * BATCH);
         assert_eq!(put(&shared, 2000), (2000..2000 + BATCH).collect::<Vec<_>>(), "it is full");
         let own = FreeList::new();
-        assert_eq!(own.pop(&shared), Some(1000 + BATCH - 1));
+        assert_eq!(own.pop(|| &shared), Some(1000 + BATCH - 1));
         assert_eq!((own.take_all().len(), shared.len()), (BATCH - 1, BATCH));
         assert_eq!((shared.pop(), shared.push(7)), (Some(BATCH - 1), None));
         assert_eq!((shared.pop(), shared.pop()), (Some(7), Some(BATCH - 2)));
         // The last batch of the list is a short one.
-        assert_eq!(own.pop(&shared), Some(BATCH - 3));
-        assert_eq!((own.take_all().len(), own.pop(&shared)), (BATCH - 3, None));
+        assert_eq!(own.pop(|| &shared), Some(BATCH - 3));
+        assert_eq!((own.take_all().len(), own.pop(|| &shared)), (BATCH - 3, None));
     }
 
     #[test]
@@ -308,7 +319,7 @@ mod tests {
         let own = FreeList::new();
         shared.with(|_| {
             // These would wait for ever.
-            assert_eq!((shared.pop(), own.pop(&shared)), (None, None));
+            assert_eq!((shared.pop(), own.pop(|| &shared)), (None, None));
         });
         assert!(put(&shared, 0).is_empty());
         shared.with(|_| assert_eq!((put(&shared, 0).len(), shared.push(7)), (BATCH, Some(7))));

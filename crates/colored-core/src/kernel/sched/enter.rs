@@ -278,6 +278,9 @@ impl<T> Entries<T> {
     /// Takes an entry out, wherever it is.
     pub fn leave(&self, key: u64) -> Option<T> {
         let list = &mut *self.0.borrow_mut();
+        if list.outer.is_empty() {
+            return list.innermost.take_if(|(other, _)| *other == key).map(|(_, entry)| entry);
+        }
         let left = match list.outer.iter().position(|(other, _)| *other == key) {
             Some(place) => Some(list.outer.remove(place)),
             None => {

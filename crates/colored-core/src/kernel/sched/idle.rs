@@ -134,11 +134,18 @@ impl Idle {
     /// and counts as searching from now on.
     #[inline]
     pub(super) fn notify(&self) -> Option<usize> {
+        self.notify_if(|| true)
+    }
+
+    /// As [`notify`](Self::notify), if there is a lane that the worker might find. To be called by a searcher that has
+    /// [stopped](Self::stop_searching): a producer whose lane `has_lanes` does not see, sees no searcher.
+    #[inline]
+    pub(super) fn notify_if(&self, has_lanes: impl FnOnce() -> bool) -> Option<usize> {
         // Ordering: the fence stands between P1 and P2, and pairs with the one in `park`.
         fence(Ordering::SeqCst);
         // Ordering: ordered by the fence.
         let word = self.word.load(Ordering::Relaxed);
-        if searching(word) != 0 || word / PARKED == 0 {
+        if searching(word) != 0 || word / PARKED == 0 || !has_lanes() {
             return None;
         }
         self.pop_sleeper()

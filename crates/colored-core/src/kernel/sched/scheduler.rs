@@ -232,6 +232,17 @@ impl Scheduler {
         }
     }
 
+    /// As [`notify`](Self::notify), for the last worker that has searched. Workers that do not steal find only what all share.
+    pub(super) fn notify_of_more(&self) {
+        let has_more = || {
+            let has_classes = self.common.has_classes();
+            self.steals || !self.injector.is_empty() || has_classes && !self.classes.is_empty()
+        };
+        if let Some(worker) = self.idle.notify_if(has_more) {
+            self.park.unpark(worker);
+        }
+    }
+
     pub(crate) fn is_closing(&self) -> bool {
         self.common.is_closing()
     }

@@ -80,7 +80,9 @@ impl Scheduler {
         while let Some(lane) = self.any_ready() {
             self.cancel(lane);
         }
-        self.classes.forget();
+        if self.common.has_classes() {
+            self.classes.forget();
+        }
     }
 
     /// Runs a lane on this thread until it is idle, cancelling all its tasks.
@@ -123,7 +125,8 @@ impl Scheduler {
             queued.or_else(|| remote.take_inbox()).or_else(|| remote.home_queue.take())
         };
         let plain = self.injector.pop().or_else(|| self.remotes.iter().find_map(of_worker));
-        plain.or_else(|| self.classes.any_ready())
+        let by_class = || if self.common.has_classes() { self.classes.any_ready() } else { None };
+        plain.or_else(by_class)
     }
 }
 

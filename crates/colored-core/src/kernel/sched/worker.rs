@@ -222,6 +222,22 @@ impl Worker {
         }
     }
 
+    /// Goes to sleep, as a [`step`](Self::step) that finds nothing, unless a lane waits for this worker.
+    #[cfg(feature = "sim")]
+    pub fn sleep_unless_busy(&mut self) {
+        let remote = self.local.remote();
+        let is_busy = remote.has_next()
+            || !self.local.deque.is_empty()
+            || !remote.home_queue.is_empty()
+            || remote.has_inbox()
+            || self.local.scheduler().classes.has_work_for(self.index(), false);
+        if !is_busy {
+            self.streak = 0;
+            // If a lane has come meanwhile, the worker is awake, and its next step finds it.
+            let _ = self.go_to_sleep();
+        }
+    }
+
     /// Leaves the parked workers, so that no thread wakes this worker in place of one that sleeps. A
     /// [`step`](Self::step) and a [`batch`](Self::batch) begin with it.
     #[inline]
@@ -392,7 +408,8 @@ impl Scheduler {
         let nothing_left = || {
             self.has_no_lanes() && self.remotes.iter().all(|remote| remote.local_tasks.is_empty())
         };
-        if self.idle.all_parked_and(nothing_left).is_some()
+        if !self.has_stopped()
+            && self.idle.all_parked_and(nothing_left).is_some()
             && !self.stopped.swap(true, Ordering::SeqCst)
         {
             for worker in 0..self.remotes.len() {
@@ -444,7 +461,7 @@ impl Scheduler {
             wanted_spares: AtomicUsize::new(0),
             guests: Guests::new(all),
             park,
-            shared_blocks: Arc::new(SharedBlocks::new()),
+            shared_blocks: Arc::new(SharedBlocks::new(options.reuse)),
             spare_lanes: shared_lanes(),
             cancel_sent: AtomicBool::new(false),
             stopped: AtomicBool::new(false),

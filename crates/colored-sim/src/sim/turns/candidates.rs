@@ -17,8 +17,8 @@ impl Turns {
         inside: Option<usize>,
         thread: usize,
     ) {
-        let changes = hosts.changes().filter(|_| inside.is_none() && state.paused.is_empty());
-        let changes = changes.filter(|_| !hosts.has_pins());
+        let is_between = inside.is_none() && state.paused.is_empty();
+        let changes = if is_between { hosts.changes() } else { None };
         if changes.is_some() && changes == state.candidates.changes {
             return;
         }

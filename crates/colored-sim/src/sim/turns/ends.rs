@@ -9,7 +9,6 @@ use crate::stacks;
 use colored_core::port::on_points;
 use std::mem;
 use std::panic::resume_unwind;
-use std::path::PathBuf;
 use std::sync::{Arc, MutexGuard, PoisonError};
 use std::thread;
 
@@ -77,7 +76,7 @@ impl Turns {
             if !is_same || state.paused.is_empty() {
                 return Stuck::Not;
             }
-            self.stats(&state)
+            self.threads(&state)
         };
         // Without the lock: a thread that waited for it would not look busy.
         if threads.is_none_or(|threads| busy::is_some_busy(&threads)) {
@@ -110,19 +109,19 @@ impl Turns {
         state.is_given_up
     }
 
-    /// Where the system tells whether the threads are busy; `None` if one has not begun.
-    fn stats(&self, state: &State) -> Option<Vec<PathBuf>> {
+    /// The numbers by which the system tells whether the threads are busy; `None` if one has not begun.
+    fn threads(&self, state: &State) -> Option<Vec<i32>> {
         let of_the_system = match self.hand_over.way {
             Way::Threads => state.threads,
             Way::Stacks => 1,
         };
-        busy::stats_of_all(&state.stats, of_the_system)
+        busy::numbers_of_all(&state.known, of_the_system)
     }
 
     /// Whether no thread has something to do, as far as the system tells.
     pub(in crate::sim) fn is_asleep(&self) -> bool {
-        let stats = self.stats(&self.lock());
-        stats.is_some_and(|stats| !busy::is_some_busy(&stats))
+        let threads = self.threads(&self.lock());
+        threads.is_some_and(|threads| !busy::is_some_busy(&threads))
     }
 
     /// How many looks have seen no choice since the one before.

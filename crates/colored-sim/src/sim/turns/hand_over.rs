@@ -4,7 +4,7 @@ use super::state::Order;
 use crate::sim::control::Control;
 use crate::stacks;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 
 /// What the threads of a run are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,8 +18,8 @@ pub(in crate::sim) enum Way {
 /// Where the threads of a run are told what they do next.
 pub(super) struct HandOver {
     pub(super) way: Way,
-    /// By thread.
-    slots: Box<[Slot]>,
+    /// By thread, if it was told something or has waited.
+    slots: Box<[OnceLock<Box<Slot>>]>,
     /// The thread that was told last.
     next: AtomicUsize,
 }
@@ -40,8 +40,12 @@ struct Told {
 
 impl HandOver {
     pub(super) fn new(way: Way, threads: usize) -> Self {
-        let slots = (0..threads).map(|_| Slot::default()).collect();
+        let slots = (0..threads).map(|_| OnceLock::new()).collect();
         Self { way, slots, next: AtomicUsize::new(0) }
+    }
+
+    fn slot(&self, thread: usize) -> &Slot {
+        self.slots[thread].get_or_init(Box::default)
     }
 
     /// Tells another thread what it does, and gives it the run. The caller [waits](Self::wait) next.
@@ -61,7 +65,7 @@ impl HandOver {
     }
 
     fn put(&self, to: usize, told: Told) {
-        let slot = &self.slots[to];
+        let slot = self.slot(to);
         *slot.told.lock().unwrap_or_else(PoisonError::into_inner) = Some(told);
         // The wake of a condition variable is a call of the system, also if nobody waits.
         if self.way == Way::Threads {
@@ -74,7 +78,7 @@ impl HandOver {
         if self.way == Way::Stacks {
             stacks::switch_to(self.next.load(Ordering::Relaxed));
         }
-        let Told { order, control } = self.slots[thread].wait();
+        let Told { order, control } = self.slot(thread).wait();
         if let Some(control) = control {
             control.give_to_thread();
         }

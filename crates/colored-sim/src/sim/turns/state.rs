@@ -2,11 +2,8 @@
 
 use crate::Outcome;
 use crate::sim::control::Control;
-use crate::sim::hosts::Taker;
 use crate::sim::runtime::Runtime;
 use colored_core::JoinHandle;
-use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
 
@@ -15,8 +12,8 @@ pub(super) struct State {
     pub(super) main: JoinHandle<()>,
     /// How many threads there are.
     pub(super) threads: usize,
-    /// By thread of the system, where the system tells whether it is busy.
-    pub(super) stats: BTreeMap<usize, PathBuf>,
+    /// The threads of the system, by the numbers by which the system tells whether they are busy.
+    pub(super) known: Vec<i32>,
     /// Threads that are in no turn and have nothing to do.
     pub(super) idle: Vec<usize>,
     pub(super) paused: Vec<Paused>,
@@ -52,9 +49,9 @@ pub(super) struct Candidates {
 }
 
 /// A turn that is about to begin.
+#[derive(Clone, Copy)]
 pub(super) struct Turn {
     pub(super) actor: usize,
-    pub(super) taker: Taker,
     /// The budget of its poll.
     pub(super) units: u32,
 }
@@ -85,7 +82,7 @@ impl State {
         Self {
             main,
             threads: 0,
-            stats: BTreeMap::new(),
+            known: Vec::new(),
             idle: Vec::new(),
             paused: Vec::new(),
             ended: None,

@@ -112,7 +112,7 @@ impl Builder {
     ) -> io::Result<SimulatedRuntime> {
         self.machine = Some(Simulated::new(machine));
         self.seed = Some(0);
-        self.tuning = self.tuning.policy(policy).io_uring(false);
+        self.tuning = self.tuning.policy(policy).io_uring(false).reuse(false);
         let size = Size { workers, spares: 0 };
         Ok(SimulatedRuntime::new(self.prepare(size, Form::Simulated)?))
     }
@@ -200,11 +200,12 @@ impl Builder {
             thread_settings: self.thread_settings.clone(),
         });
         let tuning = &self.tuning;
-        let lazy_files =
-            tuning.has_lazy_files() && environment::switch("COLORED_LAZY_FILES", true)?;
-        let has_rings =
-            tuning.has_io_uring(lazy_files) && environment::switch("COLORED_IO_URING", true)?;
-        let long_polls = LongPolls::new(self.time_of_long_poll()?);
+        // A run depends on no variable.
+        let switch = |name| if is_simulated { Ok(true) } else { environment::switch(name, true) };
+        let lazy_files = tuning.has_lazy_files() && switch("COLORED_LAZY_FILES")?;
+        let has_rings = tuning.has_io_uring(lazy_files) && switch("COLORED_IO_URING")?;
+        let long_polls =
+            LongPolls::new(if is_simulated { LONG_POLL } else { self.time_of_long_poll()? });
         let (clock, shards) = match &self.machine {
             Some(machine) => {
                 (Clock::standing(machine.origin(), machine.now()), Shards::simulated(machine))

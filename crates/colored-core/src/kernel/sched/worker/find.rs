@@ -140,13 +140,14 @@ impl Worker {
         (0..workers).map(move |i| (start + i) % workers).filter(move |victim| *victim != own)
     }
 
-    /// The last searcher that finds a lane wakes the next one, because there may be more lanes.
+    /// The last searcher that finds a lane wakes the next one, if that might find another lane.
     #[inline]
     pub(super) fn stop_searching(&mut self) {
         if self.searching {
             self.searching = false;
-            if self.local.scheduler().idle.stop_searching() {
-                self.local.scheduler().notify();
+            let scheduler = self.local.scheduler();
+            if scheduler.idle.stop_searching() {
+                scheduler.notify_of_more();
             }
         }
     }
