@@ -9,6 +9,7 @@ mod exhaustive;
 mod files;
 mod hosts;
 mod jobs;
+mod late;
 mod leaks;
 mod lies;
 mod limits;

@@ -88,7 +88,7 @@
 //! | | in a simulation |
 //! |---|---|
 //! | the order of colors | by the strategy |
-//! | [`time`](crate::time): sleeps, timeouts, intervals, `Instant` | a clock that moves to the next timer when nothing is runnable: an hour takes no time; with [`Fault::Stall`], also while tasks are runnable |
+//! | [`time`](crate::time): sleeps, timeouts, intervals, `Instant` | a clock that moves to the next timer when nothing is runnable: an hour takes no time; with [`Fault::Stall`] and [`Fault::Expiry`], also while tasks are runnable; with [`Fault::Lateness`], timers fire late |
 //! | deadlines of limits, stages and sections; delays of admissions, and what adaptive batches measure; the search for deadlocks (G12) | by that clock |
 //! | [`time::system_time`](system_time) | the host's time of day, which begins at 2026-01-01 00:00 UTC |
 //! | [`spawn_blocking`](crate::spawn_blocking()), and files where they would block | one call at a time, as turns of one more worker, in the order in which they were made |

@@ -15,7 +15,7 @@ use crate::sync::mpsc;
 use crate::task::{JoinHandle, local_set, spawn_unique, yield_now};
 use crate::time::{Duration, Sleep, sleep, timeout};
 use colored_core::port::exchange_with_stacks;
-use colored_core::{Color, ColorCell, Step, Worker, contain, look_for_deadlocks};
+use colored_core::{Color, ColorCell, Step, Worker, look_for_deadlocks};
 use colored_sim::sim::{Main, Runtime, Runtimes, Settings};
 use std::io;
 use std::pin::Pin;
@@ -229,12 +229,15 @@ impl Runtime for SimulatedRuntime {
         self.handle.services.driver.next_due()
     }
 
-    fn move_clock(&self, to: u64) -> bool {
+    fn set_clock(&self, to: u64) {
+        self.handle.services.driver.clock.set(to);
+    }
+
+    fn move_clock(&self, to: u64, fire: &mut dyn FnMut(usize, Waker)) -> bool {
         let _entered = self.enter_as(FIRST);
-        let mut wakers = Vec::new();
-        self.handle.services.driver.move_clock(to, FIRST, &mut wakers);
-        let was_due = !wakers.is_empty();
-        wakers.into_iter().for_each(|waker| contain(|| waker.wake()));
+        let due = self.handle.services.driver.move_clock(to, FIRST);
+        let was_due = !due.is_empty();
+        due.into_iter().for_each(|(worker, waker)| fire(worker, waker));
         was_due
     }
 
