@@ -97,6 +97,7 @@
 //! | [`net`](crate::net): TCP, UDP, Unix streams, names | the network of the run, which answers as Linux does: see [`net`](mod@net). The path of a Unix socket is a file of the host |
 //! | [`select!`](macro@crate::select), the order of wakes of [`watch`](crate::sync::watch) and [`Barrier`](crate::sync::Barrier) | a choice each, which a replay repeats |
 //! | `UnixDatagram`, pipes, children, signals, `AsyncFd`, sockets of std | refused, with an error of the kind `Unsupported`: give the code a stream in memory, such as `tokio::io::duplex` |
+//! | what libraries hand to `tokio::spawn` | with [`Builder::tokio`], in turns; otherwise a panic: there is no tokio runtime |
 //! | `Handle::block_on` in a blocking call | a panic: one thread goes on at a time |
 //!
 //! A run must depend on its choices and on nothing else. These depend on more: the order of a `HashMap` with std's hasher,

@@ -34,6 +34,8 @@ pub(super) struct Hosts {
     /// Hears of the panics of tasks.
     on_task_panic: fn(&TaskPanic<'_>),
     workers: usize,
+    /// Each runtime has a tokio runtime.
+    tokio: bool,
     hosts: Vec<Running>,
 }
 
@@ -108,6 +110,7 @@ impl Hosts {
             shell: setup.shell,
             on_task_panic,
             workers,
+            tokio: setup.tokio,
             hosts,
         };
         for number in 0..this.hosts.len() {
@@ -133,6 +136,7 @@ impl Hosts {
             policy: &Places,
             on_task_panic: self.on_task_panic,
             machine: Arc::clone(&running.host) as Arc<dyn Machine>,
+            tokio: self.tokio,
         };
         let runtime = (self.shell.make)(settings)
             .map_err(|error| format!("the simulated runtime does not start: {error}"))?;

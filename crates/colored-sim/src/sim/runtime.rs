@@ -47,6 +47,8 @@ pub struct Settings {
     pub on_task_panic: fn(&TaskPanic<'_>),
     /// The machine that it is on.
     pub machine: Arc<dyn Machine>,
+    /// It has a tokio runtime, whose tasks run in its turns.
+    pub tokio: bool,
 }
 
 /// A runtime whose caller chooses which of its *actors* takes the next turn. An actor is a worker; the last one, behind

@@ -14,6 +14,7 @@ use crate::services::{current, entered, wheel_timer};
 use crate::sync::mpsc;
 use crate::task::{JoinHandle, local_set, spawn_unique, yield_now};
 use crate::time::{Duration, Sleep, sleep, timeout};
+use crate::wall;
 use colored_core::port::exchange_with_stacks;
 use colored_core::{Color, ColorCell, Step, Worker, look_for_deadlocks};
 use colored_sim::sim::{Main, Runtime, Runtimes, Settings};
@@ -35,9 +36,9 @@ impl Runtimes for OfThisCrate {
             let clock = |of: &Machine| Clock::standing(of.origin(), of.now());
             current::machine().map(|machine| clock(&machine).now())
         });
-        let Settings { workers, policy, on_task_panic, machine } = settings;
+        let Settings { workers, policy, on_task_panic, machine, tokio } = settings;
         let builder = Builder::new().on_task_panic(on_task_panic);
-        Ok(Arc::new(builder.build_simulated(workers, policy, machine)?))
+        Ok(Arc::new(builder.build_simulated(workers, policy, machine, tokio)?))
     }
 
     fn warm_up(seed: u64) -> Main {
@@ -120,6 +121,7 @@ impl SimulatedRuntime {
         let mut placed = lock(&self.workers[index]);
         let Placed { worker, place } = &mut *placed;
         let _entered = entered::enter_lent(place);
+        let _tokio = self.handle.services.tokio.enter();
         while worker.step() == Step::Ran {
             if worker.thread().is_some() {
                 // Ordering: see `has_pins`.
@@ -130,6 +132,12 @@ impl SimulatedRuntime {
                 return;
             }
         }
+    }
+
+    /// Whether there is something to run behind the workers: a blocking call, or a task of tokio.
+    fn has_calls(&self) -> bool {
+        let services = &self.handle.services;
+        services.pool.has_work() || services.tokio.has_tasks()
     }
 
     /// Makes this thread the worker, as far as timers are concerned.
@@ -145,6 +153,7 @@ impl Runtime for SimulatedRuntime {
 
     fn enter(&self, f: &mut dyn FnMut()) {
         let _entered = self.enter_as(FIRST);
+        let _tokio = self.handle.services.tokio.enter();
         f();
     }
 
@@ -158,14 +167,13 @@ impl Runtime for SimulatedRuntime {
 
     fn list_runnable(&self, first: usize, actors: &mut Vec<usize>) {
         self.handle.core.scheduler().append_unparked(first, actors);
-        if self.handle.services.pool.has_work() {
+        if self.has_calls() {
             actors.push(first + self.workers.len());
         }
     }
 
     fn changes(&self) -> Option<usize> {
-        let has_calls = self.handle.services.pool.has_work();
-        (!has_calls).then(|| self.handle.core.scheduler().unparked_changes())
+        (!self.has_calls()).then(|| self.handle.core.scheduler().unparked_changes())
     }
 
     fn thread_of(&self, actor: usize) -> Option<usize> {
@@ -184,7 +192,11 @@ impl Runtime for SimulatedRuntime {
 
     fn take_turn(&self, actor: usize, thread: usize) {
         if actor == self.workers.len() {
-            self.handle.services.pool.run_next();
+            let services = &self.handle.services;
+            if !services.pool.run_next() {
+                let _entered = self.handle.enter();
+                services.tokio.run_tasks();
+            }
         } else {
             self.step(actor, thread);
         }
@@ -200,7 +212,7 @@ impl Runtime for SimulatedRuntime {
 
     fn describe_turn(&self, actor: usize) -> String {
         if actor == self.workers.len() {
-            return "a blocking call".to_owned();
+            return "a blocking call, or tasks of tokio".to_owned();
         }
         match self.handle.core.scheduler().last_slice(actor) {
             (color, Some((_, site))) if site.file() == file!() => {
@@ -247,6 +259,10 @@ impl Runtime for SimulatedRuntime {
             return;
         }
         *lock(&self.search) = None;
+        {
+            let _entered = self.handle.enter();
+            self.handle.services.tokio.shut_down(Some(wall::now()));
+        }
         self.handle.core.scheduler().shut_down();
         let mut left: Vec<usize> = (0..self.workers.len()).collect();
         while !left.is_empty() {
