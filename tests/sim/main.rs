@@ -20,6 +20,7 @@ mod pushes;
 mod runs;
 mod same;
 mod select;
+mod spawned_by_tokio;
 mod trails;
 
 use colored::sim::{Builder, Failure, Report};
