@@ -9,6 +9,7 @@ mod exhaustive;
 mod files;
 mod hosts;
 mod jobs;
+mod late;
 mod leaks;
 mod lies;
 mod limits;
@@ -19,6 +20,7 @@ mod pushes;
 mod runs;
 mod same;
 mod select;
+mod spawned_by_tokio;
 mod trails;
 
 use colored::sim::{Builder, Failure, Report};

@@ -101,7 +101,8 @@ async fn append_and_ask() {
 
 /// Hosts whose connections, files and clocks fail, and which crash.
 fn run_hosts(builder: Builder) -> Report {
-    let builder = builder.faults(Faults::swarm().with(Fault::Stall));
+    let faults = Faults::swarm().with(Fault::Stall).with(Fault::Lateness).with(Fault::Expiry);
+    let builder = builder.faults(faults);
     builder.host("a", sums(true)).host("b", append_and_ask).run(|| async {
         append_and_ask().await;
         begin_quiet_phase();

@@ -57,6 +57,8 @@ use std::io;
 /// | errors of connections | are dropped, or traced by axum | go to [`on_error`](crate::Serve::on_error) |
 /// | axum's `WebSocketUpgrade` | works | the module `websocket` |
 ///
+/// In a simulation, `axum::serve` runs with `colored::sim::Builder::tokio`.
+///
 /// A server that stops at Ctrl-C:
 ///
 /// ```no_run

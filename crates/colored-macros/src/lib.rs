@@ -157,6 +157,7 @@ pub fn main(options: TokenStream, item: TokenStream) -> TokenStream {
 /// | `strategy = "pct(3)"` | how a seed chooses: `"portfolio"`, `"random"`, `"round_robin"`, `"starve"`, `"pct(3)"`, or a `colored::sim::Strategy` | `"portfolio"` |
 /// | `faults = "net, crash"` | which faults happen: `"swarm"`, or names of `colored::sim::Fault` in lower case, `"net"` for those of the network; or a `colored::sim::Faults` | `"none"` |
 /// | `budget = "2s"` | after this time no further seed begins: a text with `ms`, `s`, `min` or `h`, or a `Duration` | none |
+/// | `tokio` | what libraries hand to `tokio::spawn` runs, by the feature `tokio-context`; see `colored::sim::Builder::tokio` | a panic |
 /// | `until = plateau(200)` | the end comes when so many seeds in a row have brought no new schedule | none |
 ///
 /// # Panics

@@ -37,7 +37,7 @@ mod turns;
 mod warm_up;
 
 pub use self::builder::Builder;
-pub use self::cancel::{Cancellable, cancellable};
+pub use self::cancel::{Cancellable, Waits, cancellable};
 pub use self::control::drawn_below;
 pub use self::exhaustive::Exhaustive;
 pub use self::failure::Failure;

@@ -9,7 +9,8 @@ mod files;
 mod machine;
 mod network;
 
-pub(crate) use self::faults::{Chance, Family, Rates, Tell};
+pub use self::faults::Fault;
+pub(crate) use self::faults::{Chance, Rates, Tell};
 
 use crate::disk::Disk;
 use crate::wall::{self, SystemTime};
@@ -53,6 +54,8 @@ pub(crate) enum Order {
     Pause,
     /// Ends a pause.
     Resume,
+    /// Lets happen on all hosts what is due.
+    Fire,
 }
 
 impl World {

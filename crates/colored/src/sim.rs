@@ -88,7 +88,7 @@
 //! | | in a simulation |
 //! |---|---|
 //! | the order of colors | by the strategy |
-//! | [`time`](crate::time): sleeps, timeouts, intervals, `Instant` | a clock that moves to the next timer when nothing is runnable: an hour takes no time; with [`Fault::Stall`], also while tasks are runnable |
+//! | [`time`](crate::time): sleeps, timeouts, intervals, `Instant` | a clock that moves to the next timer when nothing is runnable: an hour takes no time; with [`Fault::Stall`] and [`Fault::Expiry`], also while tasks are runnable; with [`Fault::Lateness`], timers fire late |
 //! | deadlines of limits, stages and sections; delays of admissions, and what adaptive batches measure; the search for deadlocks (G12) | by that clock |
 //! | [`time::system_time`](system_time) | the host's time of day, which begins at 2026-01-01 00:00 UTC |
 //! | [`spawn_blocking`](crate::spawn_blocking()), and files where they would block | one call at a time, as turns of one more worker, in the order in which they were made |
@@ -97,6 +97,7 @@
 //! | [`net`](crate::net): TCP, UDP, Unix streams, names | the network of the run, which answers as Linux does: see [`net`](mod@net). The path of a Unix socket is a file of the host |
 //! | [`select!`](macro@crate::select), the order of wakes of [`watch`](crate::sync::watch) and [`Barrier`](crate::sync::Barrier) | a choice each, which a replay repeats |
 //! | `UnixDatagram`, pipes, children, signals, `AsyncFd`, sockets of std | refused, with an error of the kind `Unsupported`: give the code a stream in memory, such as `tokio::io::duplex` |
+//! | what libraries hand to `tokio::spawn` | with [`Builder::tokio`], in turns; otherwise a panic: there is no tokio runtime |
 //! | `Handle::block_on` in a blocking call | a panic: one thread goes on at a time |
 //!
 //! A run must depend on its choices and on nothing else. These depend on more: the order of a `HashMap` with std's hasher,

@@ -18,6 +18,12 @@ use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
+#[cfg(feature = "sim")]
+use std::{
+    future::poll_fn,
+    mem,
+    task::{Poll, Waker},
+};
 use tokio::runtime::{Builder, EnterGuard, Handle, Runtime};
 
 /// How long the end of a runtime waits for tokio's threads, if it has the time.
@@ -30,6 +36,9 @@ pub(crate) struct TokioContext {
     own: Mutex<Option<Runtime>>,
     /// What its threads call first. It holds our runtime, which holds this: so it goes at the end.
     enter: Arc<Mutex<Option<Hook>>>,
+    /// Of one without a thread: wakes the future that waits until no task is runnable.
+    #[cfg(feature = "sim")]
+    at_rest: Arc<Mutex<Option<Waker>>>,
 }
 
 impl TokioContext {
@@ -69,12 +78,64 @@ impl TokioContext {
         let runtime = made.join().unwrap_or_else(|payload| {
             Err(io::Error::new(io::ErrorKind::WouldBlock, failed(&text_of(&*payload))))
         })?;
-        Ok(Self { handle: runtime.handle().clone(), own: Mutex::new(Some(runtime)), enter })
+        let mut this = Self::of(runtime.handle().clone());
+        (this.own, this.enter) = (Mutex::new(Some(runtime)), enter);
+        Ok(this)
+    }
+
+    /// A tokio runtime without a thread, without timers and without I/O: [`run_tasks`](Self::run_tasks) runs its tasks.
+    ///
+    /// # Errors
+    ///
+    /// None is known.
+    #[cfg(feature = "sim")]
+    pub(crate) fn stepped() -> io::Result<Self> {
+        let at_rest = Arc::<Mutex<Option<Waker>>>::default();
+        let waits = Arc::clone(&at_rest);
+        let mut builder = Builder::new_current_thread();
+        builder.on_thread_park(move || {
+            let waker = waits.lock().unwrap_or_else(PoisonError::into_inner).take();
+            waker.into_iter().for_each(Waker::wake);
+        });
+        let runtime = builder.build()?;
+        let mut this = Self::of(runtime.handle().clone());
+        (this.own, this.at_rest) = (Mutex::new(Some(runtime)), at_rest);
+        Ok(this)
+    }
+
+    /// Whether such a runtime has tasks to run: behind `run_tasks` none is left, and what is woken or spawned outside of it comes
+    /// into its queue.
+    #[cfg(feature = "sim")]
+    pub(crate) fn has_tasks(&self) -> bool {
+        self.handle.metrics().global_queue_depth() > 0
+    }
+
+    /// Runs tasks, on this thread, until none is runnable.
+    #[cfg(feature = "sim")]
+    pub(crate) fn run_tasks(&self) {
+        let own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(runtime) = &*own else { return };
+        // The runtime polls this future first, and then, as nothing wakes it, when it has no task and would park.
+        let mut is_over = false;
+        runtime.block_on(poll_fn(|cx| {
+            if mem::replace(&mut is_over, true) {
+                return Poll::Ready(());
+            }
+            let mut at_rest = self.at_rest.lock().unwrap_or_else(PoisonError::into_inner);
+            *at_rest = Some(cx.waker().clone());
+            Poll::Pending
+        }));
     }
 
     /// Somebody else's tokio runtime.
     pub(crate) fn of(handle: Handle) -> Self {
-        Self { handle, own: Mutex::new(None), enter: Arc::default() }
+        Self {
+            handle,
+            own: Mutex::new(None),
+            enter: Arc::default(),
+            #[cfg(feature = "sim")]
+            at_rest: Arc::default(),
+        }
     }
 
     /// Lets this thread be in the tokio runtime until the guard is dropped. `None` if the thread is about to end, and

@@ -35,19 +35,18 @@ impl Client {
     pub(crate) async fn call(&mut self, command: Command) -> bool {
         let begin = self.history.now();
         let answer = self.ask(command).await;
+        let is_known = matches!(answer, Some(Answer::Written | Answer::Value(_)));
         match (command, answer) {
-            (Command::Write(value), Some(Answer::Written)) => {
-                self.history.note(Operation::Write(value), begin, true);
-            }
-            (Command::Write(value), None) => {
-                self.history.note(Operation::Write(value), begin, false);
+            // One that was refused may count too: if its datagram comes twice, the second one may find a leader.
+            (Command::Write(value), _) => {
+                self.history.note(Operation::Write(value), begin, is_known);
             }
             (_, Some(Answer::Value(value))) => {
                 self.history.note(Operation::Read(value), begin, true);
             }
-            _ => return false,
+            _ => {}
         }
-        answer.is_some()
+        is_known
     }
 
     /// Asks one host after another until one does not refuse. `None` if there is no answer in time.

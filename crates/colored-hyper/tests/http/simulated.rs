@@ -109,8 +109,12 @@ fn a_router_of_axum_between_two_hosts() {
 
 #[test]
 fn a_client_that_tries_again_outlives_crashes_of_the_server() {
-    let builder = Builder::new().seeds(0..150).host("a", echo_server);
-    let report = builder.faults(Faults::swarm()).run(|| async {
+    try_again(&Builder::new().seeds(0..150).host("a", echo_server));
+}
+
+/// Posts again and again to a server that crashes.
+fn try_again(builder: &Builder) {
+    let report = builder.clone().faults(Faults::swarm()).run(|| async {
         let pool: Pool<Connector> =
             client_builder(ColoredExecutor::unique()).build(Connector::new());
         for len in [0, 10, 5000, 10, 0, 100] {
@@ -129,6 +133,88 @@ fn a_client_that_tries_again_outlives_crashes_of_the_server() {
     });
     report.assert_passed();
     assert!(report.never_seen().is_empty(), "{report}");
+}
+
+/// `axum::serve` as it is, whose connections are tasks of tokio.
+#[cfg(feature = "axum")]
+mod served_by_axum {
+    use super::*;
+    use axum::routing::get;
+    use colored::ColorCell;
+    use colored_hyper::AxumListener;
+
+    async fn serve(router: Router) {
+        let listener = AxumListener::new(TcpListener::bind("0.0.0.0:80").await.unwrap());
+        axum::serve(listener, router).await.unwrap();
+    }
+
+    fn echo() -> Builder {
+        let router = || Router::new().route("/", on_post(async |body: Bytes| body));
+        Builder::new().tokio().host("a", move || serve(router()))
+    }
+
+    #[test]
+    fn clients_of_both_versions_are_answered_in_runs_that_repeat() {
+        for is_http2 in [false, true] {
+            let run = || {
+                let builder = echo().seeds(0..by_length(20, 100));
+                let report = builder.run(|| three_clients(is_http2));
+                report.assert_passed();
+                report.digest()
+            };
+            assert_eq!(run(), run());
+        }
+    }
+
+    #[test]
+    fn it_outlives_crashes() {
+        try_again(&echo().seeds(0..by_length(100, 1000)));
+    }
+
+    /// Each request adds 1 to a cell; a handler that first reads it, and then writes it, loses some.
+    fn count(is_safe: bool) -> sim::Report {
+        let server = move || async move {
+            let count = ColorCell::new(1, 0);
+            let add = async move || {
+                if is_safe {
+                    count.call(|count| *count += 1).await;
+                } else {
+                    let seen = count.call(|count| *count).await;
+                    sleep(Duration::from_millis(1)).await;
+                    count.call(move |count| *count = seen + 1).await;
+                }
+                count.call(|count| *count).await.to_string()
+            };
+            serve(Router::new().route("/", get(add))).await;
+        };
+        let builder = Builder::new().tokio().seeds(0..by_length(100, 1000)).host("a", server);
+        builder.run(|| async {
+            let pool: Pool<Connector> =
+                client_builder(ColoredExecutor::unique()).build(Connector::new());
+            let clients = [0, 1_u64].map(|client| {
+                let pool = pool.clone();
+                spawn_colored(client, async move {
+                    sleep(Duration::from_millis(sim::random() % 8)).await;
+                    let answer = pool.get("http://a/".parse().unwrap()).await.unwrap();
+                    answer.into_body().collect().await.unwrap().to_bytes()
+                })
+            });
+            let mut most = Bytes::new();
+            for client in clients {
+                most = most.max(client.await.unwrap());
+            }
+            sim::always!(most == "2", "each request counts");
+        })
+    }
+
+    #[test]
+    fn a_lost_update_between_handlers_is_found() {
+        let report = count(false);
+        let failure = report.failure().unwrap_or_else(|| panic!("not found: {report}"));
+        assert_eq!(failure.differs(), None, "{failure}");
+        assert!(failure.choices() <= 3, "{failure}");
+        count(true).assert_passed();
+    }
 }
 
 #[cfg(feature = "tls")]

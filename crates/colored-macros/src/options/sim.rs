@@ -27,7 +27,6 @@ const OTHERS: &[(&str, &str)] = &[
     ("local", "a simulation runs the function as a task, whose future must be `Send`"),
     ("paused", "the clock of a simulation always moves by itself"),
     ("start_paused", "the clock of a simulation always moves by itself"),
-    ("tokio", "there is no tokio runtime in a simulation"),
     ("flavor", "use `workers = 1` for one worker"),
 ];
 
@@ -103,6 +102,9 @@ pub(super) fn option(name: &Ident, input: ParseStream) -> Result<Option<Setting>
         Setting::new(name, "budget", Argument::Plain(budget(name, input)?))
     } else if name == "until" {
         Setting::new(name, "until_plateau", Argument::Plain(until(name, input)?))
+    } else if name == "tokio" {
+        let call = || Setting::new(name, "tokio", Argument::Plain(TokenStream::new()));
+        return Ok(value::flag(name, input)?.then(call));
     } else {
         let workers = value::of(name, input, WORKERS)?;
         let workers = number(name, workers, WORKERS, MOST_WORKERS as u64)?;

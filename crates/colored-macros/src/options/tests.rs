@@ -203,7 +203,7 @@ fn settings(options: &Options) -> Vec<String> {
 
 #[test]
 fn the_options_of_a_simulation_in_any_order() {
-    assert!(settings(&right(quote!(sim))).is_empty());
+    assert!(settings(&right(quote!(sim, tokio = false))).is_empty());
     let options = right(quote!(
         seeds = 10,
         crate = ::rt,
@@ -212,6 +212,7 @@ fn the_options_of_a_simulation_in_any_order() {
         workers = 1..=8,
         faults = "net, crash",
         budget = "2s",
+        tokio,
         until = plateau(N),
     ));
     assert_eq!(
@@ -222,6 +223,7 @@ fn the_options_of_a_simulation_in_any_order() {
             ". workers (hidden :: workers (1 ..= 8))",
             ". faults (hidden :: faults (\"net, crash\"))",
             ". budget (:: core :: time :: Duration :: from_millis (2000u64))",
+            ". tokio ()",
             ". until_plateau (N)",
         ]
     );
@@ -254,7 +256,7 @@ fn a_wrong_option_of_a_simulation_is_caught() {
         (quote!(sim, pin = true), "`pin` does not go with `sim`: a simulation has one thread"),
         (quote!(local, sim), "`local` does not go with `sim`: "),
         (quote!(sim, paused), "`paused` does not go with `sim`: "),
-        (quote!(sim, tokio), "`tokio` does not go with `sim`: "),
+        (quote!(sim, tokio = 1), "`tokio` takes no value"),
         (quote!(seeds = 3), "`seeds` needs `sim`, as in `#[colored::test(sim, seeds = 1000)]`"),
         (quote!(sim, seed = 3), "unknown option `seed`, did you mean `seeds`?"),
     ] {

@@ -69,8 +69,8 @@ impl<R: Runtimes> Builder<R> {
             plateau: None,
         };
         let (faults, hosts) = (Faults::none(), Vec::new());
-        let setup =
-            Setup { max_turns: 100_000, faults, hosts, on_threads: false, shell: Shell::of::<R>() };
+        let (on_threads, tokio, shell) = (false, false, Shell::of::<R>());
+        let setup = Setup { max_turns: 100_000, faults, hosts, on_threads, tokio, shell };
         Self { plan, setup, jobs: None, test: None, kept: None, runtimes: PhantomData }
     }
 
@@ -82,6 +82,18 @@ impl<R: Runtimes> Builder<R> {
     pub fn on_threads(mut self) -> Self {
         self.setup.on_threads = true;
         self
+    }
+
+    /// Gives each host a tokio runtime, for what libraries hand to `tokio::spawn`, as `axum::serve` does. Its tasks run in turns of
+    /// the place of blocking calls, behind these: each turn runs all that are runnable, under no color. They use sockets and timers
+    /// of the host; tokio's own are off, and panic. Needs the feature `tokio-context`, without which no run begins. Makes all runs
+    /// [on threads](Self::on_threads), because tokio keeps its runtime in a thread-local.
+    ///
+    /// What `tokio::task::spawn_blocking` gets runs on a thread of its own, in real time. The order in which `tokio::select!` polls its
+    /// branches is no choice of the run.
+    pub fn tokio(mut self) -> Self {
+        self.setup.tokio = true;
+        self.on_threads()
     }
 
     /// The most runs that are made at once. `COLORED_SIM_JOBS`, or the number of cores, is the limit in any case.

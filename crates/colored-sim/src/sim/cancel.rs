@@ -1,11 +1,15 @@
-//! [`cancellable`]: each await of a future is cancelled once.
+//! [`cancellable`]: each await of a future is cancelled once. [`Waits`]: so does a time that is waited for.
 
 use super::control::with;
+use super::faults::Fault;
+use super::process_faults::LONGEST;
 use super::run::{number_of_place, tell};
+use super::turns;
 use pin_project_lite::pin_project;
 use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 /// An await that was cancelled before is cancelled again once in so many times.
 const ONE_IN: u32 = 32;
@@ -74,20 +78,66 @@ impl<F: Future> Future for Cancellable<F> {
             return Poll::Ready(Some(output));
         }
         *this.awaits += 1;
-        if !is_cancelled(this.at, *this.awaits) {
+        let (at, number) = (*this.at, *this.awaits);
+        if !is_cancelled(at, number, ONE_IN) {
             return Poll::Pending;
         }
+        tell(&|| format!("cancelled at await {number} of `cancellable` at {at}"));
         this.future.set(None);
         Poll::Ready(None)
     }
 }
 
+/// How often something has waited that goes by a time, such as a sleep. It belongs to the runtime's timers.
+#[derive(Clone, Copy, Debug)]
+pub struct Waits {
+    at: &'static Location<'static>,
+    number: u64,
+}
+
+impl Waits {
+    /// Of what is made at the place of the caller.
+    #[must_use]
+    #[track_caller]
+    pub fn here() -> Self {
+        Self { at: Location::caller(), number: 0 }
+    }
+
+    /// To be called where it waits, with its time, in nanoseconds of the clock. True if that time has come now, by a
+    /// [fault](super::Fault::Expiry).
+    pub fn are_over(&mut self, due: u64) -> bool {
+        if !turns::is_inside() {
+            return false;
+        }
+        let Some((one_in, now)) =
+            with(|run| (run.world.one_in(Fault::Expiry), run.world.now())).filter(|of| of.0 > 0)
+        else {
+            return false;
+        };
+        let passes = due.saturating_sub(now);
+        self.number += 1;
+        let Self { at, number } = *self;
+        if passes > LONGEST || !is_cancelled(at, number, one_in) {
+            return false;
+        }
+        let passes = Duration::from_nanos(passes);
+        tell(&|| format!("{passes:?} pass at wait {number} of the sleep or time-out at {at}"));
+        turns::pass_time(due);
+        true
+    }
+
+    /// It gets another time.
+    pub fn begin_anew(&mut self) {
+        self.number = 0;
+    }
+}
+
 /// Whether this await is cancelled: a choice.
-fn is_cancelled(at: &'static Location<'static>, number: u64) -> bool {
+fn is_cancelled(at: &'static Location<'static>, number: u64, one_in: u32) -> bool {
     let place = number_of_place(at);
     let is_cancelled = with(|run| {
         let is_due = !run.has_cancelled && run.noted.is_new((place, number));
-        let is_cancelled = run.choices.happens_in_program(place, number, is_due, ONE_IN);
+        let is_cancelled = run.choices.happens_in_program(place, number, is_due, one_in);
         if is_cancelled {
             let is_first = run.noted.is_new((place, number));
             if is_first {
@@ -97,8 +147,5 @@ fn is_cancelled(at: &'static Location<'static>, number: u64) -> bool {
         }
         is_cancelled
     });
-    if is_cancelled == Some(true) {
-        tell(&|| format!("cancelled at await {number} of `cancellable` at {at}"));
-    }
     is_cancelled == Some(true)
 }

@@ -3,9 +3,10 @@
 mod names;
 
 pub use self::names::FaultsError;
+pub use crate::world::Fault;
 
 use crate::thread;
-use crate::world::{Family, Rates};
+use crate::world::Rates;
 
 /// The faults that happen in a simulation, by families. Default: none.
 ///
@@ -30,57 +31,6 @@ pub struct Faults {
     is_swarm: bool,
 }
 
-/// A family of faults.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Fault {
-    /// A packet between hosts takes up to some seconds, or 62.5 µs, in place of 0.5 ms. Datagrams overtake one another.
-    Delay,
-    /// A read or write of a stream moves fewer bytes than it could, and a stream holds 256 bytes in place of 64 KiB.
-    Pieces,
-    /// A datagram between hosts is lost.
-    Loss,
-    /// A datagram between hosts comes twice.
-    Doubling,
-    /// A connection between hosts breaks when one of them writes.
-    Reset,
-    /// A read, a write or a sync of a file fails: see [`sim::fs`](super::fs#faults).
-    Disk,
-    /// Nothing arrives from one host at another, or both ways. Lasts as long as a [`Pause`](Fault::Pause).
-    Partition,
-    /// A host of [`Builder::host`](super::Builder::host) [crashes](super::Host::crash), and restarts after as long as a
-    /// [`Pause`](Fault::Pause) lasts.
-    Crash,
-    /// A host of [`Builder::host`](super::Builder::host) takes no turns, and then goes on. A pause lasts for 10 ms of the run's
-    /// time, or by a choice each for twice as long, up to 164 s: every second pause for 20 ms or more, one in a thousand for
-    /// 10 s or more. It ends early when the quiet phase begins.
-    Pause,
-    /// A host's time of day moves by up to some hours, forward or back.
-    Clock,
-    /// Time passes while tasks are runnable, up to some seconds, as on a machine that is overloaded or stands still: timers
-    /// fire in the middle of other work, and those that became due meanwhile fire late, at once. A time-out may end an
-    /// operation that would have gone on: a program that waits for a limited time only may fail so, and be right.
-    Stall,
-}
-
-impl Fault {
-    const fn family(self) -> Family {
-        match self {
-            Fault::Delay => Family::Delay,
-            Fault::Pieces => Family::Pieces,
-            Fault::Loss => Family::Loss,
-            Fault::Doubling => Family::Doubling,
-            Fault::Reset => Family::Reset,
-            Fault::Disk => Family::Disk,
-            Fault::Partition => Family::Partition,
-            Fault::Crash => Family::Crash,
-            Fault::Pause => Family::Pause,
-            Fault::Clock => Family::Clock,
-            Fault::Stall => Family::Stall,
-        }
-    }
-}
-
 impl Default for Faults {
     fn default() -> Self {
         Self::none()
@@ -93,11 +43,12 @@ impl Faults {
         Self { families: 0, is_swarm: false }
     }
 
-    /// All families but [`Fault::Stall`], which [`with`](Self::with) adds. Each seed leaves some of them out, with a chance of one in two each: some bugs show only where other
-    /// faults do not get in the way (Groce and others, ISSTA 2012).
+    /// All families but those by which time-outs end that would not: [`Fault::Stall`], [`Fault::Lateness`] and [`Fault::Expiry`],
+    /// which [`with`](Self::with) adds. Each seed leaves some of them out, with a chance of one in two each: some bugs show only
+    /// where other faults do not get in the way (Groce and others, ISSTA 2012).
     pub const fn swarm() -> Self {
-        let all = Self { families: (1 << Family::ALL.len()) - 1, is_swarm: true };
-        all.without(Fault::Stall)
+        let all = Self { families: (1 << Fault::ALL.len()) - 1, is_swarm: true };
+        all.without(Fault::Stall).without(Fault::Lateness).without(Fault::Expiry)
     }
 
     /// The families of the network, chosen as by [`swarm`](Self::swarm): hosts stay up, and disks are sound.
@@ -108,37 +59,39 @@ impl Faults {
 
     /// Adds a family.
     pub const fn with(mut self, family: Fault) -> Self {
-        self.families |= 1 << family.family() as u16;
+        self.families |= 1 << family as u16;
         self
     }
 
     /// Leaves a family out.
     pub const fn without(mut self, family: Fault) -> Self {
-        self.families &= !(1 << family.family() as u16);
+        self.families &= !(1 << family as u16);
         self
     }
 
     /// Whether a run may have faults of this family.
     #[must_use]
     pub const fn includes(self, family: Fault) -> bool {
-        self.families & 1 << family.family() as u16 != 0
+        self.families & 1 << family as u16 != 0
     }
 
     /// The rates of the run of this seed.
     pub(super) fn draw(self, seed: u64) -> Rates {
         let mut rng = Rng(seed);
         let mut rates = Rates::default();
-        for family in Family::ALL {
+        for family in Fault::ALL {
             // Each takes the same numbers, so that another family changes nothing for this one.
             let (is_out, how_often) = (rng.below(2) == 0, rng.below(3));
             let one_in = match family {
-                Family::Reset | Family::Disk => [16, 64, 256],
-                Family::Delay | Family::Pieces | Family::Loss | Family::Doubling => [4, 16, 64],
+                Fault::Reset | Fault::Disk => [16, 64, 256],
+                Fault::Delay | Fault::Pieces | Fault::Loss | Fault::Doubling => [4, 16, 64],
+                // Of timers that are due.
+                Fault::Lateness => [4, 16, 64],
+                // Of waits.
+                Fault::Expiry => [16, 64, 256],
                 // Of turns, for this one and the others.
-                Family::Stall => [16, 64, 256],
-                Family::Partition | Family::Crash | Family::Pause | Family::Clock => {
-                    [100, 500, 2500]
-                }
+                Fault::Stall => [16, 64, 256],
+                Fault::Partition | Fault::Crash | Fault::Pause | Fault::Clock => [100, 500, 2500],
             };
             if self.families & 1 << family as u16 != 0 && !(self.is_swarm && is_out) {
                 rates[family as usize] = one_in[how_often];

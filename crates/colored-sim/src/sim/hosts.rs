@@ -2,15 +2,16 @@
 
 use super::faults::Faults;
 use super::places::Places;
-use super::process_faults::Undo;
+use super::process_faults::{self, Undo};
 use super::run::Setup;
 use super::runtime::{Runtime, Settings, Shell};
 use super::turns;
 use crate::world::{Host, Order, World};
-use colored_core::{JoinHandle, TaskPanic};
+use colored_core::{JoinHandle, TaskPanic, contain};
 use colored_machine::Machine;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::task::Waker;
 
 /// The name of the host that runs the main future.
 pub(super) const MAIN: &str = "main";
@@ -33,6 +34,8 @@ pub(super) struct Hosts {
     /// Hears of the panics of tasks.
     on_task_panic: fn(&TaskPanic<'_>),
     workers: usize,
+    /// Each runtime has a tokio runtime.
+    tokio: bool,
     hosts: Vec<Running>,
 }
 
@@ -94,6 +97,7 @@ impl Hosts {
             shell: setup.shell,
             on_task_panic,
             workers,
+            tokio: setup.tokio,
             hosts,
         };
         for number in 0..this.hosts.len() {
@@ -119,6 +123,7 @@ impl Hosts {
             policy: &Places,
             on_task_panic: self.on_task_panic,
             machine: Arc::clone(&running.host) as Arc<dyn Machine>,
+            tokio: self.tokio,
         };
         let runtime = (self.shell.make)(settings)
             .map_err(|error| format!("the simulated runtime does not start: {error}"))?;
@@ -152,6 +157,9 @@ impl Hosts {
                 Order::Restart => {}
                 Order::Pause => running.is_paused = true,
                 Order::Resume => running.resume(self.world.now()),
+                Order::Fire => {
+                    self.move_clocks(self.world.now());
+                }
             }
         }
         Ok(())
@@ -162,6 +170,7 @@ impl Hosts {
         if let Some(runtime) = running.runtime.take() {
             running.host.crash();
             running.is_paused = false;
+            self.undo.retain(|(_, undo)| !undo.is_of_timers(number));
             runtime.end(&mut |worker| turns::drain(&runtime, worker));
         }
     }
@@ -237,6 +246,7 @@ impl Hosts {
 
     /// Ends all hosts. No actor is inside a turn.
     pub(super) fn end(&mut self) {
+        self.undo.clear();
         for runtime in self.hosts.iter_mut().flat_map(|running| running.runtime.take()) {
             runtime.end(&mut |worker| turns::drain(&runtime, worker));
         }
@@ -282,12 +292,42 @@ impl Hosts {
     }
 
     /// Moves the clocks, and lets happen what is due then. True if they have moved, or something was due.
-    pub(super) fn move_clocks(&self, to: u64) -> bool {
+    pub(super) fn move_clocks(&mut self, to: u64) -> bool {
         let to = to.max(self.world.now());
-        let has_moved = to > self.world.now();
+        let mut was_due = to > self.world.now();
+        self.show_time(to);
+        let known = self.undo.len();
+        let Self { world, hosts, undo, .. } = self;
+        for (host, running) in hosts.iter().enumerate() {
+            if let Some(runtime) = running.awake() {
+                was_due |= runtime.move_clock(to, &mut |worker, waker| {
+                    if let Some(waker) = process_faults::keep(world, undo, (host, worker), waker) {
+                        contain(|| waker.wake());
+                    }
+                });
+            }
+        }
+        self.choose_lateness(known);
+        was_due
+    }
+
+    /// Time passes inside a turn, up to then. What is due then happens behind the turn.
+    pub(super) fn pass_time(&self, to: u64) {
+        self.show_time(to);
+        self.awake().for_each(|runtime| runtime.set_clock(to));
+        self.world.order(0, Order::Fire);
+    }
+
+    fn show_time(&self, to: u64) {
         self.world.set_now(to);
         crate::thread::set_time(to);
-        self.awake().fold(has_moved, |was_due, runtime| runtime.move_clock(to) | was_due)
+    }
+
+    /// Calls these wakers as code of a host, which is up.
+    pub(super) fn wake(&self, host: usize, wakers: Vec<Waker>) {
+        if let Some(runtime) = &self.hosts[host].runtime {
+            runtime.call(|| wakers.into_iter().for_each(|waker| contain(|| waker.wake())));
+        }
     }
 
     /// The runtimes that may take turns.
@@ -305,7 +345,7 @@ impl Running {
     fn resume(&mut self, now: u64) {
         self.is_paused = false;
         if let Some(runtime) = &self.runtime {
-            runtime.move_clock(now);
+            runtime.move_clock(now, &mut |_, waker| contain(|| waker.wake()));
         }
     }
 }

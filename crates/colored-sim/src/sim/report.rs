@@ -94,7 +94,8 @@ impl Report {
         &self.seen.never
     }
 
-    /// How many awaits of [`cancellable`](super::cancellable) futures were cancelled, in some run or other.
+    /// How many awaits of [`cancellable`](super::cancellable) futures were cancelled, and waits cut short by
+    /// [`Fault::Expiry`](super::Fault::Expiry), in some run or other.
     #[must_use]
     pub fn cancelled(&self) -> usize {
         self.seen.cancelled

@@ -90,6 +90,8 @@ pub(super) struct Setup {
     /// The hosts beside that of the main future, by name.
     pub(super) hosts: Vec<(String, Program)>,
     pub(super) on_threads: bool,
+    /// Each runtime has a tokio runtime.
+    pub(super) tokio: bool,
     /// Makes the runtimes of the hosts.
     pub(super) shell: Shell,
 }

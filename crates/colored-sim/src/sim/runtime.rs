@@ -5,6 +5,7 @@ use colored_machine::Machine;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::task::Waker;
 
 /// A crate that makes the runtimes of hosts. A [`Builder`](super::Builder) is of a type that does.
 pub trait Runtimes: 'static {
@@ -46,6 +47,8 @@ pub struct Settings {
     pub on_task_panic: fn(&TaskPanic<'_>),
     /// The machine that it is on.
     pub machine: Arc<dyn Machine>,
+    /// It has a tokio runtime, whose tasks run in its turns.
+    pub tokio: bool,
 }
 
 /// A runtime whose caller chooses which of its *actors* takes the next turn. An actor is a worker; the last one, behind
@@ -90,8 +93,12 @@ pub trait Runtime: Send + Sync {
     /// The next time at which something is due, in nanoseconds.
     fn next_due(&self) -> Option<u64>;
 
-    /// Moves the clock, where nothing is runnable, and takes what is due then. True if something was.
-    fn move_clock(&self, to: u64) -> bool;
+    /// Moves the clock, and lets nothing happen that is due then.
+    fn set_clock(&self, to: u64);
+
+    /// Moves the clock, between turns, and hands `fire` each timer that is due then, with its worker. True if one was. The timers
+    /// of a worker come in their order.
+    fn move_clock(&self, to: u64, fire: &mut dyn FnMut(usize, Waker)) -> bool;
 
     /// Cancels all tasks, once, on the threads that must: `drain` is called with each worker until it says that the worker has
     /// nothing left, which [`drain`](Self::drain) finds out on the right thread. No actor is inside a turn.

@@ -103,6 +103,18 @@ fn here() -> Option<(Arc<Turns>, usize)> {
     Some((turns, number))
 }
 
+/// Whether the caller is inside a turn.
+pub(super) fn is_inside() -> bool {
+    ACTOR.get().is_some()
+}
+
+/// Time passes inside the turn that the caller is in.
+pub(super) fn pass_time(to: u64) {
+    if let Some((turns, _)) = here() {
+        turns.hosts().pass_time(to);
+    }
+}
+
 /// What this thread knows of the stack that it runs on is exchanged with the stack.
 fn begin_stacks(runtime: &dyn Runtime) {
     stacks::begin();

@@ -48,7 +48,7 @@ pub(super) fn are_unchanged(shell: Shell, first: &Locals) -> bool {
 /// Makes such a run on this thread.
 pub(super) fn warm_up(shell: Shell, seed: u64) {
     let (faults, hosts) = (Faults::none(), Vec::new());
-    let setup = Setup { max_turns: 10_000, faults, hosts, on_threads: false, shell };
+    let setup = Setup { max_turns: 10_000, faults, hosts, on_threads: false, tokio: false, shell };
     let replay = Replay::new(seed, 1 + seed as usize % 7);
     let keeps = panics::keep();
     let choices = Choices::at_random(seed);

@@ -1,6 +1,6 @@
 //! The disks of the hosts.
 
-use super::{Family, Host, World};
+use super::{Fault, Host, World};
 use crate::disk::Disk;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -23,7 +23,7 @@ impl World {
 
     /// The disk of a host loses what is not synced, or a part of it, by choice.
     pub(crate) fn fail_power(&self, host: usize) {
-        self.disk(host).fail_power(&mut |many| self.is_one_in(many, Family::Disk, host));
+        self.disk(host).fail_power(&mut |many| self.is_one_in(many, Fault::Disk, host));
     }
 }
 

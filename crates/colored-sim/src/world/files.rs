@@ -6,7 +6,7 @@
 
 mod likeness;
 
-use super::{Family, Host};
+use super::{Fault, Host};
 use crate::disk::{Disk, Error, Handle, Options};
 use colored_machine::{self as machine, Files, OpenOptions};
 use std::ffi::OsString;
@@ -23,7 +23,7 @@ impl Host {
     }
 
     fn is_disk_failed(&self) -> bool {
-        self.world.fault(Family::Disk, self.number)
+        self.world.fault(Fault::Disk, self.number)
     }
 }
 
@@ -38,7 +38,7 @@ macro_rules! calls_of_the_disk {
 
 impl Files for Host {
     fn is_deferred(&self) -> bool {
-        self.world.is_one_in(DEFERRED, Family::Disk, self.number)
+        self.world.is_one_in(DEFERRED, Fault::Disk, self.number)
     }
 
     fn open(&self, path: &Path, options: &OpenOptions) -> io::Result<Box<dyn machine::File>> {
@@ -109,7 +109,7 @@ impl machine::File for File {
     fn write(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
         let host = &self.host;
         if host.is_disk_failed() {
-            let is_full = host.world.is_tails(Family::Disk, host.number);
+            let is_full = host.world.is_tails(Fault::Disk, host.number);
             return Err(if is_full { Error::Full } else { Error::Io }.into());
         }
         host.with_disk(|disk| disk.write_at(self.handle, bytes, offset))
@@ -138,7 +138,7 @@ impl machine::File for File {
 
     fn sync(&self, all: bool) -> io::Result<()> {
         let host = &self.host;
-        let happens = &mut |many| host.world.is_one_in(many, Family::Disk, host.number);
+        let happens = &mut |many| host.world.is_one_in(many, Fault::Disk, host.number);
         host.with_disk(|disk| match host.is_disk_failed() {
             true => Err(disk.fail_sync(self.handle, happens)),
             false => disk.sync(self.handle, all),

@@ -141,17 +141,23 @@ impl Driver {
         self.next_time(&self.pause.lock())
     }
 
-    /// Moves the paused clock, and takes what is due then, as this worker. The caller knows that the runtime is at rest: all
-    /// its workers are on this thread.
+    /// Moves the paused clock, and takes what is due then, as this worker: each waker with the worker whose timer it is. The
+    /// caller knows that the runtime is at rest: all its workers are on this thread.
     #[cfg(feature = "sim")]
-    pub(crate) fn move_clock(&self, to: u64, worker: usize, wakers: &mut Vec<Waker>) {
+    pub(crate) fn move_clock(&self, to: u64, worker: usize) -> Vec<(usize, Waker)> {
         let mut advances = self.pause.lock();
         self.clock.set(to);
-        self.fire_all(worker, wakers);
-        // As in `find`, they come last.
-        if wakers.is_empty() {
-            wakers.extend(advances.take_wakers(self.clock.shown()));
+        let (mut due, mut wakers) = (Vec::new(), Vec::new());
+        for wheel in 0..self.timers.wheels() {
+            self.advance(worker, wheel, &mut wakers);
+            due.extend(wakers.drain(..).map(|waker| (wheel, waker)));
         }
+        // As in `find`, they come last.
+        if due.is_empty() {
+            let wakers = advances.take_wakers(self.clock.shown());
+            due.extend(wakers.into_iter().map(|waker| (worker, waker)));
+        }
+        due
     }
 
     fn find(

@@ -14,8 +14,9 @@ use crate::services::{current, entered, wheel_timer};
 use crate::sync::mpsc;
 use crate::task::{JoinHandle, local_set, spawn_unique, yield_now};
 use crate::time::{Duration, Sleep, sleep, timeout};
+use crate::wall;
 use colored_core::port::exchange_with_stacks;
-use colored_core::{Color, ColorCell, Step, Worker, contain, look_for_deadlocks};
+use colored_core::{Color, ColorCell, Step, Worker, look_for_deadlocks};
 use colored_sim::sim::{Main, Runtime, Runtimes, Settings};
 use std::io;
 use std::pin::Pin;
@@ -35,9 +36,9 @@ impl Runtimes for OfThisCrate {
             let clock = |of: &Machine| Clock::standing(of.origin(), of.now());
             current::machine().map(|machine| clock(&machine).now())
         });
-        let Settings { workers, policy, on_task_panic, machine } = settings;
+        let Settings { workers, policy, on_task_panic, machine, tokio } = settings;
         let builder = Builder::new().on_task_panic(on_task_panic);
-        Ok(Arc::new(builder.build_simulated(workers, policy, machine)?))
+        Ok(Arc::new(builder.build_simulated(workers, policy, machine, tokio)?))
     }
 
     fn warm_up(seed: u64) -> Main {
@@ -117,6 +118,7 @@ impl SimulatedRuntime {
         let mut placed = lock(&self.workers[index]);
         let Placed { worker, place } = &mut *placed;
         let _entered = entered::enter_lent(place);
+        let _tokio = self.handle.services.tokio.enter();
         if worker.step() == Step::Ran {
             if worker.thread().is_some() {
                 // Ordering: see `has_pins`.
@@ -125,6 +127,12 @@ impl SimulatedRuntime {
             }
             worker.sleep_unless_busy();
         }
+    }
+
+    /// Whether there is something to run behind the workers: a blocking call, or a task of tokio.
+    fn has_calls(&self) -> bool {
+        let services = &self.handle.services;
+        services.pool.has_work() || services.tokio.has_tasks()
     }
 
     /// Makes this thread the worker, as far as timers are concerned.
@@ -140,6 +148,7 @@ impl Runtime for SimulatedRuntime {
 
     fn enter(&self, f: &mut dyn FnMut()) {
         let _entered = self.enter_as(FIRST);
+        let _tokio = self.handle.services.tokio.enter();
         f();
     }
 
@@ -153,13 +162,13 @@ impl Runtime for SimulatedRuntime {
 
     fn list_runnable(&self, first: usize, actors: &mut Vec<usize>) {
         self.handle.core.scheduler().append_unparked(first, actors);
-        if self.handle.services.pool.has_work() {
+        if self.has_calls() {
             actors.push(first + self.workers.len());
         }
     }
 
     fn changes(&self) -> Option<usize> {
-        let is_told = !self.has_pins() && !self.handle.services.pool.has_work();
+        let is_told = !self.has_pins() && !self.has_calls();
         is_told.then(|| self.handle.core.scheduler().unparked_changes())
     }
 
@@ -179,7 +188,11 @@ impl Runtime for SimulatedRuntime {
 
     fn take_turn(&self, actor: usize, thread: usize) -> [u64; 2] {
         if actor == self.workers.len() {
-            self.handle.services.pool.run_next();
+            let services = &self.handle.services;
+            if !services.pool.run_next() {
+                let _entered = self.handle.enter();
+                services.tokio.run_tasks();
+            }
             return [0; 2];
         }
         self.step(actor, thread);
@@ -189,7 +202,7 @@ impl Runtime for SimulatedRuntime {
 
     fn describe_turn(&self, actor: usize) -> String {
         if actor == self.workers.len() {
-            return "a blocking call".to_owned();
+            return "a blocking call, or tasks of tokio".to_owned();
         }
         match self.handle.core.scheduler().last_slice(actor) {
             (color, Some((_, site))) if site.file() == file!() => {
@@ -218,12 +231,15 @@ impl Runtime for SimulatedRuntime {
         self.handle.services.driver.next_due()
     }
 
-    fn move_clock(&self, to: u64) -> bool {
+    fn set_clock(&self, to: u64) {
+        self.handle.services.driver.clock.set(to);
+    }
+
+    fn move_clock(&self, to: u64, fire: &mut dyn FnMut(usize, Waker)) -> bool {
         let _entered = self.enter_as(FIRST);
-        let mut wakers = Vec::new();
-        self.handle.services.driver.move_clock(to, FIRST, &mut wakers);
-        let was_due = !wakers.is_empty();
-        wakers.into_iter().for_each(|waker| contain(|| waker.wake()));
+        let due = self.handle.services.driver.move_clock(to, FIRST);
+        let was_due = !due.is_empty();
+        due.into_iter().for_each(|(worker, waker)| fire(worker, waker));
         was_due
     }
 
@@ -233,6 +249,10 @@ impl Runtime for SimulatedRuntime {
             return;
         }
         *lock(&self.search) = None;
+        {
+            let _entered = self.handle.enter();
+            self.handle.services.tokio.shut_down(Some(wall::now()));
+        }
         self.handle.core.scheduler().shut_down();
         let mut left: Vec<usize> = (0..self.workers.len()).collect();
         while !left.is_empty() {

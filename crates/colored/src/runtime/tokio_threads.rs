@@ -16,12 +16,22 @@ pub(super) enum Tokio {
     None,
     Own,
     Of(tokio::runtime::Handle),
+    /// One without a thread.
+    #[cfg(feature = "sim")]
+    Stepped,
 }
 
 // Of a thread of the tokio runtime: from its begin to its end.
 thread_local!(static INSIDE: RefCell<Option<EnterGuard>> = const { RefCell::new(None) });
 
 impl Tokio {
+    /// One whose tasks run where its runtime says so.
+    #[cfg(feature = "sim")]
+    #[expect(clippy::unnecessary_wraps, reason = "as without the feature")]
+    pub(super) fn stepped() -> io::Result<Self> {
+        Ok(Self::Stepped)
+    }
+
     /// Gives the runtime of this handle its tokio runtime, before its own threads start.
     ///
     /// An embedded runtime has no thread unless it is asked for.
@@ -46,6 +56,8 @@ impl Tokio {
                 TokioContext::start(name, thread_settings.stack_size, enter, leave)?
             }
             Self::Of(theirs) => TokioContext::of(theirs),
+            #[cfg(feature = "sim")]
+            Self::Stepped => TokioContext::stepped()?,
         };
         handle.services.tokio.set(context);
         Ok(())

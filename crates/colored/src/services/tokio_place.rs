@@ -21,6 +21,18 @@ impl TokioPlace {
         self.0.get().and_then(TokioContext::enter)
     }
 
+    /// Whether a tokio runtime without a thread has something to run.
+    #[cfg(feature = "sim")]
+    pub(crate) fn has_tasks(&self) -> bool {
+        self.0.get().is_some_and(TokioContext::has_tasks)
+    }
+
+    /// Runs that.
+    #[cfg(feature = "sim")]
+    pub(crate) fn run_tasks(&self) {
+        self.0.get().into_iter().for_each(TokioContext::run_tasks);
+    }
+
     /// Ends the tokio runtime if it was made for this one, and waits for its threads until `deadline`.
     pub(crate) fn shut_down(&self, deadline: Option<Instant>) {
         if let Some(tokio) = self.0.get() {

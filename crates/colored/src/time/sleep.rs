@@ -9,6 +9,8 @@ use std::{
 
 use super::{has_come, instant::Instant, later, present, timer::Timer};
 use crate::budget;
+#[cfg(feature = "sim")]
+use crate::driver::clock::TICK;
 use crate::services::current::on_worker;
 use crate::wait_reason::TimerReason;
 
@@ -38,7 +40,14 @@ pub fn sleep(duration: Duration) -> Sleep {
 #[track_caller]
 pub fn sleep_until(deadline: impl Into<Instant>) -> Sleep {
     let (deadline, reason) = (deadline.into().into_std(), TimerReason::here());
-    Sleep { deadline, timer: None, is_over: false, reason }
+    Sleep {
+        deadline,
+        timer: None,
+        is_over: false,
+        reason,
+        #[cfg(feature = "sim")]
+        waits: colored_sim::sim::Waits::here(),
+    }
 }
 
 /// A future that is ready at its deadline; made by [`sleep`] and [`sleep_until`].
@@ -70,6 +79,9 @@ pub struct Sleep {
     is_over: bool,
     /// Where it was made, for dumps.
     reason: TimerReason,
+    /// The same, for simulations, and how often it has waited.
+    #[cfg(feature = "sim")]
+    waits: colored_sim::sim::Waits,
 }
 
 impl Sleep {
@@ -95,13 +107,22 @@ impl Sleep {
         let (this, deadline) = (self.get_mut(), deadline.into().into_std());
         this.deadline = deadline;
         this.is_over = false;
+        #[cfg(feature = "sim")]
+        this.waits.begin_anew();
         // A timer that has fired has woken its task, which comes to poll again.
         this.timer = this.timer.take().filter(|timer| timer.reset(deadline));
     }
 
     /// [`poll`](Future::poll) without the budget. The sleep is the guard of something else, or what is awaited.
     pub(super) fn poll_elapsed(&mut self, cx: &mut Context<'_>, is_guard: bool) -> Poll<()> {
+        #[cfg(feature = "sim")]
+        if self.is_over {
+            // The time may have passed inside this turn: the wheel does not know yet.
+            return Poll::Ready(());
+        }
         let armed = self.arm(cx);
+        #[cfg(feature = "sim")]
+        let armed = armed.filter(|tick| !self.waits.are_over(tick.saturating_mul(TICK)));
         self.is_over = armed.is_none();
         let Some(tick) = armed else { return Poll::Ready(()) };
         if let Some(timer) = &self.timer {

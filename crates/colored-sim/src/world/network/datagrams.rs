@@ -4,7 +4,7 @@ use super::address::{self, Bound};
 use super::error::{error, no_destination, too_long, wrong_family};
 use super::stream::crashed;
 use super::{Network, Packet};
-use crate::world::{Family, Host};
+use crate::world::{Fault, Host};
 use colored_machine::{self as machine, Ready, Socket, Tasks};
 use std::collections::VecDeque;
 use std::fmt;
@@ -197,10 +197,10 @@ impl Network<'_> {
         if from == to {
             return self.post(to, self.world.now(), Packet::Datagram(datagram));
         }
-        if self.world.fault(Family::Loss, from) {
+        if self.world.fault(Fault::Loss, from) {
             return;
         }
-        if self.world.fault(Family::Doubling, from) {
+        if self.world.fault(Fault::Doubling, from) {
             let due = self.world.now() + self.latency(from, to);
             self.post(to, due, Packet::Datagram(datagram.clone()));
         }

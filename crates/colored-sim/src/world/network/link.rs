@@ -2,7 +2,7 @@
 
 use super::end::{Phase, Segment};
 use super::{Network, Packet};
-use crate::world::Family;
+use crate::world::Fault;
 use colored_machine::Ready;
 use std::io::ErrorKind;
 
@@ -78,15 +78,15 @@ impl Network<'_> {
 
     /// How long a packet takes.
     pub(super) fn latency(&mut self, from: usize, to: usize) -> u64 {
-        if from == to || !self.world.fault(Family::Delay, from) {
+        if from == to || !self.world.fault(Fault::Delay, from) {
             return if from == to { 0 } else { LATENCY };
         }
         // Each doubling is a choice of its own, so that a failure is shrunk to the shortest delay.
         let mut latency = LATENCY * 2;
-        if self.world.is_tails(Family::Delay, from) {
+        if self.world.is_tails(Fault::Delay, from) {
             return LATENCY / 8;
         }
-        while latency < LATEST && self.world.is_tails(Family::Delay, from) {
+        while latency < LATEST && self.world.is_tails(Fault::Delay, from) {
             latency *= 2;
         }
         latency

@@ -9,7 +9,7 @@ use super::end::{End, Names, Phase, Segment};
 use super::error::error;
 use super::stream::crashed;
 use super::{Network, Packet, Stream};
-use crate::world::{Family, Host};
+use crate::world::{Fault, Host};
 use colored_machine::{self as machine, BindOptions, Ready, Socket, Tasks};
 use std::collections::VecDeque;
 use std::fmt;
@@ -255,7 +255,7 @@ impl Network<'_> {
     fn add_ends(&mut self, one: (usize, Names), other: (usize, Names)) -> usize {
         let number = self.ends.len();
         for ((host, names), peer) in [(one, number + 1), (other, number)] {
-            let is_small = self.world.fault(Family::Pieces, host);
+            let is_small = self.world.fault(Fault::Pieces, host);
             let boots = self.machines[host].boots;
             self.ends.push(End::new(host, boots, names, peer, is_small));
         }

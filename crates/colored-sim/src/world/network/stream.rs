@@ -3,7 +3,7 @@
 use super::end::{End, Names, Phase, Segment};
 use super::error::error;
 use super::{Listener, Network};
-use crate::world::{Family, Host};
+use crate::world::{Fault, Host};
 use colored_machine::{self as machine, Moved, Ready, Socket, Tasks};
 use std::fmt;
 use std::io::{self, ErrorKind, IoSlice};
@@ -179,7 +179,7 @@ impl Network<'_> {
         if !is_open || (all == 0 && len > 0) {
             return Err(error(ErrorKind::WouldBlock));
         }
-        if host != self.ends[peer].host && self.world.fault(Family::Reset, host) {
+        if host != self.ends[peer].host && self.world.fault(Fault::Reset, host) {
             self.send(peer, Segment::Reset);
             self.ends[end].fail();
             return Err(error(ErrorKind::ConnectionReset));
@@ -197,8 +197,8 @@ impl Network<'_> {
 
     /// How many of these bytes are moved: all, or by a fault fewer.
     fn piece_of(&self, all: usize, host: usize) -> usize {
-        if all > 1 && self.world.fault(Family::Pieces, host) {
-            return if self.world.is_tails(Family::Pieces, host) { 1 } else { all.div_ceil(2) };
+        if all > 1 && self.world.fault(Fault::Pieces, host) {
+            return if self.world.is_tails(Fault::Pieces, host) { 1 } else { all.div_ceil(2) };
         }
         all
     }

@@ -17,6 +17,7 @@ use crate::driver::reactor::{self, Entry};
 use crate::driver::simulated::Simulated;
 use crate::net::socket::{Moved, Socket};
 use crate::net::uninit::Mode;
+use crate::services::current;
 use crate::wait_reason::NO_DESCRIPTOR;
 
 /// A socket of the system, or one of a simulation.
@@ -44,6 +45,37 @@ pub(in crate::net) trait Kind: Sized {
 }
 
 impl<M: Kind> Either<M> {
+    /// One that is opened where this runs: `system` opens one of the system, and `machine` one of a simulation.
+    pub(super) fn open(
+        system: impl FnOnce() -> io::Result<M>,
+        machine: impl FnOnce(&dyn machine::Machine) -> io::Result<Box<M::Simulated>>,
+    ) -> io::Result<Self> {
+        match current::machine() {
+            None => system().map(Either::System),
+            Some(of) => of.try_map(|of| machine(&*of)).map(Either::simulated),
+        }
+    }
+
+    /// What the socket answers to `system`, if it is one of the system, and to `simulated` otherwise.
+    pub(super) fn ask<R>(
+        &self,
+        system: impl FnOnce(&M) -> R,
+        simulated: impl FnOnce(&M::Simulated) -> R,
+    ) -> R {
+        match self {
+            Either::System(socket) => system(socket),
+            Either::Simulated(of) => simulated(&of.socket),
+        }
+    }
+
+    pub(in crate::net) fn take_error(&self) -> io::Result<Option<io::Error>>
+    where
+        for<'a> SockRef<'a>: From<&'a M>,
+    {
+        let simulated = |of: &M::Simulated| Ok(machine::Socket::take_error(of));
+        self.ask(|socket| SockRef::from(socket).take_error(), simulated)
+    }
+
     pub(super) fn simulated(socket: Simulated<Box<M::Simulated>>) -> Self {
         Either::Simulated(socket.map(|socket| InSimulation { socket, options: OnceLock::new() }))
     }
@@ -117,10 +149,7 @@ impl<M: Kind + Source> Source for Either<M> {
 
 impl<M: Kind + reactor::Socket> reactor::Socket for Either<M> {
     fn number(&self) -> u32 {
-        match self {
-            Either::System(socket) => socket.number(),
-            Either::Simulated(_) => NO_DESCRIPTOR,
-        }
+        self.ask(reactor::Socket::number, |_| NO_DESCRIPTOR)
     }
 
     fn is_simulated(&self) -> bool {
@@ -173,24 +202,15 @@ impl<M: Socket + Kind<Simulated = dyn machine::Stream>> Socket for Either<M> {
     }
 
     fn write(&self, buf: &[u8]) -> io::Result<Moved> {
-        match self {
-            Either::System(socket) => Socket::write(socket, buf),
-            Either::Simulated(of) => of.socket.send(&[IoSlice::new(buf)]),
-        }
+        self.ask(|socket| Socket::write(socket, buf), |of| of.send(&[IoSlice::new(buf)]))
     }
 
     fn write_vectored(&self, bufs: &[IoSlice<'_>]) -> io::Result<Moved> {
-        match self {
-            Either::System(socket) => Socket::write_vectored(socket, bufs),
-            Either::Simulated(of) => of.socket.send(bufs),
-        }
+        self.ask(|socket| Socket::write_vectored(socket, bufs), |of| of.send(bufs))
     }
 
     fn shutdown(&self, how: Shutdown) -> io::Result<()> {
-        match self {
-            Either::System(socket) => Socket::shutdown(socket, how),
-            Either::Simulated(of) => of.socket.shutdown(how),
-        }
+        self.ask(|socket| Socket::shutdown(socket, how), |of| of.shutdown(how))
     }
 
     fn receive_simulated(

@@ -1,7 +1,7 @@
 //! TCP.
 
 use std::io;
-use std::net::{self, Shutdown, SocketAddr};
+use std::net::{self, SocketAddr};
 use std::ops::Deref;
 
 use colored_machine::{self as machine, BindOptions, Listener, Stream};
@@ -43,40 +43,15 @@ impl TcpStream {
     }
 
     pub(in crate::net) fn connect(addr: SocketAddr) -> io::Result<Self> {
-        match current::machine() {
-            None => mio::net::TcpStream::connect(addr).map(Either::System),
-            Some(machine) => {
-                machine.try_map(|machine| machine.connect(addr)).map(Either::simulated)
-            }
-        }
+        Either::open(|| mio::net::TcpStream::connect(addr), |machine| machine.connect(addr))
     }
 
     pub(in crate::net) fn local_addr(&self) -> io::Result<SocketAddr> {
-        match self {
-            Either::System(socket) => socket.local_addr(),
-            Either::Simulated(of) => of.socket.local_addr(),
-        }
+        self.ask(mio::net::TcpStream::local_addr, machine::Socket::local_addr)
     }
 
     pub(in crate::net) fn peer_addr(&self) -> io::Result<SocketAddr> {
-        match self {
-            Either::System(socket) => socket.peer_addr(),
-            Either::Simulated(of) => of.socket.peer_addr(),
-        }
-    }
-
-    pub(in crate::net) fn take_error(&self) -> io::Result<Option<io::Error>> {
-        match self {
-            Either::System(socket) => socket.take_error(),
-            Either::Simulated(of) => Ok(of.socket.take_error()),
-        }
-    }
-
-    pub(in crate::net) fn shutdown(&self, how: Shutdown) -> io::Result<()> {
-        match self {
-            Either::System(socket) => socket.shutdown(how),
-            Either::Simulated(of) => of.socket.shutdown(how),
-        }
+        self.ask(mio::net::TcpStream::peer_addr, Stream::peer_addr)
     }
 }
 
@@ -105,17 +80,7 @@ impl TcpListener {
     }
 
     pub(in crate::net) fn local_addr(&self) -> io::Result<SocketAddr> {
-        match self {
-            Either::System(socket) => socket.local_addr(),
-            Either::Simulated(of) => of.socket.local_addr(),
-        }
-    }
-
-    pub(in crate::net) fn take_error(&self) -> io::Result<Option<io::Error>> {
-        match self {
-            Either::System(socket) => socket.take_error(),
-            Either::Simulated(_) => Ok(None),
-        }
+        self.ask(mio::net::TcpListener::local_addr, machine::Socket::local_addr)
     }
 }
 

@@ -5,11 +5,10 @@ use std::net::{self, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use socket2::{Domain, Protocol, Socket, Type};
 
-use colored_machine::Datagrams;
+use colored_machine::{self as machine, Datagrams};
 
 use super::either::{Either, Kind};
 use crate::net::system::plain;
-use crate::services::current;
 
 pub(in crate::net) type UdpSocket = Either<mio::net::UdpSocket>;
 
@@ -29,54 +28,27 @@ impl UdpSocket {
     }
 
     pub(in crate::net) fn bind(addr: SocketAddr) -> io::Result<Self> {
-        match current::machine() {
-            None => mio::net::UdpSocket::bind(addr).map(Either::System),
-            Some(machine) => {
-                machine.try_map(|machine| machine.bind_datagrams(addr)).map(Either::simulated)
-            }
-        }
+        Either::open(|| mio::net::UdpSocket::bind(addr), |machine| machine.bind_datagrams(addr))
     }
 
     pub(in crate::net) fn connect(&self, addr: SocketAddr) -> io::Result<()> {
-        match self {
-            Either::System(socket) => socket.connect(addr),
-            Either::Simulated(of) => of.socket.connect(addr),
-        }
+        self.ask(|socket| socket.connect(addr), |of| of.connect(addr))
     }
 
     pub(in crate::net) fn local_addr(&self) -> io::Result<SocketAddr> {
-        match self {
-            Either::System(socket) => socket.local_addr(),
-            Either::Simulated(of) => of.socket.local_addr(),
-        }
+        self.ask(mio::net::UdpSocket::local_addr, machine::Socket::local_addr)
     }
 
     pub(in crate::net) fn peer_addr(&self) -> io::Result<SocketAddr> {
-        match self {
-            Either::System(socket) => socket.peer_addr(),
-            Either::Simulated(of) => of.socket.peer_addr(),
-        }
-    }
-
-    pub(in crate::net) fn take_error(&self) -> io::Result<Option<io::Error>> {
-        match self {
-            Either::System(socket) => socket.take_error(),
-            Either::Simulated(of) => Ok(of.socket.take_error()),
-        }
+        self.ask(mio::net::UdpSocket::peer_addr, Datagrams::peer_addr)
     }
 
     pub(in crate::net) fn send(&self, datagram: &[u8]) -> io::Result<usize> {
-        match self {
-            Either::System(socket) => socket.send(datagram),
-            Either::Simulated(of) => of.socket.send(datagram, None),
-        }
+        self.ask(|socket| socket.send(datagram), |of| of.send(datagram, None))
     }
 
     pub(in crate::net) fn send_to(&self, datagram: &[u8], to: SocketAddr) -> io::Result<usize> {
-        match self {
-            Either::System(socket) => socket.send_to(datagram, to),
-            Either::Simulated(of) => of.socket.send(datagram, Some(to)),
-        }
+        self.ask(|socket| socket.send_to(datagram, to), |of| of.send(datagram, Some(to)))
     }
 
     pub(in crate::net) fn recv(&self, buf: &mut [u8]) -> io::Result<usize> {
@@ -133,10 +105,7 @@ impl UdpSocket {
 
 /// Whom the next datagram is from.
 pub(in crate::net) fn peek_sender(socket: &UdpSocket) -> io::Result<SocketAddr> {
-    match socket {
-        Either::System(socket) => plain::peek_sender(socket),
-        Either::Simulated(of) => of.socket.receive(&mut [], true).map(|(_, from)| from),
-    }
+    socket.ask(plain::peek_sender, |of| of.receive(&mut [], true).map(|(_, from)| from))
 }
 
 pub(in crate::net) fn udp_into_std(socket: UdpSocket) -> net::UdpSocket {

@@ -1,10 +1,9 @@
 //! Unix sockets.
 
 use std::io;
-use std::net::Shutdown;
 use std::os::unix::net::{self, SocketAddr};
 
-use colored_machine::{Listener, Stream};
+use colored_machine::{Listener, Machine, Stream};
 
 use super::either::{Either, Kind};
 use crate::net::system::plain;
@@ -43,12 +42,8 @@ impl UnixStream {
     }
 
     pub(in crate::net) fn connect_addr(addr: &SocketAddr) -> io::Result<Self> {
-        match current::machine() {
-            None => mio::net::UnixStream::connect_addr(addr).map(Either::System),
-            Some(machine) => {
-                machine.try_map(|machine| machine.connect_unix(addr)).map(Either::simulated)
-            }
-        }
+        let machine = |machine: &dyn Machine| machine.connect_unix(addr);
+        Either::open(|| mio::net::UnixStream::connect_addr(addr), machine)
     }
 
     pub(in crate::net) fn pair() -> io::Result<(Self, Self)> {
@@ -64,31 +59,11 @@ impl UnixStream {
     }
 
     pub(in crate::net) fn local_addr(&self) -> io::Result<SocketAddr> {
-        match self {
-            Either::System(socket) => socket.local_addr(),
-            Either::Simulated(of) => named(of.socket.unix_addrs()[0].take()),
-        }
+        self.ask(mio::net::UnixStream::local_addr, |of| named(of.unix_addrs()[0].take()))
     }
 
     pub(in crate::net) fn peer_addr(&self) -> io::Result<SocketAddr> {
-        match self {
-            Either::System(socket) => socket.peer_addr(),
-            Either::Simulated(of) => named(of.socket.unix_addrs()[1].take()),
-        }
-    }
-
-    pub(in crate::net) fn take_error(&self) -> io::Result<Option<io::Error>> {
-        match self {
-            Either::System(socket) => socket.take_error(),
-            Either::Simulated(of) => Ok(of.socket.take_error()),
-        }
-    }
-
-    pub(in crate::net) fn shutdown(&self, how: Shutdown) -> io::Result<()> {
-        match self {
-            Either::System(socket) => socket.shutdown(how),
-            Either::Simulated(of) => of.socket.shutdown(how),
-        }
+        self.ask(mio::net::UnixStream::peer_addr, |of| named(of.unix_addrs()[1].take()))
     }
 }
 
@@ -104,26 +79,11 @@ impl UnixListener {
     }
 
     pub(in crate::net) fn bind_addr(addr: &SocketAddr) -> io::Result<Self> {
-        match current::machine() {
-            None => mio::net::UnixListener::bind_addr(addr).map(Either::System),
-            Some(machine) => {
-                machine.try_map(|machine| machine.bind_unix(addr)).map(Either::simulated)
-            }
-        }
+        Either::open(|| mio::net::UnixListener::bind_addr(addr), |machine| machine.bind_unix(addr))
     }
 
     pub(in crate::net) fn local_addr(&self) -> io::Result<SocketAddr> {
-        match self {
-            Either::System(socket) => socket.local_addr(),
-            Either::Simulated(of) => named(of.socket.unix_addr()),
-        }
-    }
-
-    pub(in crate::net) fn take_error(&self) -> io::Result<Option<io::Error>> {
-        match self {
-            Either::System(socket) => socket.take_error(),
-            Either::Simulated(_) => Ok(None),
-        }
+        self.ask(mio::net::UnixListener::local_addr, |of| named(of.unix_addr()))
     }
 }
 

@@ -8,8 +8,8 @@ use std::net::{self, Shutdown, SocketAddr};
 
 use crate::driver::reactor::Socket;
 use crate::io::{Interest, Ready};
-use crate::net::system;
 use crate::net::transfer::Stream;
+use crate::net::{socket, system};
 use crate::registration::Registered;
 use crate::wait_reason::{Kind, labeled};
 
@@ -85,7 +85,7 @@ impl TcpStream {
     ///
     /// [`AsyncWriteExt::shutdown`](crate::io::AsyncWriteExt::shutdown) ends the writing direction.
     pub fn shutdown_with(&self, how: Shutdown) -> io::Result<()> {
-        self.socket().shutdown(how)?;
+        socket::Socket::shutdown(self.socket(), how)?;
         // Wine wakes no task that waits to read.
         self.inner.end(how);
         Ok(())

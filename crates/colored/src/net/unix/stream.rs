@@ -10,8 +10,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::address::{self, CONNECT};
-use crate::net::system;
 use crate::net::transfer::Stream;
+use crate::net::{socket, system};
 use crate::registration::Registered;
 use crate::time::sleep;
 
@@ -141,7 +141,7 @@ impl UnixStream {
     ///
     /// [`AsyncWriteExt::shutdown`](crate::io::AsyncWriteExt::shutdown) ends the writing direction.
     pub fn shutdown_with(&self, how: Shutdown) -> io::Result<()> {
-        self.socket().shutdown(how)?;
+        socket::Socket::shutdown(self.socket(), how)?;
         // Linux wakes only tasks that wait to read.
         self.inner.end(how);
         Ok(())

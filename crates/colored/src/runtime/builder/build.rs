@@ -17,6 +17,8 @@ use crate::runtime::park::RuntimePark;
 #[cfg(feature = "sim")]
 use crate::runtime::simulated::SimulatedRuntime;
 use crate::runtime::threads::{self, Threads};
+#[cfg(feature = "sim")]
+use crate::runtime::tokio_threads::Tokio;
 use crate::runtime::unstarted::{Form, Unstarted};
 use crate::runtime::{EmbeddedRuntime, Runtime};
 use crate::services::Services;
@@ -109,7 +111,11 @@ impl Builder {
         workers: usize,
         policy: &'static dyn colored_core::Policy,
         machine: Arc<dyn Machine>,
+        tokio: bool,
     ) -> io::Result<SimulatedRuntime> {
+        if tokio {
+            self.tokio = Tokio::stepped()?;
+        }
         self.machine = Some(Simulated::new(machine));
         self.seed = Some(0);
         self.tuning = self.tuning.policy(policy).io_uring(false).reuse(false);

@@ -12,6 +12,13 @@ pub(in crate::runtime) enum Tokio {
 }
 
 impl Tokio {
+    /// There is none.
+    #[cfg(feature = "sim")]
+    pub(in crate::runtime) fn stepped() -> io::Result<Self> {
+        let text = "`Builder::tokio` needs the feature `tokio-context` of `colored-rt`";
+        Err(io::Error::new(io::ErrorKind::Unsupported, text))
+    }
+
     #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as with the feature")]
     pub(in crate::runtime) fn start(
         self,

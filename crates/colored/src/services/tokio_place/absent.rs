@@ -12,6 +12,16 @@ impl TokioPlace {
         None
     }
 
+    #[cfg(feature = "sim")]
+    #[expect(clippy::unused_self, reason = "as with the feature")]
+    pub(crate) fn has_tasks(&self) -> bool {
+        false
+    }
+
+    #[cfg(feature = "sim")]
+    #[expect(clippy::unused_self, reason = "as with the feature")]
+    pub(crate) fn run_tasks(&self) {}
+
     #[expect(clippy::unused_self, reason = "as with the feature")]
     pub(crate) fn shut_down(&self, _: Option<Instant>) {}
 }
