@@ -179,20 +179,20 @@ impl Claimed {
     ) -> u32 {
         let Claimed { lanes, keys, hasher, .. } = self;
         let hash = hasher.hash(key);
-        let is_its = |at: &u32| lanes[*at].hash == hash && lanes[*at].key.bytes() == Some(key);
+        let is_its = |at: &u32| lanes[*at].key.bytes() == Some(key);
         if let Some(at) = keys.find(hash, is_its) {
             return *at;
         }
         let (key, color) = make();
-        let at = lanes.insert(Lane { hash, ..Lane::new(key, color, now) });
-        keys.insert_unique(hash, at, |at| lanes[*at].hash);
+        let at = lanes.insert(Lane::new(key, color, now));
+        keys.insert_unique(hash, at, |at| hasher.hash(lanes[*at].key.bytes().unwrap_or_default()));
         at
     }
 
     pub(crate) fn remove_lane(&mut self, at: u32) {
         let lane = self.lanes.remove(at);
-        if !lane.is_alone()
-            && let Ok(entry) = self.keys.find_entry(lane.hash, |other| *other == at)
+        if let Some(key) = lane.key.bytes()
+            && let Ok(entry) = self.keys.find_entry(self.hasher.hash(key), |other| *other == at)
         {
             entry.remove();
         }

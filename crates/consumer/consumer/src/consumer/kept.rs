@@ -85,3 +85,18 @@ impl Default for Records {
         Records::Many(Vec::new())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::lane::Lane;
+    use super::super::run::{Letter, Run};
+    use super::*;
+
+    /// What is in memory for each record whose handler waits, and for each report that is not heard.
+    #[test]
+    fn a_record_in_flight_is_small() {
+        let sizes = [size_of::<Kept>(), size_of::<Run>(), size_of::<Lane>(), size_of::<Letter>()];
+        let most = [88, 152, 152, 56];
+        assert!(sizes.iter().zip(most).all(|(size, most)| *size <= most), "{sizes:?}");
+    }
+}

@@ -68,8 +68,6 @@ pub(crate) enum Phase {
 #[derive(Debug)]
 pub(crate) struct Lane {
     pub(crate) key: LaneKey,
-    /// Of the key. 0 without one.
-    pub(crate) hash: u64,
     pub(crate) color: Color,
     pub(crate) phase: Phase,
     /// Not started, in order.
@@ -97,7 +95,6 @@ impl Lane {
     pub(crate) fn new(key: LaneKey, color: Color, now: Instant) -> Lane {
         Lane {
             key,
-            hash: 0,
             color,
             phase: Phase::New,
             pending: Row::new(),
