@@ -22,7 +22,7 @@ use std::process::{Command, Stdio, exit};
 const TOPICS: [(&str, usize); 2] = [("short", 20_000), ("long", 60_000)];
 
 /// What the path of a module says of its part. The first that fits counts.
-const PARTS: [(&str, &str); 24] = [
+const PARTS: [(&str, &str); 26] = [
     ("progress::tracker", "tracker"),
     ("progress::words", "tracker"),
     ("progress::", "commit"),
@@ -31,6 +31,7 @@ const PARTS: [(&str, &str); 24] = [
     ("colored_consumer::embedded", "reading"),
     ("<colored_consumer::source::Record as", "record: copies and drops"),
     ("drop_in_place<colored_consumer::source::Record", "record: copies and drops"),
+    ("consumer::kept", "record: copies and drops"),
     ("consumer::commits", "commit"),
     ("consumer::driver", "driver"),
     ("consumer::pauses", "bounds"),
@@ -39,6 +40,7 @@ const PARTS: [(&str, &str); 24] = [
     ("consumer::claimed", "lanes: find, make, remove"),
     ("consumer::key_hash", "lanes: find, make, remove"),
     ("consumer::lane", "lanes: their queues"),
+    ("consumer::table", "lanes: their queues"),
     ("consumer::waiting", "lanes: their queues"),
     ("consumer::rate", "lanes: accept, start of runs"),
     ("consumer::state", "lanes: accept, start of runs"),

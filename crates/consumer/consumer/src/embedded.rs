@@ -28,6 +28,11 @@
 //!
 //! A directory that was written before format 2 is refused by an error that says so.
 //!
+//! # What is in memory
+//!
+//! Short records that are read one after the other share an allocation of 960 bytes: a handler that keeps the key or the value of one
+//! keeps up to 960 bytes. A copy of it keeps no more than itself.
+//!
 //! # What is cut off, and what is damage
 //!
 //! A write that a crash has interrupted was never confirmed, and is cut off at the next opening

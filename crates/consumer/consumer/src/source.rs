@@ -80,10 +80,20 @@ impl Record {
     #[must_use]
     #[inline]
     pub fn size(&self) -> usize {
-        let length = |bytes: &Option<Bytes>| bytes.as_ref().map_or(0, Bytes::len);
-        let headers = self.headers.iter().map(|(name, value)| name.len() + length(value) + 64);
-        128 + length(&self.key) + length(&self.value) + headers.sum::<usize>()
+        size(&self.key, &self.value, &self.headers)
     }
+}
+
+/// As [`Record::size`].
+#[inline]
+pub(crate) fn size(
+    key: &Option<Bytes>,
+    value: &Option<Bytes>,
+    headers: &[(String, Option<Bytes>)],
+) -> usize {
+    let length = |bytes: &Option<Bytes>| bytes.as_ref().map_or(0, Bytes::len);
+    let headers = headers.iter().map(|(name, value)| name.len() + length(value) + 64);
+    128 + length(key) + length(value) + headers.sum::<usize>()
 }
 
 /// How far a group is in a partition.

@@ -9,7 +9,7 @@ use super::options::{Broken, DeadLetter, Order, Reset, Settings};
 use super::rate::Rate;
 use super::run::{Common, Inbox};
 use super::seek::{Place, millis};
-use super::state::{Launch, State};
+use super::state::State;
 use super::survey::{DryRun, Survey};
 use super::work::{Batch, Each, Work};
 use crate::source::{Error, Record, Source};
@@ -19,7 +19,7 @@ use colored::time::{Duration, sleep};
 use colored::{Color, ColorCell, JoinHandle};
 use std::fmt;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::SystemTime;
 
 /// A consumer that runs: a task that polls its source, and the tasks of its handlers.
@@ -371,13 +371,14 @@ impl<S: Source> Builder<S> {
         let dead_letters = settings.dead_letters.take();
         let settings = Arc::new(settings);
         let inbox = Arc::<Inbox>::default();
-        let (own, inbox_of_runs) = (Arc::clone(&settings), Arc::clone(&inbox));
-        let common = Common { work, dead_letters, settings: own, inbox: inbox_of_runs };
-        let launcher: Arc<dyn Launch> = Arc::new(common);
         let color = Color::unique();
-        let state = State::new(settings, Arc::downgrade(&launcher), inbox);
-        let state = ColorCell::new(color, state);
-        let (cell, token) = (state.clone(), stop.clone());
+        let launcher = Arc::new_cyclic(|launcher: &Weak<Common<W>>| {
+            let (own, inbox_of_state) = (Arc::clone(&settings), Arc::clone(&inbox));
+            let state = ColorCell::new(color, State::new(own, launcher.clone(), inbox_of_state));
+            Common { work, dead_letters, settings, inbox, state }
+        });
+        let (state, token) = (launcher.state.clone(), stop.clone());
+        let cell = state.clone();
         let registered = register(&state);
         let orphans = DropOrphans(state.clone());
         let driver = colored::spawn_colored(color, async move {

@@ -54,7 +54,7 @@ impl<'a, W: Work> Calls<'a, W> {
                 return Poll::Ready(dropped.map_err(Failure::retry).and(returned));
             }
             self.future.set(None);
-            self.runner.done += self.runner.next_count() as u32;
+            self.runner.run.done += self.runner.next_count() as u32;
             self.runner.run.attempts = 0;
             if self.is_one() {
                 return Poll::Ready(Ok(()));
@@ -63,9 +63,8 @@ impl<'a, W: Work> Calls<'a, W> {
     }
 
     fn call(&mut self) {
-        let Runner { common, run, .. } = &*self.runner;
-        let done = self.runner.done();
-        let records = &run.records[done..done + self.runner.next_count()];
+        let Runner { common, run } = &*self.runner;
+        let records = &self.runner.rest()[..self.runner.next_count()];
         let attempt = run.attempts.saturating_add(1);
         let told = Told { claim: Arc::clone(&run.claim), color: run.color, attempt };
         let future = common.work.call(records, told);

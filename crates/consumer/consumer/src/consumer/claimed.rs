@@ -3,12 +3,14 @@
 use super::contain::contain;
 use super::contain::drop_each;
 use super::context::{Claim, HANDS, Hand, color_of_key};
+use super::kept::Kept;
 use super::key_hash::KeyHasher;
-use super::lane::{Lane, LaneKey};
+use super::lane::{Lane, LaneKey, Phase};
 use super::options::{Order, Settings};
 use super::run::Dead;
 use super::seek::Unplaced;
 use super::shares::{InFlight, Shares};
+use super::table::Table;
 use super::trouble::Trouble;
 use super::waiting::Waiting;
 use crate::progress::Tracker;
@@ -16,8 +18,8 @@ use crate::source::{Extent, Owned, Record};
 use colored::time::Instant;
 use colored::{Color, JoinHandle};
 use hashbrown::HashTable;
-use slab::Slab;
 use std::collections::BTreeMap;
+use std::iter;
 use std::sync::Arc;
 
 /// What becomes of a partition.
@@ -49,12 +51,12 @@ pub(crate) struct Claimed {
     pub(crate) hands: [Arc<Hand>; HANDS],
     pub(crate) stage: Stage,
     pub(crate) tracker: Tracker,
-    pub(crate) lanes: Slab<Lane>,
+    pub(crate) lanes: Table<Lane>,
     /// The lanes by their keys.
-    keys: HashTable<usize>,
+    keys: HashTable<u32>,
     hasher: KeyHasher,
     /// Lanes whose first record may not start yet, by its offset.
-    pub(crate) held: BTreeMap<u64, usize>,
+    pub(crate) held: BTreeMap<u64, u32>,
     /// Runs under way.
     pub(crate) runs: usize,
     /// Accepted and not done.
@@ -62,7 +64,7 @@ pub(crate) struct Claimed {
     /// Whether its topic is paused by hand: nothing starts, and nothing is read.
     pub(crate) is_held: bool,
     /// Lanes whose turn has come meanwhile.
-    pub(crate) parked: Vec<usize>,
+    pub(crate) parked: Vec<u32>,
     /// Whether it is to begin when an earlier claim has ended, or when its place is known. Nothing is taken until then.
     pub(crate) awaits_begin: bool,
     /// What of its place is not known yet.
@@ -102,7 +104,7 @@ impl Claimed {
             claim,
             stage: Stage::Active,
             tracker,
-            lanes: Slab::new(),
+            lanes: Table::new(),
             keys: HashTable::new(),
             hasher: KeyHasher::new(),
             held: BTreeMap::new(),
@@ -135,14 +137,14 @@ impl Claimed {
 
     /// The lane of a record, which is made if there is none. A record whose key cannot be told is given up, in a lane of its own.
     #[inline]
-    pub(crate) fn lane_of(&mut self, record: &Record, settings: &Settings, now: Instant) -> usize {
+    pub(crate) fn lane_of(&mut self, record: &Record, settings: &Settings, now: Instant) -> u32 {
         match (&record.key, &settings.key_of, settings.order) {
             (Some(key), None, Order::Key) => self.lane_of_key(record, key, now),
             _ => self.lane_of_other(record, settings, now),
         }
     }
 
-    fn lane_of_other(&mut self, record: &Record, settings: &Settings, now: Instant) -> usize {
+    fn lane_of_other(&mut self, record: &Record, settings: &Settings, now: Instant) -> u32 {
         let mut dead = None;
         match (settings.order, &settings.key_of) {
             (Order::Partition, _) => {
@@ -163,7 +165,7 @@ impl Claimed {
         self.lanes.insert(Lane { dead, ..Lane::new(key, Color::unique(), now) })
     }
 
-    fn lane_of_key(&mut self, record: &Record, key: &[u8], now: Instant) -> usize {
+    fn lane_of_key(&mut self, record: &Record, key: &[u8], now: Instant) -> u32 {
         let color = || color_of_key(&record.topic, record.partition, key);
         self.find_lane(key, || (LaneKey::copy(key), color()), now)
     }
@@ -174,23 +176,23 @@ impl Claimed {
         key: &[u8],
         make: impl FnOnce() -> (LaneKey, Color),
         now: Instant,
-    ) -> usize {
+    ) -> u32 {
         let Claimed { lanes, keys, hasher, .. } = self;
         let hash = hasher.hash(key);
-        let is_its = |at: &usize| lanes[*at].hash == hash && lanes[*at].key.bytes() == Some(key);
+        let is_its = |at: &u32| lanes[*at].key.bytes() == Some(key);
         if let Some(at) = keys.find(hash, is_its) {
             return *at;
         }
         let (key, color) = make();
-        let at = lanes.insert(Lane { hash, ..Lane::new(key, color, now) });
-        keys.insert_unique(hash, at, |at| lanes[*at].hash);
+        let at = lanes.insert(Lane::new(key, color, now));
+        keys.insert_unique(hash, at, |at| hasher.hash(lanes[*at].key.bytes().unwrap_or_default()));
         at
     }
 
-    pub(crate) fn remove_lane(&mut self, at: usize) {
+    pub(crate) fn remove_lane(&mut self, at: u32) {
         let lane = self.lanes.remove(at);
-        if !lane.is_alone()
-            && let Ok(entry) = self.keys.find_entry(lane.hash, |other| *other == at)
+        if let Some(key) = lane.key.bytes()
+            && let Ok(entry) = self.keys.find_entry(self.hasher.hash(key), |other| *other == at)
         {
             entry.remove();
         }
@@ -235,16 +237,13 @@ impl Claimed {
         self.parked.clear();
         let mut forgotten = InFlight::default();
         let mut idle = Vec::new();
-        for (at, lane) in &mut self.lanes {
+        for (at, lane) in self.lanes.iter_mut() {
             lane.stop_timer();
-            let mut records = Vec::new();
-            while lane.pending.len() > 0 {
-                lane.pending.move_first(waiting, &mut records);
-            }
+            let records: Vec<_> = iter::from_fn(|| lane.pending.pop(waiting)).collect();
             forgotten.records += records.len();
-            forgotten.bytes += records.iter().map(Record::size).sum::<usize>();
+            forgotten.bytes += records.iter().map(Kept::size).sum::<usize>();
             drop_each(records);
-            if lane.running.is_none() {
+            if lane.phase != Phase::Running {
                 idle.push(at);
             }
         }

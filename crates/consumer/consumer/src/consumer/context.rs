@@ -1,6 +1,7 @@
 //! [`Context`]: what a handler knows beside its record.
 
-use crate::source::Owned;
+use super::kept::Kept;
+use crate::source::{Owned, Record};
 use bytes::Bytes;
 use colored::Color;
 use colored::task::CancellationToken;
@@ -60,11 +61,24 @@ pub(crate) const HANDS: usize = 8;
 /// references to the claim itself, the workers would wait for each other.
 #[derive(Debug)]
 #[repr(align(64))]
-pub(crate) struct Hand(Arc<Claim>);
+pub(crate) struct Hand {
+    claim: Arc<Claim>,
+    /// Each record counts a reference to it.
+    topic: Arc<str>,
+}
 
 impl Hand {
     pub(crate) fn all(claim: &Arc<Claim>) -> [Arc<Hand>; HANDS] {
-        std::array::from_fn(|_| Arc::new(Hand(Arc::clone(claim))))
+        std::array::from_fn(|_| {
+            let (claim, topic) = (Arc::clone(claim), (*claim.owned.partition.topic).into());
+            Arc::new(Hand { claim, topic })
+        })
+    }
+
+    /// A copy of a record of the claim, for what the user wrote.
+    #[inline]
+    pub(crate) fn record(&self, record: &Kept) -> Record {
+        record.record(&self.topic, self.claim.owned.partition.partition)
     }
 }
 
@@ -72,7 +86,7 @@ impl Deref for Hand {
     type Target = Claim;
 
     fn deref(&self) -> &Claim {
-        &self.0
+        &self.claim
     }
 }
 

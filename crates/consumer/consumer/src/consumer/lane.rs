@@ -68,14 +68,12 @@ pub(crate) enum Phase {
 #[derive(Debug)]
 pub(crate) struct Lane {
     pub(crate) key: LaneKey,
-    /// Of the key. 0 without one.
-    pub(crate) hash: u64,
     pub(crate) color: Color,
     pub(crate) phase: Phase,
     /// Not started, in order.
     pub(crate) pending: Row,
-    /// The first record of the run that is not done.
-    pub(crate) running: Option<u64>,
+    /// The lowest offset that is not done, if there is one.
+    pub(crate) first: u64,
     pub(crate) attempts: u32,
     pub(crate) dead: Option<Box<Dead>>,
     /// Whether the run gives a record to the dead letters.
@@ -88,19 +86,19 @@ pub(crate) struct Lane {
     pub(crate) is_reported: bool,
     /// The next record that is handed to a run has this offset at least, for the sentinel of the order.
     pub(crate) next: u64,
-    /// When its key may begin as many records at once as it ever may: see `rate`.
-    pub(crate) full_at: Instant,
+    /// When its key may begin as many records at once as it ever may, if that is later than now: see `rate`. In a box: most
+    /// consumers have no rate.
+    pub(crate) full_at: Option<Box<Instant>>,
 }
 
 impl Lane {
     pub(crate) fn new(key: LaneKey, color: Color, now: Instant) -> Lane {
         Lane {
             key,
-            hash: 0,
             color,
             phase: Phase::New,
             pending: Row::new(),
-            running: None,
+            first: 0,
             attempts: 0,
             dead: None,
             is_burying: false,
@@ -108,7 +106,7 @@ impl Lane {
             since: now,
             is_reported: false,
             next: 0,
-            full_at: now,
+            full_at: None,
         }
     }
 
@@ -124,7 +122,7 @@ impl Lane {
 
     /// The lowest offset that is not done.
     pub(crate) fn first(&self) -> Option<u64> {
-        self.running.or(self.pending.first())
+        (self.phase == Phase::Running || self.pending.len() > 0).then_some(self.first)
     }
 
     /// The key, for messages.

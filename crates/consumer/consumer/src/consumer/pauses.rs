@@ -16,10 +16,18 @@ use colored::ColorCell;
 use colored::time::Instant;
 use std::sync::Arc;
 
+/// So many parts of what runs have told may be unheard while the source is read. A guess: some 2,000 reports.
+const BEHIND: usize = 16;
+
 impl State {
     /// How much the source may return, from whichever partition that is not paused: it has reached no bound, so an eighth of
-    /// each is left, and one.
-    pub(crate) fn room(&self) -> Room {
+    /// each is left, and one. Nothing while much that runs have told is not heard: else new records would come before those that are
+    /// done have left the memory.
+    pub(crate) fn room(&mut self) -> Room {
+        self.is_behind = self.inbox.parts() > BEHIND;
+        if self.is_behind {
+            return Room { records: 0, bytes: 0 };
+        }
         let of_one = self.settings.partition_records.min(self.settings.distance) / 8 + 1;
         let Room { records, bytes } = self.shares.room();
         Room { records: records.min(of_one), bytes }

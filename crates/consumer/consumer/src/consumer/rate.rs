@@ -44,10 +44,10 @@ impl Rate {
     }
 
     /// How many records may begin now, at least one; or how long the next one has to wait.
-    pub(crate) fn room(self, full_at: Instant, now: Instant) -> Result<usize, Duration> {
+    pub(crate) fn room(self, lane: &Lane, now: Instant) -> Result<usize, Duration> {
         // Rounded, all tokens may take less than the whole time.
         let whole = self.fill() * self.records;
-        let missing = full_at.saturating_duration_since(now);
+        let missing = missing(lane, now);
         let there = whole.saturating_sub(missing).as_nanos() / self.fill().as_nanos();
         match usize::try_from(there).unwrap_or(usize::MAX) {
             0 => Err(missing - (whole - self.fill())),
@@ -62,23 +62,31 @@ impl Rate {
 
     /// So many records of a lane begin.
     pub(crate) fn take(self, lane: &mut Lane, records: usize, now: Instant) {
-        lane.full_at = after(lane.full_at.max(now), self.fill_all(records));
+        let full_at = after(now, missing(lane, now).saturating_add(self.fill_all(records)));
+        lane.full_at = Some(Box::new(full_at));
     }
 
     /// So many records of a lane have not begun after all.
     pub(crate) fn give_back(self, lane: &mut Lane, records: usize) {
-        if let Some(full_at) = lane.full_at.checked_sub(self.fill_all(records)) {
-            lane.full_at = full_at;
+        if let Some(full_at) = lane.full_at.as_deref_mut()
+            && let Some(earlier) = full_at.checked_sub(self.fill_all(records))
+        {
+            *full_at = earlier;
         }
     }
 }
 
+/// How long the bucket of a lane takes to be full.
+fn missing(lane: &Lane, now: Instant) -> Duration {
+    lane.full_at.as_ref().map_or(Duration::ZERO, |full_at| full_at.saturating_duration_since(now))
+}
+
 impl State {
     /// A lane has no record any more. It goes, or stays until its bucket is full.
-    pub(crate) fn end_lane(&mut self, cell: &ColorCell<State>, id: u64, at: usize, now: Instant) {
+    pub(crate) fn end_lane(&mut self, cell: &ColorCell<State>, id: u64, at: u32, now: Instant) {
         let Some(claimed) = self.claims.get_mut(&id) else { return };
         let lane = &mut claimed.lanes[at];
-        let rest = lane.full_at.saturating_duration_since(now);
+        let rest = missing(lane, now);
         if rest.is_zero() || claimed.stage != Stage::Active || lane.is_alone() {
             return claimed.remove_lane(at);
         }
@@ -110,16 +118,16 @@ mod tests {
         let rate = Rate::new(4, millis(100));
         let start = Instant::now();
         let mut lane = Lane::new(LaneKey::Partition, Color::unique(), start);
-        assert_eq!(rate.room(lane.full_at, start), Ok(4));
+        assert_eq!(rate.room(&lane, start), Ok(4));
         rate.take(&mut lane, 3, start);
-        assert_eq!(rate.room(lane.full_at, start), Ok(1));
+        assert_eq!(rate.room(&lane, start), Ok(1));
         rate.take(&mut lane, 1, start);
-        assert_eq!(rate.room(lane.full_at, start), Err(millis(25)));
-        assert_eq!(rate.room(lane.full_at, start + millis(24)), Err(millis(1)));
-        assert_eq!(rate.room(lane.full_at, start + millis(25)), Ok(1));
-        assert_eq!(rate.room(lane.full_at, start + millis(1_000)), Ok(4), "and no more");
+        assert_eq!(rate.room(&lane, start), Err(millis(25)));
+        assert_eq!(rate.room(&lane, start + millis(24)), Err(millis(1)));
+        assert_eq!(rate.room(&lane, start + millis(25)), Ok(1));
+        assert_eq!(rate.room(&lane, start + millis(1_000)), Ok(4), "and no more");
         rate.give_back(&mut lane, 2);
-        assert_eq!(rate.room(lane.full_at, start), Ok(2));
+        assert_eq!(rate.room(&lane, start), Ok(2));
     }
 
     /// In no span a key begins more than a full bucket and what fills in the span.
@@ -132,13 +140,13 @@ mod tests {
             let (mut now, mut begun) = (start, Vec::new());
             for _ in 0..500 {
                 now += millis(chance.u64(..20));
-                match rate.room(lane.full_at, now) {
+                match rate.room(&lane, now) {
                     Ok(room) => {
                         let count = chance.usize(1..=room);
                         rate.take(&mut lane, count, now);
                         begun.extend(std::iter::repeat_n(now, count));
                     }
-                    Err(wait) => assert!(rate.room(lane.full_at, now + wait).is_ok()),
+                    Err(wait) => assert!(rate.room(&lane, now + wait).is_ok()),
                 }
             }
             for (first, from) in begun.iter().enumerate() {

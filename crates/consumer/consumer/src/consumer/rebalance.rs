@@ -9,6 +9,7 @@
 
 use super::claimed::{Claimed, Stage};
 use super::clock::after;
+use super::lane::Phase;
 use super::options::Broken;
 use super::state::State;
 use crate::source::{Owned, TopicPartition};
@@ -119,12 +120,12 @@ impl State {
     pub(crate) fn report_slow(&mut self, now: Instant) {
         let slow = self.settings.slow;
         for claimed in self.claims.values_mut() {
-            for (_, lane) in &mut claimed.lanes {
+            for (_, lane) in claimed.lanes.iter_mut() {
                 let time = now.saturating_duration_since(lane.since);
-                let Some(offset) = lane.running else { continue };
-                if time >= slow && !lane.is_reported {
+                if time >= slow && lane.phase == Phase::Running && !lane.is_reported {
                     lane.is_reported = true;
                     let (of, name, what) = (&claimed.owned.partition, lane.name(), lane.hook());
+                    let offset = lane.first;
                     self.figures.slow_lines.say(&format!(
                         "{of}: the {what} of {name}, offset {offset}, has not returned for {time:?}"
                     ));

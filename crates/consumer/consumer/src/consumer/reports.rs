@@ -3,17 +3,21 @@
 use super::claimed::{Claimed, Stage};
 use super::contain::{contain, drop_each};
 use super::failure::ConsumerError;
+use super::kept::{Kept, Records};
 use super::lane::Phase;
-use super::run::{End, Letter, Report, Told};
+use super::run::{End, Letter, Run, Told};
 use super::shares::InFlight;
 use super::state::{RUN, State, wake_later};
 use super::waiting::Waiting;
-use crate::source::Record;
 use colored::ColorCell;
 use colored::time::Instant;
+use std::mem;
 
 /// So many vectors are kept for later runs. A guess: together they have at most a quarter of a mebibyte.
 const SPARE: usize = 16;
+
+/// So many boxes of runs are kept. A guess: as many runs as there are at a time by default.
+const SPARE_RUNS: usize = 256;
 
 impl State {
     /// Hears what runs have told, a part of it if that is much.
@@ -46,7 +50,12 @@ impl State {
         last.into_iter().for_each(|id| self.call_driver(id));
         self.look_at_waits();
         self.waiting.shrink();
-        self.inbox.give_back(letters)
+        let has_more = self.inbox.give_back(letters);
+        if !has_more && mem::take(&mut self.is_behind) {
+            // The source may be read again.
+            self.attention.notify_one();
+        }
+        has_more
     }
 
     fn hear_one(
@@ -60,7 +69,7 @@ impl State {
             Told::Progress(done, next) => self.progress((id, at), done, next, now),
             Told::Burial => self.begin_burial(id, at),
             Told::FailedLetter(text) => self.figures.count_failed_letter(&text),
-            Told::End(report) => self.end_run(cell, (id, at), report, now),
+            Told::End(run, end) => self.end_run(cell, run, end, now),
         }
         // For each: one that is held by the map may start for each that ends.
         self.release_held(id);
@@ -71,27 +80,26 @@ impl State {
     }
 
     /// The first records of a run are done, and it goes on with the record at `next`.
-    fn progress(&mut self, (id, at): (u64, usize), done: Vec<Record>, next: u64, now: Instant) {
-        self.complete(id, done, now);
+    fn progress(&mut self, (id, at): (u64, u32), done: Vec<Kept>, next: u64, now: Instant) {
+        self.complete(id, Records::Many(done), now);
         if let Some(claimed) = self.claims.get_mut(&id) {
             let lane = &mut claimed.lanes[at];
-            (lane.running, lane.is_burying) = (Some(next), false);
+            (lane.first, lane.is_burying) = (next, false);
             lane.attempts = 0;
         }
     }
 
     /// A run has ended.
-    fn end_run(
-        &mut self,
-        cell: &ColorCell<State>,
-        (id, at): (u64, usize),
-        report: Report,
-        now: Instant,
-    ) {
-        let Report { mut records, done, end, dead_letters } = report;
+    fn end_run(&mut self, cell: &ColorCell<State>, mut run: Box<Run>, end: End, now: Instant) {
+        let (id, at, done) = (run.id, run.lane, run.done());
+        let mut records = mem::take(&mut run.records);
         let rest = records.split_off(done);
-        let dead_letters = u64::from(dead_letters);
-        let retries = u64::from(matches!(end, End::Retry { dead: None, .. }));
+        let (attempts, dead) = (run.attempts, run.dead.take());
+        let dead_letters = u64::from(run.dead_letters);
+        if self.spare_runs.len() < SPARE_RUNS {
+            self.spare_runs.push(run);
+        }
+        let retries = u64::from(matches!(end, End::Retry(_)) && dead.is_none());
         self.figures.postponed += u64::from(matches!(end, End::Later(_)));
         self.figures.dead_letters += dead_letters;
         self.figures.retries += retries;
@@ -105,7 +113,7 @@ impl State {
         let lane = &mut claimed.lanes[at];
         self.figures.handled += now.saturating_duration_since(lane.since);
         (lane.task, lane.since) = (None, now);
-        (lane.running, lane.is_burying) = (None, false);
+        (lane.phase, lane.is_burying) = (Phase::Ready, false);
         // A call that has failed counts against the rate.
         let rate = self.settings.rate.filter(|_| matches!(end, End::Finished));
         if let Some(rate) = rate {
@@ -114,7 +122,7 @@ impl State {
         if is_active {
             claimed.put_back(at, rest, &mut self.waiting);
         } else {
-            let bytes = rest.iter().map(Record::size).sum();
+            let bytes = rest.iter().map(Kept::size).sum();
             self.shares.subtract(&mut claimed.in_flight, InFlight { records: rest.len(), bytes });
             drop_each(rest);
         }
@@ -126,7 +134,7 @@ impl State {
                 lane.phase = Phase::Postponed;
                 lane.task = Some(wake_later(cell, id, at, Phase::Postponed, time));
             }
-            End::Retry { attempts, dead, after } if is_active => {
+            End::Retry(after) if is_active => {
                 let delay = dead.as_ref().map_or(attempts, |dead| dead.failures);
                 let delay = after.unwrap_or_else(|| self.settings.delay(delay));
                 (lane.attempts, lane.dead) = (attempts, dead);
@@ -135,54 +143,60 @@ impl State {
             }
             End::Fatal(text) => self.fail(ConsumerError::Fatal(text)),
             _ if lane.pending.len() == 0 => self.end_lane(cell, id, at, now),
-            _ => {
-                lane.phase = Phase::Ready;
-                self.ready.push_back((id, at));
-            }
+            _ => self.ready.push_back((id, at)),
         }
     }
 
     /// A run gives its next record to the dead letters.
-    fn begin_burial(&mut self, id: u64, at: usize) {
+    fn begin_burial(&mut self, id: u64, at: u32) {
         let lane = self.claims.get_mut(&id).and_then(|claimed| claimed.lanes.get_mut(at));
         lane.into_iter().for_each(|lane| lane.is_burying = true);
     }
 
     /// Records are done. They are dropped here, where most were made: an allocator does that faster than elsewhere.
-    fn complete(&mut self, id: u64, mut records: Vec<Record>, now: Instant) {
+    fn complete(&mut self, id: u64, records: Records, now: Instant) {
         let Some(claimed) = self.claims.get_mut(&id) else {
             // Every run ends before its claim leaves.
             self.figures.violate("an effect after the partition had gone", None);
-            return drop_each(records);
+            return self.drop_records(records);
         };
-        let (low, count) = (claimed.tracker.low(), records.len());
+        let (low, count) = (claimed.tracker.low(), records.as_slice().len());
         let mut bytes = 0;
-        for record in &records {
+        for record in records.as_slice() {
             let was_started = claimed.tracker.complete(record.offset);
             self.figures.check_order(was_started, &claimed.owned, record.offset);
             bytes += record.size();
-        }
-        drop_each(records.drain(..));
-        if self.spare.len() < SPARE && records.capacity() == RUN {
-            self.spare.push(records);
         }
         if claimed.tracker.low() > low {
             claimed.low_since = now;
         }
         claimed.advance(count as u64, now);
-        if count > 0 && !std::mem::replace(&mut self.has_news, true) {
+        if count > 0 && !mem::replace(&mut self.has_news, true) {
             // The driver does not know yet that a commit is due.
             self.attention.notify_one();
         }
         self.done_since += count;
         self.figures.done += count as u64;
         self.shares.subtract(&mut claimed.in_flight, InFlight { records: count, bytes });
+        self.drop_records(records);
+    }
+
+    fn drop_records(&mut self, records: Records) {
+        match records {
+            Records::One(record) => drop_each(Some(record)),
+            Records::Many(mut records) => {
+                drop_each(records.drain(..));
+                if self.spare.len() < SPARE && records.capacity() == RUN {
+                    self.spare.push(records);
+                }
+            }
+        }
     }
 }
 
 impl Claimed {
     /// Records of a run that are not done are the first of their lane again.
-    fn put_back(&mut self, at: usize, records: Vec<Record>, waiting: &mut Waiting) {
+    fn put_back(&mut self, at: u32, records: Vec<Kept>, waiting: &mut Waiting) {
         let lane = &mut self.lanes[at];
         if let Some(first) = records.first() {
             lane.next = first.offset;
@@ -191,5 +205,6 @@ impl Claimed {
             self.tracker.put_back(record.offset);
             lane.pending.push_front(waiting, record);
         }
+        lane.first = lane.pending.first(waiting).unwrap_or(lane.first);
     }
 }

@@ -4,17 +4,17 @@ use super::calls::Calls;
 use super::contain::{Contained, contain, text_of};
 use super::context::Hand;
 use super::failure::Failure;
+use super::kept::{Kept, Records};
 use super::options::{DeadLetter, DeadLetters, Settings};
 use super::state::{Launch, State};
 use super::work::Work;
-use crate::source::Record;
 use colored::time::{Duration, timeout};
 use colored::{Color, ColorCell, JoinHandle};
 use std::collections::VecDeque;
 use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What a run is told.
+/// What a run has. The state gives it to the task, which gives it back: so it is in a box, which is used again.
 #[derive(Debug)]
 pub(crate) struct Run {
     /// The claim's number in the state.
@@ -22,11 +22,23 @@ pub(crate) struct Run {
     pub(crate) lane: u32,
     pub(crate) claim: Arc<Hand>,
     pub(crate) color: Color,
-    pub(crate) records: Vec<Record>,
-    /// How often the first record was tried.
+    /// Those that the state does not know to be done.
+    pub(crate) records: Records,
+    /// How many of them are done, from the first on.
+    pub(crate) done: u32,
+    /// How often the next record was tried.
     pub(crate) attempts: u32,
-    /// The first records are given up.
+    /// How many the dead letters have taken.
+    pub(crate) dead_letters: u32,
+    /// The next records are given up.
     pub(crate) dead: Option<Box<Dead>>,
+}
+
+impl Run {
+    /// How many of the records are done.
+    pub(crate) fn done(&self) -> usize {
+        self.done as usize
+    }
 }
 
 /// Records that are given up, and are not with the dead letters yet.
@@ -43,39 +55,29 @@ pub(crate) struct Dead {
 pub(crate) enum End {
     /// All records are done; or the partition is to go and the rest is for others, or it is paused by hand and the rest waits.
     Finished,
-    /// The first record that is not done is to be tried again, after so many attempts of its handler, or of the dead letters, and
-    /// after this time, if the handler has named one.
-    Retry { attempts: u32, dead: Option<Box<Dead>>, after: Option<Duration> },
+    /// The first record that is not done is to be tried again by its handler, or by the dead letters, after this time, if the
+    /// handler has named one.
+    Retry(Option<Duration>),
     /// The first record that is not done is to come again after this time.
     Later(Duration),
     /// The consumer is to stop.
     Fatal(String),
 }
 
-/// What a run has done. It is small: when many handlers end at once, each report waits for its turn.
-#[derive(Debug)]
-pub(crate) struct Report {
-    /// The records that were not reported as done yet, of which the first `done` are.
-    pub(crate) records: Vec<Record>,
-    pub(crate) done: usize,
-    pub(crate) end: End,
-    pub(crate) dead_letters: u32,
-}
-
-/// What a run tells the state.
+/// What a run tells the state. It is small: when many handlers end at once, each letter waits for its turn.
 #[derive(Debug)]
 pub(crate) enum Told {
     /// These records are done, and it goes on with the record at this offset.
-    Progress(Vec<Record>, u64),
+    Progress(Vec<Kept>, u64),
     /// It gives its next record to the dead letters.
     Burial,
     /// What takes the dead letters has not taken one.
     FailedLetter(String),
-    End(Report),
+    End(Box<Run>, End),
 }
 
 /// What a run has told, with its claim and its lane.
-pub(crate) type Letter = (u64, usize, Told);
+pub(crate) type Letter = (u64, u32, Told);
 
 /// So many letters the state hears in one turn. A guess: some 30 µs.
 const AT_ONCE: usize = 128;
@@ -139,60 +141,56 @@ pub(crate) struct Common<W> {
     pub(crate) dead_letters: Option<DeadLetters>,
     pub(crate) settings: Arc<Settings>,
     pub(crate) inbox: Arc<Inbox>,
+    pub(crate) state: ColorCell<State>,
 }
 
-impl<W: Work> Launch for Common<W> {
-    fn launch(self: Arc<Self>, state: &ColorCell<State>, told: Run) -> JoinHandle<()> {
-        colored::spawn_colored(told.color, run(self, state.clone(), told))
+impl<W> Common<W> {
+    /// Tells the state, behind all that was told before. Whoever finds nothing told posts the turn in which all of it is heard.
+    fn tell(&self, letter: Letter) {
+        if self.inbox.put(letter) {
+            let cell = self.state.clone();
+            self.state.post(move |state| state.hear(&cell));
+        }
     }
 }
 
-/// Handles the records of a run, and reports to the state.
-fn run<W: Work>(
-    common: Arc<Common<W>>,
-    state: ColorCell<State>,
-    run: Run,
-) -> impl Future<Output = ()> + Send {
-    let mut runner = Runner { common, state, run, done: 0, dead_letters: 0 };
-    // The future of an `async fn` would have room for its arguments twice.
-    async move {
-        let end = runner.handle_all().await;
-        runner.report_end(end);
+impl<W: Work> Launch for Common<W> {
+    fn launch(self: Arc<Self>, run: Box<Run>) -> JoinHandle<()> {
+        let color = run.color;
+        let mut runner = Runner { common: self, run };
+        // One block, and no `async fn`: the futures of these would have room for their arguments twice. What few do is in boxes, or
+        // every run would have room for it.
+        colored::spawn_colored(color, async move {
+            let mut future = pin!(None);
+            let end = loop {
+                if let Some(dead) = runner.run.dead.take()
+                    && let Err(end) = Box::pin(runner.bury(dead)).await
+                {
+                    break end;
+                }
+                let called = match runner.common.settings.deadline {
+                    None => Calls::new(&mut runner, future.as_mut()).await,
+                    Some(deadline) => {
+                        Box::pin(runner.call_in_time(deadline, future.as_mut())).await
+                    }
+                };
+                let Err(failure) = called else { break End::Finished };
+                match runner.judge(failure, runner.next_count()) {
+                    Ok(dead) => runner.run.dead = Some(dead),
+                    Err(end) => break end,
+                }
+            };
+            runner.report_end(end);
+        })
     }
 }
 
 pub(super) struct Runner<W> {
     pub(super) common: Arc<Common<W>>,
-    state: ColorCell<State>,
-    /// Without the records that the state knows to be done.
-    pub(super) run: Run,
-    pub(super) done: u32,
-    dead_letters: u32,
+    pub(super) run: Box<Run>,
 }
 
 impl<W: Work> Runner<W> {
-    async fn handle_all(&mut self) -> End {
-        let mut future = pin!(None);
-        loop {
-            if let Some(dead) = self.run.dead.take()
-                // In a box, or every run would have room for what few do.
-                && let Err(end) = Box::pin(self.bury(dead)).await
-            {
-                return end;
-            }
-            let called = match self.common.settings.deadline {
-                None => Calls::new(self, future.as_mut()).await,
-                // As above.
-                Some(deadline) => Box::pin(self.call_in_time(deadline, future.as_mut())).await,
-            };
-            let Err(failure) = called else { return End::Finished };
-            match self.judge(failure, self.next_count()) {
-                Ok(dead) => self.run.dead = Some(dead),
-                Err(end) => return end,
-            }
-        }
-    }
-
     /// Calls the handler for one record after the other. A deadline is a failure that is to be tried again.
     async fn call_in_time(
         &mut self,
@@ -212,43 +210,41 @@ impl<W: Work> Runner<W> {
         Ok(())
     }
 
-    /// How many of the records are done.
-    pub(super) fn done(&self) -> usize {
-        self.done as usize
+    /// The records that are not done.
+    pub(super) fn rest(&self) -> &[Kept] {
+        &self.run.records.as_slice()[self.run.done()..]
     }
 
     /// Whether all is done, or no other record is to begin.
     pub(super) fn must_end(&self) -> bool {
-        self.done() == self.run.records.len() || self.run.claim.must_end()
+        self.rest().is_empty() || self.run.claim.must_end()
     }
 
     /// How many records the next call gets.
     pub(super) fn next_count(&self) -> usize {
-        if W::IS_BATCH { self.run.records.len() - self.done() } else { 1 }
+        if W::IS_BATCH { self.rest().len() } else { 1 }
     }
 
     /// A record that waits must not hide that those before it are done.
     pub(super) fn report_done(&mut self) {
-        if self.done > 0 {
-            let done: Vec<_> = self.run.records.drain(..self.done()).collect();
-            self.done = 0;
-            let next = self.run.records[0].offset;
+        let count = self.run.done();
+        if count > 0
+            && let Records::Many(records) = &mut self.run.records
+        {
+            let done: Vec<_> = records.drain(..count).collect();
+            self.run.done = 0;
+            let next = self.rest()[0].offset;
             self.tell(Told::Progress(done, next));
         }
     }
 
-    fn report_end(mut self, end: End) {
-        let records = std::mem::take(&mut self.run.records);
-        let (done, dead_letters) = (self.done(), self.dead_letters);
-        self.tell(Told::End(Report { records, done, end, dead_letters }));
+    fn report_end(self, end: End) {
+        let Runner { common, run } = self;
+        common.tell((run.id, run.lane, Told::End(run, end)));
     }
 
-    /// Tells the state, behind all that was told before. Whoever finds nothing told posts the turn in which all of it is heard.
     fn tell(&self, told: Told) {
-        if self.common.inbox.put((self.run.id, self.run.lane as usize, told)) {
-            let cell = self.state.clone();
-            self.state.post(move |state| state.hear(&cell));
-        }
+        self.common.tell((self.run.id, self.run.lane, told));
     }
 
     /// Decides what becomes of the next records; `Ok` if they are given up.
@@ -265,7 +261,7 @@ impl<W: Work> Runner<W> {
         self.run.attempts = attempts;
         let cause = text_of(cause);
         if !is_last {
-            return Err(End::Retry { attempts, dead: None, after });
+            return Err(End::Retry(after));
         }
         Ok(Box::new(Dead { cause, count, failures: 0 }))
     }
@@ -279,23 +275,26 @@ impl<W: Work> Runner<W> {
         self.report_burial();
         let attempts = self.run.attempts;
         // The state may have given fewer records than are given up.
-        while dead.count > 0 && self.done() < self.run.records.len() {
-            let record = self.run.records[self.done()].clone();
+        while dead.count > 0
+            && let Some(record) = self.rest().first()
+        {
+            let record = self.run.claim.record(record);
             let letter = DeadLetter { record, cause: dead.cause.clone(), attempts };
             if let Err(text) = self.send_letter(&hook, letter).await {
                 self.report_failed_letter(&text);
                 // It stays given up, however often the hook fails.
                 dead.failures = dead.failures.saturating_add(1);
-                return Err(End::Retry { attempts, dead: Some(dead), after: None });
+                self.run.dead = Some(dead);
+                return Err(End::Retry(None));
             }
             dead.failures = 0;
-            self.done += 1;
-            self.dead_letters += 1;
+            self.run.done += 1;
+            self.run.dead_letters += 1;
             dead.count -= 1;
         }
         if dead.count > 0 {
-            let after = Some(Duration::ZERO);
-            return Err(End::Retry { attempts, dead: Some(dead), after });
+            self.run.dead = Some(dead);
+            return Err(End::Retry(Some(Duration::ZERO)));
         }
         self.run.attempts = 0;
         Ok(())
@@ -319,15 +318,11 @@ impl<W: Work> Runner<W> {
 
     /// Names the next record, with what was said of it.
     fn name(&self, cause: &str) -> String {
-        name(&self.run.records[self.done()], cause)
+        let Kept { offset, key, .. } = &self.rest()[0];
+        let key = key.as_ref().map_or_else(
+            || "without a key".to_owned(),
+            |key| format!("of key {:?}", String::from_utf8_lossy(key)),
+        );
+        format!("record {offset} of {} {key}: {cause}", self.run.claim.owned.partition)
     }
-}
-
-/// Names a record with a text.
-pub(crate) fn name(record: &Record, text: &str) -> String {
-    let key = record.key.as_ref().map_or_else(
-        || "without a key".to_owned(),
-        |key| format!("of key {:?}", String::from_utf8_lossy(key)),
-    );
-    format!("record {} of {}/{} {key}: {text}", record.offset, record.topic, record.partition)
 }

@@ -15,6 +15,7 @@ use super::clock::after;
 use super::context::HANDS;
 use super::failure::ConsumerError;
 use super::figures::Figures;
+use super::kept::{Kept, Records};
 use super::lane::{Lane, Phase};
 use super::options::Settings;
 use super::place::Begin;
@@ -40,7 +41,7 @@ const SHORT: usize = 8;
 
 /// Starts runs.
 pub(crate) trait Launch: Send + Sync {
-    fn launch(self: Arc<Self>, state: &ColorCell<State>, run: Run) -> JoinHandle<()>;
+    fn launch(self: Arc<Self>, run: Box<Run>) -> JoinHandle<()>;
 }
 
 /// What belongs to the color of the consumer.
@@ -53,7 +54,7 @@ pub(crate) struct State {
     ids: HashMap<Owned, u64>,
     next_id: u64,
     /// Lanes that wait for their turn, with their claims.
-    pub(crate) ready: VecDeque<(u64, usize)>,
+    pub(crate) ready: VecDeque<(u64, u32)>,
     /// Who wants to go elsewhere, and the claims that this has begun.
     pub(crate) seeks: VecDeque<Seek>,
     pub(crate) begins: Vec<Begin>,
@@ -63,10 +64,14 @@ pub(crate) struct State {
     pub(crate) held_topics: BTreeSet<Arc<str>>,
     /// Records that have not started, of all lanes.
     pub(crate) waiting: Waiting,
-    /// Empty vectors of runs that have ended, for other runs.
-    pub(crate) spare: Vec<Vec<Record>>,
+    /// Of runs that have ended, for other runs: empty vectors, and boxes.
+    pub(crate) spare: Vec<Vec<Kept>>,
+    #[allow(clippy::vec_box, reason = "the boxes are what is used again")]
+    pub(crate) spare_runs: Vec<Box<Run>>,
     /// What runs have told.
     pub(crate) inbox: Arc<Inbox>,
+    /// Whether the source is not read until all that is heard.
+    pub(crate) is_behind: bool,
     /// Runs under way, without those that back off.
     pub(crate) runs: usize,
     pub(crate) shares: Shares,
@@ -110,7 +115,9 @@ impl State {
             ready: VecDeque::new(),
             waiting: Waiting::default(),
             spare: Vec::new(),
+            spare_runs: Vec::new(),
             inbox,
+            is_behind: false,
             seeks: VecDeque::new(),
             begins: Vec::new(),
             has_unplaced: false,
@@ -183,7 +190,7 @@ impl State {
     }
 
     /// Puts records into their lanes, and these in line. Returns those that wait for a full batch.
-    fn take_records(&mut self, id: u64, records: &mut Vec<Record>, now: Instant) -> Vec<usize> {
+    fn take_records(&mut self, id: u64, records: &mut Vec<Record>, now: Instant) -> Vec<u32> {
         let State { claims, settings, figures, shares, ready, waiting, .. } = self;
         let claimed = claims.get_mut(&id).expect("it is active");
         let (mut filling, mut accepted, mut done) = (Vec::new(), InFlight::default(), 0);
@@ -203,7 +210,10 @@ impl State {
             accepted.bytes += record.size();
             let at = claimed.lane_of(&record, settings, now);
             let lane = &mut claimed.lanes[at];
-            lane.pending.push(waiting, record);
+            if lane.first().is_none() {
+                lane.first = record.offset;
+            }
+            lane.pending.push(waiting, Kept::new(record));
             if !matches!(lane.phase, Phase::Idle | Phase::New | Phase::Filling) {
                 continue;
             }
@@ -231,7 +241,7 @@ impl State {
     }
 
     /// Begins the time of a lane's batch, unless it became full meanwhile.
-    fn await_batch(&mut self, cell: &ColorCell<State>, id: u64, at: usize) {
+    fn await_batch(&mut self, cell: &ColorCell<State>, id: u64, at: u32) {
         let time = self.settings.batch.1;
         let lane = &mut self.claims.get_mut(&id).expect("it has the lane").lanes[at];
         if lane.phase == Phase::Filling && lane.task.is_none() {
@@ -240,7 +250,7 @@ impl State {
     }
 
     /// The time of a batch or of a retry is over.
-    fn wake(&mut self, cell: &ColorCell<State>, id: u64, at: usize, from: Phase) {
+    fn wake(&mut self, cell: &ColorCell<State>, id: u64, at: u32, from: Phase) {
         let Some(claimed) = self.claims.get_mut(&id) else { return };
         if let Some(lane) = claimed.lanes.get_mut(at).filter(|lane| lane.phase == from) {
             lane.task = None;
@@ -274,10 +284,10 @@ impl State {
         &mut self,
         cell: &ColorCell<State>,
         launcher: &Arc<dyn Launch>,
-        (id, at): (u64, usize),
+        (id, at): (u64, u32),
         now: Instant,
     ) {
-        let State { claims, settings, figures, ready, waiting, spare, .. } = self;
+        let State { claims, settings, figures, ready, waiting, spare, spare_runs, .. } = self;
         let Some(claimed) = claims.get_mut(&id) else { return };
         if claimed.stage != Stage::Active {
             return;
@@ -287,7 +297,7 @@ impl State {
         }
         let is_ready = |lane: &&Lane| lane.phase == Phase::Ready;
         let lane = claimed.lanes.get(at).filter(is_ready);
-        let Some(first) = lane.and_then(|lane| lane.pending.first()) else { return };
+        let Some(first) = lane.and_then(Lane::first) else { return };
         let may_start = may_start(ready, id, claimed, first);
         let lane = &mut claimed.lanes[at];
         if !may_start {
@@ -301,7 +311,7 @@ impl State {
         let mut most = most_of(settings, lane);
         let rate = settings.rate.filter(|_| lane.has_rate());
         if let Some(rate) = rate {
-            match rate.room(lane.full_at, now) {
+            match rate.room(lane, now) {
                 Ok(room) => most = most.min(room),
                 Err(wait) => {
                     figures.slowed += 1;
@@ -315,16 +325,16 @@ impl State {
         let records = begin_records(claimed, at, most, (waiting, spare, figures));
         let lane = &mut claimed.lanes[at];
         if let Some(rate) = rate {
-            rate.take(lane, records.len(), now);
+            rate.take(lane, records.as_slice().len(), now);
         }
-        lane.running = Some(first);
         figures.waited += now.saturating_duration_since(lane.since);
         figures.runs += 1;
         (lane.phase, lane.since, lane.is_reported) = (Phase::Running, now, false);
         let (attempts, dead, color) = (lane.attempts, lane.dead.take(), lane.color);
-        let claim = Arc::clone(&claimed.hands[at % HANDS]);
-        let run = Run { id, lane: at as u32, claim, color, records, attempts, dead };
-        lane.task = Some(Arc::clone(launcher).launch(cell, run));
+        let claim = Arc::clone(&claimed.hands[at as usize % HANDS]);
+        let (of, done, dead_letters) = (at, 0, 0);
+        let run = Run { id, lane: of, claim, color, records, done, attempts, dead_letters, dead };
+        lane.task = Some(Arc::clone(launcher).launch(boxed(run, spare_runs)));
         claimed.runs += 1;
         self.runs += 1;
     }
@@ -377,27 +387,41 @@ impl State {
 /// The first records of a lane begin, at most so many: the first of them may.
 fn begin_records(
     claimed: &mut Claimed,
-    at: usize,
+    at: u32,
     most: usize,
-    (waiting, spare, figures): (&mut Waiting, &mut Vec<Vec<Record>>, &mut Figures),
-) -> Vec<Record> {
+    (waiting, spare, figures): (&mut Waiting, &mut Vec<Vec<Kept>>, &mut Figures),
+) -> Records {
     let Claimed { lanes, tracker, owned, .. } = claimed;
     let lane = &mut lanes[at];
-    let mut records = vector_for(lane.pending.len().min(most), spare);
-    while records.len() < most
-        && let Some(offset) = lane.pending.first()
-        && (records.is_empty() || tracker.may_start(offset, false))
-    {
+    let most = lane.pending.len().min(most);
+    let mut records = if most > 1 { vector_for(most, spare) } else { Vec::new() };
+    while let Some(record) = lane.pending.pop(waiting) {
+        let offset = record.offset;
         let is_its_turn = tracker.start(offset) && offset >= lane.next;
         figures.check_order(is_its_turn, owned, offset);
         lane.next = offset + 1;
-        lane.pending.move_first(waiting, &mut records);
+        if most == 1 {
+            return Records::One(record);
+        }
+        records.push(record);
+        let may_start = |next: u64| tracker.may_start(next, false);
+        if records.len() == most || !lane.pending.first(waiting).is_some_and(may_start) {
+            break;
+        }
     }
-    records
+    Records::Many(records)
+}
+
+/// A run in a box, which is used again if there is one.
+#[allow(clippy::vec_box, reason = "as above")]
+fn boxed(run: Run, spare: &mut Vec<Box<Run>>) -> Box<Run> {
+    let Some(mut used) = spare.pop() else { return Box::new(run) };
+    *used = run;
+    used
 }
 
 /// An empty vector for so many records of a run. Large ones are used again.
-fn vector_for(records: usize, spare: &mut Vec<Vec<Record>>) -> Vec<Record> {
+fn vector_for(records: usize, spare: &mut Vec<Vec<Kept>>) -> Vec<Kept> {
     let used = if (SHORT..=RUN).contains(&records) { spare.pop() } else { None };
     // A run that waits keeps it: but for those few, one that has a few records does not have the memory of many.
     let is_large = (RUN / 2..=RUN).contains(&records);
@@ -417,7 +441,7 @@ fn most_of(settings: &Settings, lane: &Lane) -> usize {
 }
 
 /// Whether the first record of a lane may start, which is in no queue.
-fn may_start(ready: &VecDeque<(u64, usize)>, id: u64, claimed: &mut Claimed, offset: u64) -> bool {
+fn may_start(ready: &VecDeque<(u64, u32)>, id: u64, claimed: &mut Claimed, offset: u64) -> bool {
     let Claimed { held, tracker, .. } = claimed;
     let is_lowest = || {
         let is_below_held = held.first_key_value().is_none_or(|(of, _)| offset <= *of);
@@ -430,7 +454,7 @@ fn may_start(ready: &VecDeque<(u64, usize)>, id: u64, claimed: &mut Claimed, off
 pub(crate) fn wake_later(
     cell: &ColorCell<State>,
     id: u64,
-    at: usize,
+    at: u32,
     from: Phase,
     time: Duration,
 ) -> JoinHandle<()> {

@@ -2,6 +2,7 @@
 
 use super::context::Context;
 use super::failure::Failure;
+use super::kept::Kept;
 use crate::source::Record;
 
 /// Handles records of a key.
@@ -11,7 +12,7 @@ pub(crate) trait Work: Send + Sync + 'static {
     /// Whether a call takes all records at once.
     const IS_BATCH: bool;
 
-    fn call(&self, records: &[Record], context: Context) -> Self::Future;
+    fn call(&self, records: &[Kept], context: Context) -> Self::Future;
 }
 
 /// A call for each record.
@@ -25,8 +26,8 @@ where
     type Future = Fut;
     const IS_BATCH: bool = false;
 
-    fn call(&self, records: &[Record], context: Context) -> Fut {
-        (self.0)(records[0].clone(), context)
+    fn call(&self, records: &[Kept], context: Context) -> Fut {
+        (self.0)(context.claim.record(&records[0]), context)
     }
 }
 
@@ -41,7 +42,7 @@ where
     type Future = Fut;
     const IS_BATCH: bool = true;
 
-    fn call(&self, records: &[Record], context: Context) -> Fut {
-        (self.0)(records.to_vec(), context)
+    fn call(&self, records: &[Kept], context: Context) -> Fut {
+        (self.0)(records.iter().map(|of| context.claim.record(of)).collect(), context)
     }
 }

@@ -1,34 +1,30 @@
-//! The bytes of a record.
+//! The bytes of records.
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 
-/// A copy, by one allocation if it is short. Each record has its own, so a record that is kept keeps nothing else.
-///
-/// An allocation that holds up to 104 bytes beside their number of references is one of those that glibc has at hand.
-pub(crate) fn copy(bytes: &[u8]) -> Bytes {
-    match bytes.len() {
-        0 => Bytes::new(),
-        1..=24 => short::<24>(bytes),
-        25..=40 => short::<40>(bytes),
-        41..=56 => short::<56>(bytes),
-        57..=72 => short::<72>(bytes),
-        73..=88 => short::<88>(bytes),
-        89..=104 => short::<104>(bytes),
-        105..=120 => short::<120>(bytes),
-        121..=152 => short::<152>(bytes),
-        153..=184 => short::<184>(bytes),
-        185..=248 => short::<248>(bytes),
-        _ => Bytes::copy_from_slice(bytes),
+/// So many bytes are allocated for short records: from 1,008 on, an allocation makes glibc's allocator sort all that is free.
+const SHARED: usize = 960;
+
+/// Longer records have an allocation of their own.
+const SHORT: usize = SHARED / 4;
+
+/// Copies the bytes of records. Short ones that are copied one after the other share an allocation, so a record that is kept keeps
+/// the bytes of a few others, and no more than [`SHARED`].
+#[derive(Debug, Default)]
+pub(crate) struct Bodies(BytesMut);
+
+impl Bodies {
+    #[inline]
+    pub(crate) fn copy(&mut self, bytes: &[u8]) -> Bytes {
+        if !(1..=SHORT).contains(&bytes.len()) {
+            return Bytes::copy_from_slice(bytes);
+        }
+        if self.0.capacity() < bytes.len() {
+            self.0 = BytesMut::with_capacity(SHARED);
+        }
+        self.0.extend_from_slice(bytes);
+        self.0.split().freeze()
     }
-}
-
-/// [`Bytes`] of another kind need a second allocation when they are split.
-fn short<const N: usize>(from: &[u8]) -> Bytes {
-    let mut bytes = [0; N];
-    bytes[..from.len()].copy_from_slice(from);
-    let mut bytes = Bytes::from_owner(bytes);
-    bytes.truncate(from.len());
-    bytes
 }
 
 #[cfg(test)]
@@ -37,12 +33,24 @@ mod tests {
 
     #[test]
     fn a_copy_of_every_length_is_the_same_and_can_be_split() {
+        let (mut bodies, mut all) = (Bodies::default(), Vec::new());
         for length in 0..300 {
             let bytes: Vec<u8> = (0..length).map(|at| at as u8).collect();
-            let mut rest = copy(&bytes);
+            let mut rest = bodies.copy(&bytes);
             assert_eq!(rest, bytes);
             let first = rest.split_to(length / 3);
-            assert_eq!([first, rest].concat(), bytes);
+            all.push((bytes, [first, rest]));
         }
+        assert!(all.iter().all(|(bytes, parts)| parts.concat() == *bytes));
+    }
+
+    #[test]
+    fn short_records_share_an_allocation_of_a_bounded_size() {
+        let mut bodies = Bodies::default();
+        let places: Vec<_> = (0..90).map(|_| bodies.copy(&[7; 100])).collect();
+        let neighbours = |pair: &&[Bytes]| pair[0].as_ptr_range().end == pair[1].as_ptr();
+        assert!(places.windows(2).filter(neighbours).count() >= 90 - 90 / (SHARED / 100));
+        let own = bodies.copy(&[7; SHORT + 1]);
+        assert!(own.is_unique() && !places[0].is_unique());
     }
 }

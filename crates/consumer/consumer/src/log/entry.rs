@@ -3,7 +3,7 @@
 //! Invariant: `decode` reads every byte string without a panic, and returns an entry only if its lengths add up to
 //! exactly the payload.
 
-use super::body;
+use super::body::Bodies;
 use bytes::Bytes;
 
 /// The length that stands for "no key", "no value", or "no value of this header". An empty one has the length 0.
@@ -41,7 +41,7 @@ impl Entry {
     }
 
     #[inline]
-    pub(crate) fn decode(payload: &[u8]) -> Option<Entry> {
+    pub(crate) fn decode(payload: &[u8], bodies: &mut Bodies) -> Option<Entry> {
         let (head, rest) = payload.split_first_chunk::<FIXED>()?;
         let long = |at: usize| head[at..at + 8].try_into().expect("eight bytes");
         let number = |at: usize| u32::from_le_bytes(head[at..at + 4].try_into().expect("four"));
@@ -53,7 +53,7 @@ impl Entry {
         if length > rest.len() || (count == 0 && length < rest.len()) {
             return None;
         }
-        let mut body = body::copy(rest);
+        let mut body = bodies.copy(rest);
         let key = key.map(|length| body.split_to(length));
         if count == 0 {
             // All that is left.
@@ -134,7 +134,7 @@ mod tests {
         for entry in samples() {
             let mut out = Vec::new();
             entry.encode(&mut out);
-            assert_eq!(Entry::decode(&out), Some(entry));
+            assert_eq!(Entry::decode(&out, &mut Bodies::default()), Some(entry));
         }
     }
 
@@ -144,14 +144,16 @@ mod tests {
         for entry in samples() {
             let mut out = Vec::new();
             entry.encode(&mut out);
+            let mut bodies = Bodies::default();
             for end in 0..out.len() {
-                assert_eq!(Entry::decode(&out[..end]), None, "{end} of {} bytes", out.len());
+                let read = Entry::decode(&out[..end], &mut bodies);
+                assert_eq!(read, None, "{end} of {} bytes", out.len());
             }
             for at in 16..out.len() {
                 for byte in [0, 1, 0x7f, 0xff] {
                     let mut forged = out.clone();
                     forged[at] = byte;
-                    if let Some(read) = Entry::decode(&forged) {
+                    if let Some(read) = Entry::decode(&forged, &mut bodies) {
                         assert!(read.value.map_or(0, |value| value.len()) <= out.len());
                     }
                 }

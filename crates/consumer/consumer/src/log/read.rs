@@ -1,5 +1,6 @@
 //! Reads records of a partition, in order.
 
+use super::body::Bodies;
 use super::entry::Entry;
 use super::files::Handle;
 use super::frame::{Found, HEAD, MARK, Salted};
@@ -196,7 +197,7 @@ async fn read_place(
     let mut length = READ_BYTES.min(wanted).min(left);
     let mut buffer = place.file.buffer(length);
     file.read_exact_at(&mut buffer[..length], at).await?;
-    let (mut rest, salted) = (&buffer[..length], Salted::new(salt));
+    let (mut rest, salted, mut heap) = (&buffer[..length], Salted::new(salt), Bodies::default());
     let stop = loop {
         if at == place.end {
             break Stop::End;
@@ -207,8 +208,8 @@ async fn read_place(
         match salted.read(rest, at) {
             Found::Payload(flags, _) if flags & MARK != 0 => break Stop::End,
             Found::Payload(_, payload) => {
-                let entry = Entry::decode(payload).filter(|entry| entry.offset <= cursor.offset);
-                let Some(entry) = entry else { break Stop::Bad(at) };
+                let of = Entry::decode(payload, &mut heap).filter(|of| of.offset <= cursor.offset);
+                let Some(entry) = of else { break Stop::Bad(at) };
                 if entry.offset == cursor.offset {
                     taken += payload.len() + RECORD_BYTES + HEADER_BYTES * entry.headers.len();
                     cursor.offset += 1;

@@ -4,6 +4,7 @@
 //! the first bad place tells what it is: with the begin of a row, or a mark, behind it, confirmed records are damaged;
 //! without, it is the end of a write that was never confirmed, whatever its pages have reached of the device.
 
+use super::body::Bodies;
 use super::entry::Entry;
 use super::frame::{self, END, Found, HEAD, MARK, ROW, SYNCED, Spot};
 use super::head::SEGMENT_HEAD;
@@ -114,6 +115,7 @@ impl<'a> Window<'a> {
         mut tell: impl FnMut(Place, &Entry),
     ) -> io::Result<Whole> {
         let (mut here, mut in_doubt, file_size) = (from, from, self.size);
+        let mut bodies = Bodies::default();
         loop {
             let at = here.at;
             let ends =
@@ -132,7 +134,8 @@ impl<'a> Window<'a> {
                     return Ok(ends(in_doubt, behind, flags & END != 0, rest));
                 }
                 Found::Payload(flags, payload) => {
-                    let entry = Entry::decode(payload).filter(|entry| entry.offset == here.next);
+                    let entry = Entry::decode(payload, &mut bodies)
+                        .filter(|entry| entry.offset == here.next);
                     let Some(entry) = entry else {
                         return Ok(ends(in_doubt, at, false, bad(at, false)));
                     };
@@ -157,7 +160,7 @@ impl<'a> Window<'a> {
                 Found::Payload(flags, payload) => {
                     let behind = at + (HEAD + payload.len()) as u64;
                     let next = if flags & MARK == 0 {
-                        Entry::decode(payload).map(|entry| entry.offset)
+                        Entry::decode(payload, &mut Bodies::default()).map(|entry| entry.offset)
                     } else {
                         payload.first_chunk().map(|next| u64::from_le_bytes(*next))
                     };

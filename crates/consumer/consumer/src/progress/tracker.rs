@@ -275,12 +275,8 @@ impl Tracker {
             _ => map.push(range),
         };
         if self.done > 0 {
-            let mut from = self.low;
-            self.words.for_each(|offset, is_done| {
-                if is_done {
-                    add(from - self.low..offset + 1 - self.low);
-                }
-                from = offset + 1;
+            self.words.for_each_row(|row| {
+                add(row.start.max(self.low) - self.low..row.end - self.low);
             });
         }
         for range in &self.restored {

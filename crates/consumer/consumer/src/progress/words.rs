@@ -3,6 +3,8 @@
 //! Invariant: no word is empty, and the first record is not done but for a moment: until
 //! [`drop_done`](Words::drop_done).
 
+use std::ops::Range;
+
 /// The records with an offset of 64, by a bit each.
 #[derive(Clone, Copy, Debug)]
 struct Word {
@@ -171,25 +173,43 @@ impl Words {
 
     /// How many rows of records that are done there are.
     pub(super) fn count_rows(&self) -> usize {
-        let (mut rows, mut was_done) = (0, false);
-        self.for_each(|_, is_done| {
-            rows += usize::from(is_done && !was_done);
-            was_done = is_done;
-        });
+        let mut rows = 0;
+        self.for_each_row(|_| rows += 1);
         rows
     }
 
-    /// Tells each record, and whether it is done.
-    pub(super) fn for_each(&self, mut tell: impl FnMut(u64, bool)) {
+    /// Tells each row of records that are done: from behind the record before it to behind its last one.
+    pub(super) fn for_each_row(&self, mut tell: impl FnMut(Range<u64>)) {
+        // Behind the last record that is not done, and behind the last one that is.
+        let (mut from, mut to) = (0, 0);
         for word in &self.words[self.first..] {
+            let behind = |bits: u64| (word.number << 6) + u64::from(64 - bits.leading_zeros());
             let mut left = word.came;
             while left != 0 {
-                let bit = lowest(left);
-                tell((word.number << 6) + u64::from(bit.trailing_zeros()), word.done & bit != 0);
-                left &= !bit;
+                let row = below_lowest(left, left & !word.done);
+                if row != 0 {
+                    to = behind(row);
+                    left &= !row;
+                    continue;
+                }
+                if to > from {
+                    tell(from..to);
+                }
+                let open = below_lowest(left, left & word.done);
+                from = behind(open);
+                left &= !open;
             }
         }
+        if to > from {
+            tell(from..to);
+        }
     }
+}
+
+/// Those bits that are below the lowest of others: all, if there is no other.
+#[inline]
+fn below_lowest(bits: u64, of: u64) -> u64 {
+    bits & lowest(of).wrapping_sub(1)
 }
 
 /// The lowest bit.
@@ -218,12 +238,18 @@ mod tests {
 
     fn assert_same(words: &Words, map: &BTreeMap<u64, State>) {
         assert_eq!((words.len(), words.first()), (map.len(), map.keys().next().copied()));
-        let mut told = Vec::new();
-        words.for_each(|offset, is_done| told.push((offset, is_done)));
-        assert!(map.iter().map(|(offset, state)| (*offset, *state == State::Done)).eq(told));
-        let done: Vec<_> = map.values().map(|state| *state == State::Done).collect();
-        let begins = done.windows(2).filter(|pair| !pair[0] && pair[1]).count();
-        assert_eq!(words.count_rows(), begins);
+        let (mut told, mut rows, mut behind) = (Vec::new(), Vec::<Range<u64>>::new(), 0);
+        for (offset, state) in map {
+            if *state == State::Done {
+                match rows.last_mut() {
+                    Some(last) if last.end == behind => last.end = offset + 1,
+                    _ => rows.push(behind..offset + 1),
+                }
+            }
+            behind = offset + 1;
+        }
+        words.for_each_row(|row| told.push(row));
+        assert_eq!((words.count_rows(), told), (rows.len(), rows));
     }
 
     /// Beside a map by offset, with gaps within words and beyond them.
