@@ -2,7 +2,7 @@
 
 use crate::doubles::NeverParks;
 use crate::stopping::stop;
-use colored_core::{Color, Scheduler, Step};
+use colored_core::{Color, Scheduler, SchedulerHandle, Step, Worker};
 use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -56,5 +56,26 @@ fn no_worker_stops_before_another_one_has_dropped_its_own_futures() {
     }
     assert_eq!(drops.load(Ordering::Relaxed), 0);
     stop(&handle, &mut workers);
+    assert_eq!(drops.load(Ordering::Relaxed), 1);
+}
+
+/// A thread that spawns late runs the color itself, and the workers stop in the middle of that.
+#[test]
+fn a_task_for_a_worker_that_stops_meanwhile_is_dropped_elsewhere() {
+    struct Stops(SchedulerHandle, Worker, Option<Count>);
+    impl Drop for Stops {
+        fn drop(&mut self) {
+            let count = self.2.take();
+            let make = move || async move { drop(count) };
+            let pinned = self.0.spawn_pinned_from(Location::caller(), 0, Color::new(1), make);
+            drop(pinned.ok().expect("there is such a worker"));
+            while self.1.step() != Step::Stopped {}
+        }
+    }
+    let (handle, mut workers) = Scheduler::with_workers(1, 1, Box::new(NeverParks));
+    handle.scheduler().shut_down();
+    let drops = Arc::new(AtomicUsize::new(0));
+    let stops = Stops(handle.clone(), workers.remove(0), Some(Count(Arc::clone(&drops))));
+    drop(handle.spawn_colored(Color::new(1), async move { drop(stops) }));
     assert_eq!(drops.load(Ordering::Relaxed), 1);
 }

@@ -220,8 +220,8 @@ impl Local {
 
     #[inline(never)]
     fn enqueue_pinned(&self, lane: ReadyLane, pin: u32) {
-        // After a slice the worker looks at its inbox before it sleeps.
-        let is_own = pin & !MAY_BE_DROPPED_ANYWHERE == self.pin() && self.remote().is_in_slice();
+        // The worker is awake, or ends the scheduler: it looks at its inbox before it sleeps, or stops.
+        let is_own = pin & !MAY_BE_DROPPED_ANYWHERE == self.pin();
         if is_own { self.remote().put(lane) } else { self.scheduler().send(pin, lane) }
     }
 

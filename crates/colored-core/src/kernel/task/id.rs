@@ -234,6 +234,7 @@ mod tests {
             SimulatedIds::first().give_to_thread();
             let (id, (kept, of)) = (Id::next(), TaskName::reserve(name));
             of.give(id);
+            assert_eq!(Id::next().get(), id.get() + 1);
             (id, kept, SimulatedIds::take_from_thread())
         };
         let (id, first, of_first) = begin("of the first run");
