@@ -17,7 +17,7 @@ use colored::time::Instant;
 use std::sync::Arc;
 
 /// So many parts of what runs have told may be unheard while the source is read. A guess: some 2,000 reports.
-const BEHIND: usize = 16;
+pub(super) const BEHIND: usize = 16;
 
 impl State {
     /// How much the source may return, from whichever partition that is not paused: it has reached no bound, so an eighth of

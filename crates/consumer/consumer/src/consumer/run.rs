@@ -326,3 +326,39 @@ impl<W: Work> Runner<W> {
         format!("record {offset} of {} {key}: {cause}", self.run.claim.owned.partition)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::context::Context;
+    use super::super::pauses::BEHIND;
+    use super::super::work::Each;
+    use super::*;
+    use crate::source::Record;
+    use std::future::Ready;
+    use std::sync::Weak;
+
+    type Nobody = Common<Each<fn(Record, Context) -> Ready<Result<(), Failure>>>>;
+
+    #[colored::test]
+    async fn nothing_is_read_while_much_is_unheard() {
+        let (settings, inbox) = (Arc::<Settings>::default(), Arc::<Inbox>::default());
+        let state = State::new(settings, Weak::<Nobody>::new(), Arc::clone(&inbox));
+        let attention = Arc::clone(&state.attention);
+        let cell = ColorCell::new(Color::unique(), state);
+        for _ in 0..BEHIND * AT_ONCE {
+            inbox.put((0, 0, Told::Burial));
+        }
+        cell.call(|state| assert!(state.room().records > 0)).await;
+        inbox.put((0, 0, Told::Burial));
+        let own = cell.clone();
+        let hear = move |state: &mut State| {
+            assert_eq!(state.room().records, 0);
+            state.hear_all(&own);
+            assert_eq!(state.inbox.parts(), 0);
+        };
+        cell.call(hear).await;
+        let told = timeout(Duration::from_secs(60), attention.notified()).await;
+        told.expect("the driver is to read again");
+        cell.call(|state| assert!(state.room().records > 0)).await;
+    }
+}
