@@ -307,8 +307,10 @@ fn a_shell_that_panics_under_a_blocked_thread_ends_the_process() {
 #[test]
 fn unique_colors_and_ids_of_two_threads_differ() {
     const MANY: usize = 3_000 / LESS as usize;
-    let pool = Pool::new(1);
-    let handle = pool.handle.clone();
+    let shell =
+        Arc::new(Shell { slots: vec![(Mutex::new(false), Condvar::new())], start: Instant::now() });
+    // Nothing runs: a task has its id before its first turn.
+    let (handle, _worker) = Scheduler::with_workers(1, 7, Box::new(Port(shell)));
     let make = move || -> (Vec<Color>, Vec<Id>) {
         let one = |_| (Color::unique(), handle.spawn_colored(Color::new(1), async {}).id());
         (0..MANY).map(one).unzip()
@@ -317,5 +319,4 @@ fn unique_colors_and_ids_of_two_threads_differ() {
     let colors: BTreeSet<_> = made.iter().flat_map(|(colors, _)| colors).collect();
     let ids: BTreeSet<_> = made.iter().flat_map(|(_, ids)| ids).map(|id| id.get()).collect();
     assert_eq!([colors.len(), ids.len()], [3 * MANY; 2]);
-    pool.stop();
 }
