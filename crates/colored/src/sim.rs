@@ -130,7 +130,8 @@
 //! * **A failing run is kept**, in a file beside the source file: the failures of `tests/bank.rs` in `tests/bank.sim-failures`.
 //!   The test runs them again before it draws new seeds. Each line of the file is the name of the test, the value of
 //!   `COLORED_SIM_REPLAY`, and behind `#` what was wrong; lines that begin with `#` are comments. The file belongs under
-//!   version control. Nothing removes a line: it costs a run. Where the variable `CI` is set, the report shows the line in place of
+//!   version control. Nothing removes a line: it costs a run. One of another version of this crate, in whose runs turns have other numbers, is
+//!   refused by its place in the file. Where the variable `CI` is set, the report shows the line in place of
 //!   writing it.
 //!
 //! Tests run the same seeds each time, unless a variable names others: so CI finds more with

@@ -287,3 +287,12 @@ fn many_submitters_lose_no_job() {
     assert!(pool.stats(Class::Work).threads <= 3);
     assert!(pool.shutdown(None));
 }
+
+#[test]
+fn a_class_that_is_used_first_behind_the_end_takes_no_jobs() {
+    let pool = pool(2, LONG);
+    assert!(pool.shutdown(None));
+    let refused = pool.submit(Class::File, Job::new(|| ())).unwrap_err();
+    assert!(matches!(refused, Refused::ShutDown(_)), "{refused:?}");
+    assert_eq!(pool.stats(Class::File), Stats::default());
+}
