@@ -1,13 +1,13 @@
 //! Turns that give way inside: orders that whole turns cannot show, each with a twin that has none.
 
-use super::{failure, passes};
+use super::{failure, passes, silent};
 use colored::sim::{Builder, Strategy, sometimes};
 use colored::sync::{mpsc, oneshot, watch};
 use colored::time::{Duration, sleep};
 use colored::{
     Color, ColorCell, hop, spawn, spawn_blocking, spawn_colored, spawn_here, spawn_local, when,
 };
-use std::future::poll_fn;
+use std::future::{pending, poll_fn};
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
@@ -248,10 +248,34 @@ fn tasks_that_are_pinned_to_a_thread_stay_there() {
         assert_eq!(polls.load(SeqCst), 9);
         let forgotten = std::rc::Rc::new(());
         drop(spawn_local(async move {
-            std::future::pending::<()>().await;
+            pending::<()>().await;
             drop(forgotten);
         }));
     });
+}
+
+/// A pinned task takes a color to its own worker. What comes to the color later runs where the color belongs, so also inside a
+/// turn of that worker.
+#[test]
+fn a_color_that_a_pinned_task_has_used_stays_where_it_belongs() {
+    let report = Builder::new().seeds(silent(1000)).workers(2..=2).run(|| async {
+        let (tell, told) = oneshot::channel();
+        drop(spawn_local(async move {
+            hop(1).await;
+            tell.send(()).unwrap();
+            pending::<()>().await;
+        }));
+        told.await.unwrap();
+        // The main future is the first one to have a color, so the second color belongs to the other worker.
+        let cell = ColorCell::new(1, ());
+        let has_run = Arc::new(AtomicBool::new(false));
+        let runs = has_run.clone();
+        cell.post(move |()| runs.store(true, SeqCst));
+        cell.post(|()| ());
+        sometimes!(has_run.load(SeqCst), "the color runs inside this turn");
+    });
+    report.assert_passed();
+    assert_eq!(report.never_seen(), [] as [&str; 0]);
 }
 
 #[test]

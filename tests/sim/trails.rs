@@ -17,7 +17,7 @@ use std::env;
 use std::fs;
 use std::io;
 use std::process::{self, Command};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// Locks, signals and time-outs.
 async fn locks() {
@@ -169,5 +169,54 @@ fn runs_on_one_thread_are_those_on_threads() {
     for strategy in [Strategy::Portfolio, Strategy::Pos] {
         let builder = Builder::new().seeds(0..seeds()).strategy(strategy);
         assert_eq!(digests(&builder), digests(&builder.clone().on_threads()), "{strategy:?}");
+    }
+}
+
+/// Fails, with the order of what its tasks have done.
+async fn tell_order() {
+    let (log, cell) = (Arc::new(Mutex::new(String::new())), ColorCell::new(9, ()));
+    let tasks: Vec<_> = ['a', 'b', 'c']
+        .into_iter()
+        .enumerate()
+        .map(|(number, name)| {
+            let (log, cell) = (log.clone(), cell.clone());
+            spawn_colored(number as u64, async move {
+                let note = |place: u8| log.lock().unwrap().extend([name, char::from(place)]);
+                note(b'1');
+                cell.post(|()| ());
+                note(b'2');
+                cell.call(|()| ()).await;
+                note(b'3');
+                yield_now().await;
+                note(b'4');
+            })
+        })
+        .collect();
+    for task in tasks {
+        task.await.unwrap();
+    }
+    panic!("{}", log.lock().unwrap());
+}
+
+/// The order in the run that a text names.
+fn order_of(text: &str) -> String {
+    let path = env::temp_dir().join(format!("colored-order-{}", process::id()));
+    fs::write(&path, format!("order {text}\n")).unwrap();
+    let report = Builder::new().seeds(0..0).keep_failures(&path, "order").run(tell_order);
+    fs::remove_file(&path).unwrap();
+    let failure = report.failure().expect("each run fails");
+    assert_eq!(failure.replay(), text);
+    failure.message().lines().next().unwrap().to_owned()
+}
+
+/// Failures are kept by such texts. If this test fails, a text names another run than it did: count `VERSION` in `replay.rs` up.
+#[test]
+fn a_text_names_the_run_that_it_named_when_it_was_made() {
+    const CHOICES: [&str; 3] = ["0.1p2n1", "0.2n1", "1.3d0"];
+    const ORDER: &str = "a1a2c1c2b1b2c3c4b3a3b4a4";
+    assert_eq!(order_of(&format!("v2:7:2:{}", CHOICES.join("_"))), ORDER);
+    for left_out in CHOICES {
+        let rest: Vec<_> = CHOICES.into_iter().filter(|choice| *choice != left_out).collect();
+        assert_ne!(order_of(&format!("v2:7:2:{}", rest.join("_"))), ORDER, "{left_out} is made");
     }
 }

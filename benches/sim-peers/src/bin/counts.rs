@@ -11,7 +11,7 @@
 //! the difference between many times and few times.
 //!
 //! With `sim`, also of simulated turns, messages and short runs: all of the rows that `colored-sim-peers` times. A turn and a message
-//! are a 10,000th of a run.
+//! are a 10,000th of a run. A search makes its runs on a thread for each core, and all of these are counted.
 
 use colored::sync::mpsc;
 use colored::{ColorCell, Runtime, spawn_colored, yield_now};

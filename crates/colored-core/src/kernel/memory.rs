@@ -69,7 +69,6 @@ impl SharedBlocks {
         let list = |class| SharedList::new(SHARED_BYTES / ((class + 1) * GRAIN));
         let chunks = || SharedList::new(SHARED_BYTES / list::SIZE);
         let lists = || Box::new(Lists { classes: array::from_fn(list), chunks: chunks() });
-        // A thread of a model has a stack of 32 KiB.
         Self((keeps && KEEPS).then(lists))
     }
 

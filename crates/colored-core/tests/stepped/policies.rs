@@ -2,7 +2,10 @@
 
 use crate::doubles::{Bells, by};
 use crate::stopping::stop;
-use colored_core::{Color, Options, Scheduler, Step, Worker, hop, spawn_local, yield_now};
+use colored_core::{
+    Color, Destination, Options, Policy, Priority, Runnable, Scheduler, Step, Worker, hop,
+    spawn_local, yield_now,
+};
 use colored_lab::{Place, Places};
 use std::future::{pending, poll_fn};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -41,7 +44,7 @@ fn a_color_that_returns_from_a_pinned_task_wakes_its_home_worker() {
             .await;
         };
         drop(spawn_local(local).ok());
-        // A worker that has just woken up passes the wake-up on anyway, so this task keeps the worker awake.
+        // The worker stays awake, so what it does for the home is not what a worker does that has just woken up.
         loop {
             yield_now().await;
         }
@@ -98,4 +101,60 @@ fn a_lane_that_is_used_again_has_no_home() {
     assert_eq!(bells.of(1), before, "nothing is there for it");
 
     stop(&handle, &mut workers);
+}
+
+/// The first color goes to the first worker, all others into the queue for all.
+#[derive(Debug)]
+struct FirstOrAll;
+
+impl Policy for FirstOrAll {
+    fn destination(&self, lane: Runnable, _: &Scheduler) -> Destination {
+        if lane.color == Color::new(0) { Destination::Worker(0) } else { Destination::Everybody }
+    }
+
+    fn steals(&self) -> bool {
+        false
+    }
+}
+
+/// A worker that was called, and has found its lane, wakes an idle one only if there is a lane for all.
+#[test]
+fn a_worker_that_was_called_wakes_no_other_for_nothing() {
+    for by_class in [false, true] {
+        let bells = Bells::default();
+        let options = by(&FirstOrAll);
+        let (handle, mut workers) = Scheduler::with_options(2, 1, Box::new(bells.clone()), options);
+        let [called, idle] = &mut workers[..] else { unreachable!("two workers") };
+        if by_class {
+            (1..4).for_each(|color| handle.set_priority(Color::new(color), Priority::High));
+        }
+        let ran = Arc::new(AtomicUsize::new(0));
+        let spawn = |color| {
+            let count = Arc::clone(&ran);
+            drop(handle.spawn_colored(Color::new(color), async move {
+                count.fetch_add(1, Ordering::Relaxed);
+            }));
+        };
+        run_until_it_parks(called);
+        run_until_it_parks(idle);
+        let before = [bells.of(0), bells.of(1)];
+        spawn(0);
+        run_until_it_parks(called);
+        assert_eq!(ran.load(Ordering::Relaxed), 1);
+        assert_eq!(
+            [bells.of(0), bells.of(1)],
+            [before[0] + 1, before[1]],
+            "nothing is there for it"
+        );
+
+        // The called worker counts as searching, so these wake nobody; and it takes one of them, at most, before it has stopped.
+        (0..4).for_each(spawn);
+        assert_eq!(bells.of(1), before[1]);
+        assert_eq!(called.step(), Step::Ran);
+        assert_eq!(bells.of(1), before[1] + 1, "a lane is there for it");
+        run_until_it_parks(idle);
+        run_until_it_parks(called);
+        assert_eq!(ran.load(Ordering::Relaxed), 5);
+        stop(&handle, &mut workers);
+    }
 }

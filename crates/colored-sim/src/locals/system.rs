@@ -56,7 +56,6 @@ pub(super) fn are_unchanged(blocks: &[Block], noise: &[Vec<u8>]) -> bool {
         is_unchanged &= blocks.get(number).is_some_and(|block| {
             let noise = noise.get(number).filter(|noise| noise.len() == there.len);
             block.at == there.at.addr()
-                && block.bytes.len() == there.len
                 && there.is_alike(&block.bytes, noise.map_or(&[], |noise| noise))
         });
         number += 1;
@@ -133,8 +132,11 @@ impl There {
         unsafe { self.at.wrapping_add(number).read_volatile() }
     }
 
-    /// Whether the block has these bytes, as many as it has, but for those of the noise, of which there are as many or none.
+    /// Whether the block has these bytes and no more, but for those of the noise, of which there are as many or none.
     fn is_alike(&self, bytes: &[u8], noise: &[u8]) -> bool {
+        if bytes.len() != self.len {
+            return false;
+        }
         let ((words, rest), (masks, _)) = (bytes.as_chunks(), noise.as_chunks());
         let mut differs = 0;
         for (number, known) in words.iter().enumerate() {
@@ -169,7 +171,7 @@ impl Copies {
 
 #[cfg(test)]
 mod tests {
-    use super::{read, read_with};
+    use super::{There, read, read_with};
     use std::cell::Cell;
     use std::thread;
 
@@ -188,5 +190,13 @@ mod tests {
             assert!(block.bytes[own - block.at..].starts_with(b"thread-locals"));
         };
         thread::spawn(on_a_thread).join().unwrap();
+    }
+
+    #[test]
+    fn more_or_fewer_bytes_are_not_alike() {
+        let bytes = *b"thread-locals";
+        let there = There { at: bytes[1..].as_ptr(), len: 11 };
+        let is_alike = |len: usize| there.is_alike(&bytes[1..1 + len], &[]);
+        assert_eq!([10, 11, 12].map(is_alike), [false, true, false]);
     }
 }

@@ -1,7 +1,7 @@
 //! The file of runs that have failed: each test runs its own again, before it draws new ones.
 //!
 //! A line is the name of the test, the [replay](Replay), and behind `#` what was wrong. A line that begins with `#` is a
-//! comment.
+//! comment. A run of another version of the crate is refused, as [`Replay`] says.
 
 use super::failure::Failure;
 use crate::Replay;
@@ -14,6 +14,7 @@ use std::{env, io};
 const HEAD: &str = "\
 # Runs of simulated tests that have failed. Each test runs its own again, before it draws new ones: keep this file under
 # version control. A line is the name of the test, and the value of COLORED_SIM_REPLAY. Remove lines as you like.
+# A test refuses its lines whose runs another version of colored has made, and names them: remove these.
 ";
 
 /// Whether failures are written.
@@ -31,7 +32,7 @@ impl Kept {
     ///
     /// # Panics
     ///
-    /// If the file cannot be read, or a line of this test names no run.
+    /// If the file cannot be read, or lines of this test name no run: all of these are named.
     #[track_caller]
     pub(super) fn read(&self) -> Vec<Replay> {
         let file = self.file.display();
@@ -40,15 +41,24 @@ impl Kept {
             Err(error) if error.kind() == ErrorKind::NotFound => return Vec::new(),
             Err(error) => panic!("the failures of simulations in {file}: {error}"),
         };
-        let mut replays = Vec::new();
+        self.runs_of(&text).unwrap_or_else(|errors| panic!("{errors}"))
+    }
+
+    /// The runs of this test in the text of the file; or what is wrong, a line each.
+    fn runs_of(&self, text: &str) -> Result<Vec<Replay>, String> {
+        let (mut replays, mut errors) = (Vec::new(), Vec::new());
         for (at, line) in text.lines().enumerate() {
             let mut words = line.split_whitespace();
             if words.next() == Some(&self.name) {
-                let replay = words.next().unwrap_or("").parse();
-                replays.push(replay.unwrap_or_else(|error| panic!("{file}:{}: {error}", at + 1)));
+                match words.next().unwrap_or("").parse() {
+                    Ok(replay) => replays.push(replay),
+                    Err(error) => {
+                        errors.push(format!("{}:{}: {error}", self.file.display(), at + 1));
+                    }
+                }
             }
         }
-        replays
+        if errors.is_empty() { Ok(replays) } else { Err(errors.join("\n")) }
     }
 
     /// Adds a run, if the environment permits it. Returns what the report says about that.
@@ -87,4 +97,26 @@ fn is_writing() -> bool {
 pub(super) fn beside(folder: &str, source: &str) -> Option<PathBuf> {
     let mut paths = Path::new(folder).ancestors().map(|folder| folder.join(source));
     paths.find(|path| path.is_file()).map(|path| path.with_extension("sim-failures"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{HEAD, Kept};
+
+    #[test]
+    fn all_lines_that_name_no_run_are_told_at_once() {
+        let kept = Kept { file: "bank.sim-failures".into(), name: "pays".to_owned() };
+        let good = "pays v2:1:2:0.1n1 # a\npays 3:2: # of an earlier version, without a choice\n";
+        let text = format!("{HEAD}{good}");
+        assert_eq!(kept.runs_of(&text).unwrap().len(), 2);
+        let text = format!("{text}pays 4:2:0.1n1 # b\nearns 5:2:0.1n1\npays\npays v1:6:2:0.1d1\n");
+        let errors = kept.runs_of(&text).unwrap_err();
+        let places: Vec<_> =
+            errors.lines().map(|line| line.split(" names ").next().unwrap()).collect();
+        let expected = [(6, "4:2:0.1n1"), (8, ""), (9, "v1:6:2:0.1d1")];
+        assert_eq!(
+            places,
+            expected.map(|(line, text)| format!("bank.sim-failures:{line}: {text:?}"))
+        );
+    }
 }

@@ -8,10 +8,7 @@ pub(super) struct Places;
 
 impl Policy for Places {
     fn destination(&self, lane: Runnable, _: &Scheduler) -> Destination {
-        // Where a lane has run, its color belongs.
-        if let (Some(_), Some(home)) = (lane.worker, lane.home) {
-            return Destination::Worker(home);
-        }
+        // Not where the lane has run: a pinned task takes the lanes of other workers to its own.
         Destination::Worker(run::number_of(lane.color).unwrap_or_else(|| {
             // A thread that is no simulation's may still wake a task.
             evidence::note_wake();

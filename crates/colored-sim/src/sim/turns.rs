@@ -8,7 +8,8 @@
 //! until then, and nothing that comes behind. This holds for channels and handles, whose outcome is seen before its wake; for
 //! calls at once, sections, readers and behaviors over several colors, which find the color of the interrupted turn in use; for
 //! aborts, wakers that are dropped, classes; and for memory that colors share. A simulation only chooses which thread goes
-//! on, which no thread can know.
+//! on, which no thread can know. One option of the core is another one: workers keep no memory and no lanes for reuse, which
+//! changes no order. So a simulation finds no bug of that reuse.
 //!
 //! **On stacks.** A search makes its runs on one thread of the system: what is a thread above is a stack of that one
 //! ([`crate::stacks`]), and all else is the same code, so the same choices have the same names. What our thread-locals
@@ -225,8 +226,7 @@ impl Turns {
                 Next::Turn(turn) => Some(turn),
                 Next::End => return,
                 Next::Wait => {
-                    // A host that crashes meanwhile ends with its last count.
-                    taker = None;
+                    debug_assert!(taker.is_none(), "a host that crashes ends with its last count");
                     match self.hand_over.wait(thread) {
                         Order::Turn(turn) => {
                             self.hosts().set_taker(&mut taker, turn.actor);
@@ -281,6 +281,7 @@ impl Turns {
                 ends::sleep_for_ever(state);
             }
             if state.is_released {
+                *taker = None;
                 return self.leave_released(state, thread);
             }
             if state.ended.is_none()
@@ -289,6 +290,7 @@ impl Turns {
                 state.ended = Some(outcome);
             }
             if state.ended.is_some() {
+                *taker = None;
                 return self.end_turns(state, thread);
             }
             let mut hosts = self.hosts();
@@ -344,10 +346,11 @@ impl Turns {
         taker: &mut Option<Taker>,
     ) -> Next {
         state.running = actor;
-        // The thread that wakes up finds both unlocked.
+        // The thread that wakes up finds both unlocked, and a host that it crashes ends with its last count.
         let Some(units) = units else {
             let to = state.take_paused(actor).expect("it is paused");
             state.idle.push(thread);
+            *taker = None;
             drop((hosts, state));
             self.hand_over.pass(to, Order::Resume);
             return Next::Wait;
@@ -358,6 +361,7 @@ impl Turns {
             Some(to) if to != thread => {
                 state.idle.retain(|idle| *idle != to);
                 state.idle.push(thread);
+                *taker = None;
                 drop((hosts, state));
                 self.hand_over.pass(to, Order::Turn(turn));
                 Next::Wait

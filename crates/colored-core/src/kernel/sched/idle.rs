@@ -14,7 +14,9 @@
 //! P2 sees the worker parked, or a searcher.
 //!
 //! A searcher that P2 saw has four ways to go on. It finds a lane, and wakes another worker if it
-//! was the last searcher. It parks, looks again (W2), and is a searcher again if it finds something.
+//! was the last searcher: where workers steal, in any case; where they do not, if it sees a lane in the queues that all
+//! share, at which it looks behind a fence that follows the end of its search. That fence comes behind the producer's, or
+//! P2 would not have seen the searcher; so the look sees the lane. It parks, looks again (W2), and is a searcher again if it finds something.
 //! It goes on searching. Or it pauses ([`StealPause`]): it wakes another worker as if it had found a
 //! lane, is busy for a bounded time, and then looks again.
 //!
