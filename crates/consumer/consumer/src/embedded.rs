@@ -31,7 +31,8 @@
 //! # What is in memory
 //!
 //! Short records that are read one after the other share an allocation of 960 bytes: a handler that keeps the key or the value of one
-//! keeps up to 960 bytes. A copy of it keeps no more than itself.
+//! keeps up to 960 bytes. [`Bytes::copy_from_slice`](bytes::Bytes::copy_from_slice) makes a copy that keeps no more than itself; a
+//! clone keeps what its original keeps.
 //!
 //! # What is cut off, and what is damage
 //!

@@ -55,7 +55,8 @@ pub struct Record {
     pub offset: u64,
     /// Milliseconds since 1970.
     pub timestamp: i64,
-    /// The key, if there is one.
+    /// The key, if there is one. Key and value may share their memory with other records: a clone that is kept for long keeps that
+    /// memory, and a copy by [`Bytes::copy_from_slice`] does not.
     pub key: Option<Bytes>,
     /// The value. `None` is a tombstone: the record says that its key has no value any more. An empty value is another thing.
     pub value: Option<Bytes>,

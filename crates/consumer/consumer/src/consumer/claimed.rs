@@ -22,6 +22,12 @@ use std::collections::BTreeMap;
 use std::iter;
 use std::sync::Arc;
 
+/// So many lanes are allocated at a time: most partitions have few.
+const PART: usize = 4;
+
+/// So many lanes are kept when no record is in flight. A guess.
+const KEPT: usize = 1_024;
+
 /// What becomes of a partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
@@ -51,7 +57,7 @@ pub(crate) struct Claimed {
     pub(crate) hands: [Arc<Hand>; HANDS],
     pub(crate) stage: Stage,
     pub(crate) tracker: Tracker,
-    pub(crate) lanes: Table<Lane>,
+    pub(crate) lanes: Table<Lane, PART>,
     /// The lanes by their keys.
     keys: HashTable<u32>,
     hasher: KeyHasher,
@@ -196,6 +202,9 @@ impl Claimed {
         {
             entry.remove();
         }
+        if self.lanes.shrink(KEPT) {
+            self.keys = HashTable::new();
+        }
     }
 
     /// A commit would say more than before.
@@ -266,5 +275,31 @@ impl Claimed {
     pub(crate) fn first_lane(&self) -> Option<&Lane> {
         let first = self.tracker.first_unfinished()?;
         self.lanes.iter().map(|(_, lane)| lane).find(|lane| lane.first() == Some(first))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::TopicPartition;
+
+    #[test]
+    fn a_partition_has_memory_for_the_lanes_it_has() {
+        let partition = TopicPartition { topic: "t".into(), partition: 0 };
+        let owned = Owned { partition, generation: 1 };
+        let mut claimed = Claimed::new(owned, Tracker::new(0, Vec::new()), &Extent::default());
+        let (color, now) = (Color::unique(), Instant::now());
+        for (count, least, most) in [(1, 1, 640), (KEPT + PART, 0, 0), (1, 1, 640)] {
+            for number in 0..count {
+                let key = number.to_le_bytes();
+                claimed.find_lane(&key, || (LaneKey::copy(&key), color), now);
+            }
+            let all: Vec<_> = claimed.lanes.iter().map(|(at, _)| at).collect();
+            assert_eq!(all.len(), count);
+            all.into_iter().for_each(|at| claimed.remove_lane(at));
+            let bytes = claimed.lanes.bytes();
+            assert!((least..=most).contains(&bytes), "{bytes} bytes after {count} lanes");
+            assert_eq!(claimed.keys.capacity() == 0, bytes == 0);
+        }
     }
 }

@@ -167,7 +167,7 @@ pub struct PartitionMetrics {
     /// Records that were given up, since the partition came here.
     pub dead_letters: u64,
     /// Whether nothing is read of the partition: a bound is reached, or the partition is to begin elsewhere, or its topic is paused by
-    /// hand.
+    /// hand. It does not say that none is read, while more than 2,048 reports of handlers are unheard.
     pub is_paused: bool,
     /// Whether its topic is paused by hand: [`Consumer::pause`](crate::Consumer::pause).
     pub is_held: bool,

@@ -63,7 +63,7 @@ impl Rate {
     /// So many records of a lane begin.
     pub(crate) fn take(self, lane: &mut Lane, records: usize, now: Instant) {
         let full_at = after(now, missing(lane, now).saturating_add(self.fill_all(records)));
-        lane.full_at = Some(Box::new(full_at));
+        **lane.full_at.get_or_insert_with(|| Box::new(full_at)) = full_at;
     }
 
     /// So many records of a lane have not begun after all.
@@ -121,7 +121,9 @@ mod tests {
         assert_eq!(rate.room(&lane, start), Ok(4));
         rate.take(&mut lane, 3, start);
         assert_eq!(rate.room(&lane, start), Ok(1));
+        let place = lane.full_at.as_deref().map(std::ptr::from_ref);
         rate.take(&mut lane, 1, start);
+        assert_eq!(lane.full_at.as_deref().map(std::ptr::from_ref), place, "it is written anew");
         assert_eq!(rate.room(&lane, start), Err(millis(25)));
         assert_eq!(rate.room(&lane, start + millis(24)), Err(millis(1)));
         assert_eq!(rate.room(&lane, start + millis(25)), Ok(1));

@@ -5,6 +5,7 @@ use super::contain::{contain, drop_each};
 use super::failure::ConsumerError;
 use super::kept::{Kept, Records};
 use super::lane::Phase;
+use super::pauses::BEHIND;
 use super::run::{End, Letter, Run, Told};
 use super::shares::InFlight;
 use super::state::{RUN, State, wake_later};
@@ -50,12 +51,13 @@ impl State {
         last.into_iter().for_each(|id| self.call_driver(id));
         self.look_at_waits();
         self.waiting.shrink();
-        let has_more = self.inbox.give_back(letters);
-        if !has_more && mem::take(&mut self.is_behind) {
+        let left = self.inbox.give_back(letters);
+        // Others go on meanwhile, so it may never be empty.
+        if left <= BEHIND / 2 && mem::take(&mut self.is_behind) {
             // The source may be read again.
             self.attention.notify_one();
         }
-        has_more
+        left > 0
     }
 
     fn hear_one(

@@ -127,11 +127,11 @@ impl Inbox {
         self.letters().parts.pop_front()
     }
 
-    /// Takes an empty part back. Returns whether there is another one to be heard.
-    pub(crate) fn give_back(&self, part: Vec<Letter>) -> bool {
+    /// Takes an empty part back. Returns how many others there are to be heard.
+    pub(crate) fn give_back(&self, part: Vec<Letter>) -> usize {
         let mut letters = self.letters();
         letters.spare = Some(part);
-        !letters.parts.is_empty()
+        letters.parts.len()
     }
 }
 
@@ -353,8 +353,11 @@ mod tests {
         let own = cell.clone();
         let hear = move |state: &mut State| {
             assert_eq!(state.room().records, 0);
-            state.hear_all(&own);
-            assert_eq!(state.inbox.parts(), 0);
+            for left in (0..=BEHIND).rev() {
+                state.hear(&own);
+                assert_eq!(state.inbox.parts(), left);
+                assert_eq!(state.is_behind, left > BEHIND / 2);
+            }
         };
         cell.call(hear).await;
         let told = timeout(Duration::from_secs(60), attention.notified()).await;

@@ -70,7 +70,7 @@ pub(crate) struct State {
     pub(crate) spare_runs: Vec<Box<Run>>,
     /// What runs have told.
     pub(crate) inbox: Arc<Inbox>,
-    /// Whether the source is not read until all that is heard.
+    /// Whether the source is not read until half of it, or less, is left.
     pub(crate) is_behind: bool,
     /// Runs under way, without those that back off.
     pub(crate) runs: usize,

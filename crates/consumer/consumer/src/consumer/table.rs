@@ -3,9 +3,6 @@
 use std::ops::{Index, IndexMut};
 use std::{array, mem};
 
-/// So many places are allocated at a time.
-const PART: usize = 32;
-
 /// No place.
 pub(crate) const NOWHERE: u32 = u32::MAX;
 
@@ -16,17 +13,17 @@ enum Place<T> {
     Free(u32),
 }
 
-/// Values at places, which are numbers.
+/// Values at places, which are numbers. `PART` places are allocated at a time.
 #[derive(Debug)]
-pub(crate) struct Table<T> {
+pub(crate) struct Table<T, const PART: usize> {
     parts: Vec<Box<[Place<T>; PART]>>,
     /// The first place that is free.
     free: u32,
     len: usize,
 }
 
-impl<T> Table<T> {
-    pub(crate) const fn new() -> Table<T> {
+impl<T, const PART: usize> Table<T, PART> {
+    pub(crate) const fn new() -> Self {
         Table { parts: Vec::new(), free: NOWHERE, len: 0 }
     }
 
@@ -37,11 +34,10 @@ impl<T> Table<T> {
         }
         let at = self.free;
         let place = &mut self.parts[at as usize / PART][at as usize % PART];
-        if let Place::Free(next) = *place {
-            self.free = next;
-            *place = Place::Full(value);
-            self.len += 1;
-        }
+        let Place::Free(next) = *place else { unreachable!("place {at} has a value") };
+        self.free = next;
+        *place = Place::Full(value);
+        self.len += 1;
         at
     }
 
@@ -70,12 +66,14 @@ impl<T> Table<T> {
         }
     }
 
-    /// Takes a value out.
+    /// Takes a value out. Panics if there is none.
     #[inline]
     pub(crate) fn remove(&mut self, at: u32) -> T {
         let place = &mut self.parts[at as usize / PART][at as usize % PART];
+        // Before it is changed: a place must not be two times among those that are free.
+        assert!(matches!(place, Place::Full(_)), "place {at} has no value");
         let Place::Full(value) = mem::replace(place, Place::Free(self.free)) else {
-            panic!("place {at} has no value")
+            unreachable!("it has one")
         };
         self.free = at;
         self.len -= 1;
@@ -100,15 +98,23 @@ impl<T> Table<T> {
         })
     }
 
-    /// Gives memory back if there is no value, and there are more places than so many.
-    pub(crate) fn shrink(&mut self, kept: usize) {
-        if self.len == 0 && self.parts.len() > kept / PART {
+    /// Gives memory back if there is no value, and there are more places than so many. Returns whether it has.
+    pub(crate) fn shrink(&mut self, kept: usize) -> bool {
+        let has_many = self.len == 0 && self.parts.len() > kept / PART;
+        if has_many {
             *self = Table::new();
         }
+        has_many
+    }
+
+    /// What is allocated for places, in bytes.
+    #[cfg(test)]
+    pub(crate) fn bytes(&self) -> usize {
+        self.parts.len() * size_of::<[Place<T>; PART]>()
     }
 }
 
-impl<T> Index<u32> for Table<T> {
+impl<T, const PART: usize> Index<u32> for Table<T, PART> {
     type Output = T;
 
     #[inline]
@@ -117,7 +123,7 @@ impl<T> Index<u32> for Table<T> {
     }
 }
 
-impl<T> IndexMut<u32> for Table<T> {
+impl<T, const PART: usize> IndexMut<u32> for Table<T, PART> {
     #[inline]
     fn index_mut(&mut self, at: u32) -> &mut T {
         self.get_mut(at).expect("the place has a value")
@@ -128,10 +134,13 @@ impl<T> IndexMut<u32> for Table<T> {
 mod tests {
     use super::*;
     use std::collections::BTreeMap;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    const PART: usize = 8;
 
     #[test]
     fn a_table_is_a_map_that_gives_its_keys() {
-        let (mut chance, mut table) = (fastrand::Rng::with_seed(3), Table::new());
+        let (mut chance, mut table) = (fastrand::Rng::with_seed(3), Table::<_, PART>::new());
         let mut map = BTreeMap::new();
         for value in 0..10_000 {
             if map.len() < 200 && chance.u8(..5) < 3 {
@@ -153,17 +162,15 @@ mod tests {
     }
 
     #[test]
-    fn much_memory_is_given_back() {
-        let mut table = Table::new();
-        for _ in 0..=PART {
-            table.insert(());
-        }
-        for at in 0..=PART as u32 {
+    fn a_place_that_is_free_has_nothing_to_take() {
+        let mut table = Table::<_, PART>::new();
+        let at = [table.insert(0), table.insert(1)];
+        for at in at {
             table.remove(at);
-            table.shrink(2 * PART);
+            catch_unwind(AssertUnwindSafe(|| table.remove(at))).expect_err("it was taken");
         }
-        assert_eq!(table.parts.len(), 2, "that is not more than what is kept");
-        table.shrink(PART);
-        assert_eq!(table.parts.capacity(), 0);
+        let all: Vec<_> = (0..100).map(|value| (table.insert(value), value)).collect();
+        assert!(all.iter().all(|(at, value)| table[*at] == *value));
+        assert_eq!(table.len, 100);
     }
 }

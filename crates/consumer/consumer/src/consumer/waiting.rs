@@ -6,6 +6,9 @@
 use super::kept::Kept;
 use super::table::{NOWHERE, Table};
 
+/// So many places are allocated at a time.
+const PART: usize = 32;
+
 /// So many places are kept when no record waits. A guess.
 const KEPT: usize = 32_768;
 
@@ -18,7 +21,7 @@ struct Place {
 
 /// The records.
 #[derive(Debug)]
-pub(crate) struct Waiting(Table<Place>);
+pub(crate) struct Waiting(Table<Place, PART>);
 
 /// A row of records, in their order.
 #[derive(Clone, Copy, Debug)]
@@ -119,5 +122,12 @@ mod tests {
             assert!(taken.map(|record| record.offset).eq(queue));
         }
         assert_eq!(waiting.0.iter().count(), 0);
+        waiting.shrink();
+        assert!(waiting.0.bytes() > 0, "so few are kept");
+        let mut row = Row::new();
+        (0..=KEPT as u64).for_each(|offset| row.push(&mut waiting, Kept::empty(offset)));
+        while row.pop(&mut waiting).is_some() {}
+        waiting.shrink();
+        assert_eq!(waiting.0.bytes(), 0);
     }
 }

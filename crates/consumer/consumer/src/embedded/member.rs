@@ -91,6 +91,7 @@ impl MemberOptions {
             events: VecDeque::new(),
             step: None,
             waits_for_room: false,
+            late: None,
             next: Next::Hear,
         })
     }
@@ -115,6 +116,8 @@ pub struct Member {
     step: Option<Step>,
     /// Whether the step only waits for room.
     waits_for_room: bool,
+    /// What was read, when there was no room for it any more.
+    late: Option<Done>,
     next: Next,
 }
 
@@ -184,7 +187,7 @@ impl Member {
         Some(Readable { owned: owned.clone(), log: Arc::clone(log), cursor: (*cursor)? })
     }
 
-    fn apply(&mut self, done: Done) {
+    fn apply(&mut self, done: Done, room: Room) {
         match done {
             Done::Heard(id, changes) => {
                 self.next = Next::Read;
@@ -200,10 +203,15 @@ impl Member {
                 self.apply_change(prepared);
                 self.tell_assigned();
             }
+            Done::Read { .. } if room.records == 0 => {
+                (self.next, self.late) = (Next::Hear, Some(done));
+            }
             Done::Read { owned, from, cursor, records, end } => {
                 self.next = Next::Hear;
-                let reader = self.reader(&owned).filter(|reader| !reader.is_paused);
-                // The consumer may have sent the reader elsewhere, or paused it: then it reads again.
+                let may_come =
+                    |reader: &&mut Reader| !reader.is_paused && records.len() <= room.records;
+                let reader = self.reader(&owned).filter(may_come);
+                // The consumer may have sent the reader elsewhere, or paused it, or has less room: then it reads again.
                 if let Some(reader) = reader
                     && reader.cursor.is_some_and(|cursor| cursor.offset == from)
                 {
@@ -266,6 +274,7 @@ impl Member {
     /// The group has forgotten the member.
     fn lose_all(&mut self) {
         self.changes.clear();
+        self.late = None;
         let lost: Vec<_> = self.readers.drain(..).map(|reader| reader.owned).collect();
         if !lost.is_empty() {
             self.events.push_back(Event::Lost(lost));
@@ -306,13 +315,17 @@ impl Source for Member {
             if room.records > 0 && std::mem::take(&mut self.waits_for_room) {
                 (self.step, self.next) = (None, Next::Hear);
             }
+            if let Some(late) = self.late.take_if(|_| room.records > 0) {
+                self.apply(late, room);
+                continue;
+            }
             if self.step.is_none() {
                 self.step = Some(self.next_step(room));
             }
             let step = self.step.as_mut().expect("it was set");
             let done = step.await;
             (self.step, self.waits_for_room) = (None, false);
-            self.apply(done?);
+            self.apply(done?, room);
         }
     }
 
@@ -448,9 +461,10 @@ impl EmbeddedControl {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Options;
+    use super::super::{NewRecord, Options};
     use super::*;
     use crate::scratch::Scratch;
+    use colored::time::timeout;
 
     /// What was read for a place that was left says nothing of the sought one.
     #[colored::test]
@@ -459,19 +473,51 @@ mod tests {
         let engine = Options::new().open(scratch.path()).await.expect("the directory is writable");
         engine.create_topic("t", 1).await.expect("it is new");
         let mut member = engine.member("g", ["t"]).join().await.expect("the topic is there");
-        let event = member.poll(Room { records: 1, bytes: 1 }).await.expect("it is polled");
+        let room = Room { records: 1, bytes: 1 };
+        let event = member.poll(room).await.expect("it is polled");
         let Event::Assigned(assigned) = event else { panic!("{event:?}") };
         let owned = assigned[0].owned.clone();
         member.begin(&owned, 7);
         let gone = |from| Done::OutOfRange { owned: owned.clone(), from, log: Extent::default() };
         let fault = |from| Done::Unreadable { owned: owned.clone(), from, error: Error::new("") };
-        member.apply(gone(3));
-        member.apply(fault(3));
+        member.apply(gone(3), room);
+        member.apply(fault(3), room);
         assert!(member.events.is_empty());
-        member.apply(gone(7));
+        member.apply(gone(7), room);
         assert!(matches!(member.events.pop_front(), Some(Event::OutOfRange { .. })));
         member.begin(&owned, 7);
-        member.apply(fault(7));
+        member.apply(fault(7), room);
         assert!(matches!(member.events.pop_front(), Some(Event::Failed { .. })));
+    }
+
+    /// A read may begin with more room than there is when it ends.
+    #[colored::test]
+    async fn a_poll_returns_no_more_than_it_has_room_for() {
+        let scratch = Scratch::new();
+        let engine = Options::new().open(scratch.path()).await.expect("the directory is writable");
+        engine.create_topic("t", 1).await.expect("it is new");
+        let sent = engine.send_all("t", (0..3).map(|_| NewRecord::new("k", "v"))).await;
+        sent.expect("the topic is there");
+        let mut member = engine.member("g", ["t"]).join().await.expect("the topic is there");
+        let room = |records| Room { records, bytes: 1_000 };
+        let event = member.poll(room(3)).await.expect("it is polled");
+        let Event::Assigned(assigned) = event else { panic!("{event:?}") };
+        for later in [0, 1, 3] {
+            member.begin(&assigned[0].owned, 0);
+            member.next = Next::Read;
+            member.step = Some(member.next_step(room(3)));
+            while later == 0 && member.late.is_none() {
+                let polled = timeout(Duration::from_millis(5), member.poll(room(0))).await;
+                polled.expect_err("there is no room");
+            }
+            let mut offsets = Vec::new();
+            while offsets.len() < 3 {
+                let event = member.poll(room(later.max(1))).await.expect("it is polled");
+                let Event::Records { records, .. } = event else { panic!("{event:?}") };
+                assert!(records.len() <= later.max(1));
+                offsets.extend(records.iter().map(|record| record.offset));
+            }
+            assert_eq!(offsets, [0, 1, 2]);
+        }
     }
 }

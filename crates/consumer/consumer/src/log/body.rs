@@ -10,8 +10,18 @@ const SHORT: usize = SHARED / 4;
 
 /// Copies the bytes of records. Short ones that are copied one after the other share an allocation, so a record that is kept keeps
 /// the bytes of a few others, and no more than [`SHARED`].
-#[derive(Debug, Default)]
-pub(crate) struct Bodies(BytesMut);
+#[derive(Debug)]
+pub(crate) struct Bodies {
+    shared: BytesMut,
+    /// So many bytes may still be copied, and no more are allocated for them: what few records do not fill would be kept by them.
+    pub(crate) most: usize,
+}
+
+impl Default for Bodies {
+    fn default() -> Bodies {
+        Bodies { shared: BytesMut::new(), most: SHARED }
+    }
+}
 
 impl Bodies {
     #[inline]
@@ -19,11 +29,11 @@ impl Bodies {
         if !(1..=SHORT).contains(&bytes.len()) {
             return Bytes::copy_from_slice(bytes);
         }
-        if self.0.capacity() < bytes.len() {
-            self.0 = BytesMut::with_capacity(SHARED);
+        if self.shared.capacity() < bytes.len() {
+            self.shared = BytesMut::with_capacity(SHARED.min(self.most).max(bytes.len()));
         }
-        self.0.extend_from_slice(bytes);
-        self.0.split().freeze()
+        self.shared.extend_from_slice(bytes);
+        self.shared.split().freeze()
     }
 }
 

@@ -208,20 +208,20 @@ async fn read_place(
         match salted.read(rest, at) {
             Found::Payload(flags, _) if flags & MARK != 0 => break Stop::End,
             Found::Payload(_, payload) => {
+                heap.most =
+                    rest.len().min(bytes - taken).min(records.saturating_mul(payload.len()));
                 let of = Entry::decode(payload, &mut heap).filter(|of| of.offset <= cursor.offset);
                 let Some(entry) = of else { break Stop::Bad(at) };
                 if entry.offset == cursor.offset {
                     taken += payload.len() + RECORD_BYTES + HEADER_BYTES * entry.headers.len();
-                    cursor.offset += 1;
-                    records -= 1;
+                    (cursor.offset, records) = (cursor.offset + 1, records - 1);
                     tell(entry);
                 }
                 at += (HEAD + payload.len()) as u64;
                 rest = &rest[HEAD + payload.len()..];
             }
             Found::Short(whole) if at == place.at && whole > length && whole <= left => {
-                length = whole;
-                buffer = vec![0; length];
+                (length, buffer) = (whole, vec![0; whole]);
                 file.read_exact_at(&mut buffer, at).await?;
                 rest = &buffer[..];
             }

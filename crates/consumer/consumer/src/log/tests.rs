@@ -73,6 +73,30 @@ async fn records_come_back_after_the_next_opening() {
     }
 }
 
+/// A record that is read with no other, for the room or at the end of the log, keeps little beside itself.
+#[colored::test]
+async fn a_record_alone_keeps_little_memory() {
+    let scratch = Scratch::new();
+    let partition = open(scratch.path(), KEEP).await;
+    append(&partition, 0..10).await;
+    let mut cursor = Cursor { offset: 0, known: None };
+    for number in 0..15 {
+        let room = match number {
+            0..5 => (1, usize::MAX),
+            5..10 => (usize::MAX, 1),
+            10.. => (usize::MAX, usize::MAX),
+        };
+        if number >= 10 {
+            append(&partition, number..number + 1).await;
+        }
+        let read = partition.read(&mut cursor, room, Vec::new(), |entry| entry.value);
+        let [value] = &mut read.await.expect("the log is whole")[..] else { panic!("one fits") };
+        let alone = value.take().map(Bytes::try_into_mut).expect("it has a value");
+        let kept = alone.expect("its key is gone").capacity();
+        assert!(kept < 64, "{kept} bytes for record {number}");
+    }
+}
+
 /// The file ends anywhere in the last record: what is before stays, and the next append goes there.
 #[colored::test]
 async fn a_torn_end_is_cut_off_at_every_length() {
