@@ -3,12 +3,14 @@
 use super::{passes_with, silent};
 use colored::io::{AsyncReadExt, AsyncWriteExt};
 use colored::net::{TcpListener, TcpStream};
-use colored::sim::{Builder, Failure, Fault, Faults, always, begin_quiet_phase, sometimes};
+use colored::sim::{Builder, Failure, Fault, Faults, always, begin_quiet_phase, host, sometimes};
 use colored::task::unconstrained;
-use colored::time::{Duration, Instant, sleep, timeout};
+use colored::time::{Duration, Instant, sleep, system_time, timeout};
 use colored::{ColorCell, spawn_colored, yield_now};
+use std::future::{pending, poll_fn};
 use std::pin::pin;
 use std::sync::{Arc, Mutex};
+use std::task::Poll;
 use std::{env, fs, mem, process};
 
 const MILLI: Duration = Duration::from_millis(1);
@@ -130,6 +132,66 @@ fn late_timers_keep_their_order_and_a_bound() {
     });
     report.assert_passed();
     assert!(report.never_seen().is_empty(), "{report}");
+}
+
+/// Timers that become due in a pause of the host fire behind those that were held before it.
+#[test]
+fn late_timers_keep_their_order_over_a_pause() {
+    let serve = || async {
+        let log = Arc::new(Mutex::new(Vec::new()));
+        let tasks: Vec<_> = (1..5_u32)
+            .map(|number| {
+                let (log, sleep) = (log.clone(), sleep(2 * number * MILLI));
+                let future = async move {
+                    sleep.await;
+                    log.lock().unwrap().push(number);
+                };
+                spawn_colored(1, unconstrained(future))
+            })
+            .collect();
+        for task in tasks {
+            task.await.unwrap();
+        }
+        assert_eq!(*log.lock().unwrap(), [1, 2, 3, 4]);
+        sometimes!(true, "the host has seen all");
+    };
+    let builder = with(Fault::Lateness).seeds(silent(1000)).workers(1..=1).host("a", serve);
+    let report = builder.run(|| async {
+        sleep(3 * MILLI).await;
+        host("a").pause();
+        sleep(10 * MILLI).await;
+        host("a").resume();
+        sleep(60 * SECOND).await;
+    });
+    report.assert_passed();
+    assert!(report.never_seen().is_empty(), "{report}");
+}
+
+/// Two time-outs wait in one poll, and the later one passes first.
+#[test]
+fn time_does_not_go_back() {
+    let report = with(Fault::Expiry).seeds(silent(1000)).run(|| async {
+        for _ in 0..30 {
+            let mut timers: Vec<_> = [50, 30, 20, 10]
+                .map(|secs| Box::pin(timeout(secs * SECOND, pending::<()>())))
+                .into();
+            let begin = Instant::now();
+            let mut last = (begin.elapsed(), system_time());
+            poll_fn(|cx| {
+                timers.retain_mut(|timer| {
+                    let is_over = timer.as_mut().poll(cx).is_ready();
+                    let now = (begin.elapsed(), system_time());
+                    assert!(now.0 >= last.0 && now.1 >= last.1, "{now:?} behind {last:?}");
+                    last = now;
+                    !is_over
+                });
+                if timers.is_empty() { Poll::Ready(()) } else { Poll::Pending }
+            })
+            .await;
+        }
+    });
+    report.assert_passed();
+    assert!(report.cancelled() > 0, "{report}");
 }
 
 /// What is under the time-out moves money in two calls.

@@ -4,6 +4,10 @@ use colored::sim::{self, Builder};
 use colored::task::yield_now;
 use colored::time::{Duration, Instant, sleep};
 use colored::{Color, ColorCell, spawn_colored};
+use std::future::pending;
+use std::panic::catch_unwind;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -31,14 +35,119 @@ async fn they_use_what_is_the_hosts() {
     }
     assert_eq!(took, [SECOND, 2 * SECOND, 3 * SECOND]);
     assert_eq!(cell.call(|sum| *sum).await, 6);
-    // What nobody waits for ends with the run.
-    drop(tokio::spawn(std::future::pending::<()>()));
 }
 
-#[colored::test(sim, tokio, seeds = 10)]
-async fn what_waits_for_real_time_panics() {
-    let error = tokio::spawn(async { tokio::time::sleep(SECOND).await }).await.unwrap_err();
-    assert!(error.to_string().contains("timers are disabled"), "{error}");
+/// The failure of a run in which tokio has this task, whose handle is dropped.
+fn failure_of<F>(task: impl Fn() -> F + Sync) -> String
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let report = Builder::new().tokio().seeds(0..10).run(|| {
+        let task = task();
+        async {
+            drop(tokio::spawn(task));
+            sleep(SECOND).await;
+        }
+    });
+    let failure = report.failure().unwrap_or_else(|| panic!("none: {report}"));
+    assert_eq!(failure.differs(), None, "{failure}");
+    failure.message().to_owned()
+}
+
+#[test]
+fn a_panic_that_nobody_hears_of_fails_the_run() {
+    let message = failure_of(|| async { sim::always!(Color::current().is_some(), "a color") });
+    assert!(message.starts_with("not always: a color"), "{message}");
+    assert!(message.contains("spawned_by_tokio.rs"), "{message}");
+}
+
+#[test]
+fn what_waits_for_real_time_panics() {
+    let message = failure_of(|| async { tokio::time::sleep(SECOND).await });
+    assert!(message.contains("timers are disabled"), "{message}");
+}
+
+#[test]
+fn a_blocking_call_of_tokio_panics() {
+    let message = failure_of(|| async { tokio::task::spawn_blocking(|| ()).await.unwrap() });
+    assert!(message.contains("use `colored::spawn_blocking`"), "{message}");
+}
+
+/// A task that yields until a color has had its turn.
+#[colored::test(sim, tokio, seeds = 50)]
+async fn a_turn_ends_although_a_task_goes_on() {
+    let is_done = Arc::new(AtomicBool::new(false));
+    let done = is_done.clone();
+    let waits = tokio::spawn(async move {
+        while !done.load(Ordering::Relaxed) {
+            tokio::task::yield_now().await;
+        }
+    });
+    yield_now().await;
+    spawn_colored(2, async move { is_done.store(true, Ordering::Relaxed) }).await.unwrap();
+    waits.await.unwrap();
+}
+
+#[test]
+fn what_nobody_waits_for_ends_with_the_run() {
+    let held = Arc::new(());
+    let report = Builder::new().tokio().seeds(0..10).run(|| {
+        let held = held.clone();
+        async {
+            drop(tokio::spawn(async move {
+                let _held = held;
+                pending::<()>().await;
+            }));
+        }
+    });
+    report.assert_passed();
+    assert_eq!(Arc::strong_count(&held), 1);
+}
+
+/// Whose task was dropped, and whether the thread was in a tokio runtime then.
+static DROPPED: Mutex<Vec<(&str, bool)>> = Mutex::new(Vec::new());
+
+struct NotesDrop(&'static str);
+
+impl Drop for NotesDrop {
+    fn drop(&mut self) {
+        let is_inside = tokio::runtime::Handle::try_current().is_ok();
+        DROPPED.lock().unwrap().push((self.0, is_inside));
+    }
+}
+
+async fn wait_for_ever(noted: NotesDrop) {
+    let _noted = noted;
+    pending().await
+}
+
+#[test]
+fn a_crash_drops_the_tasks_of_both_inside_of_the_runtimes() {
+    let serve = || async {
+        let theirs = tokio::spawn(wait_for_ever(NotesDrop("theirs")));
+        spawn_colored(1, wait_for_ever(NotesDrop("ours"))).await.unwrap();
+        theirs.await.unwrap()
+    };
+    let report = Builder::new().tokio().seeds(0..10).host("a", serve).run(|| async {
+        DROPPED.lock().unwrap().clear();
+        sleep(SECOND).await;
+        sim::host("a").crash().await;
+        assert_eq!(*DROPPED.lock().unwrap(), [("ours", true), ("theirs", true)]);
+    });
+    report.assert_passed();
+}
+
+#[test]
+fn classes_are_refused() {
+    let tokio = || Builder::new().tokio();
+    let refused = [
+        catch_unwind(|| drop(tokio().until_plateau(3).run(|| async {}))),
+        catch_unwind(|| drop(tokio().exhaust(3, || async {}))),
+    ];
+    for refused in refused {
+        let text = *refused.unwrap_err().downcast::<String>().unwrap();
+        assert!(text.contains("do not tell tasks of tokio apart"), "{text}");
+    }
 }
 
 /// A task of ours that reads, and later writes; and one of tokio's that writes in between.
@@ -58,7 +167,7 @@ fn a_schedule_between_both_is_found() {
     });
     let failure = report.failure().unwrap_or_else(|| panic!("not found: {report}"));
     assert_eq!(failure.differs(), None, "{failure}");
-    assert!(failure.to_string().contains("a blocking call, or tasks of tokio"), "{failure}");
+    assert!(failure.to_string().contains("tasks of tokio"), "{failure}");
 }
 
 #[test]

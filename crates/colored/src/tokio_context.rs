@@ -21,13 +21,21 @@ use std::time::{Duration, Instant};
 #[cfg(feature = "sim")]
 use std::{
     future::poll_fn,
-    mem,
-    task::{Poll, Waker},
+    sync::atomic::{AtomicBool, AtomicU32, Ordering},
+    task::Poll,
 };
 use tokio::runtime::{Builder, EnterGuard, Handle, Runtime};
 
 /// How long the end of a runtime waits for tokio's threads, if it has the time.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A turn of tokio's tasks ends after so many looks at them at most.
+#[cfg(feature = "sim")]
+const MOST_LOOKS: u32 = 1000;
+
+/// So many polls of tasks lie between two looks.
+#[cfg(feature = "sim")]
+const POLLS: u32 = 2;
 
 /// The tokio runtime that the threads of a runtime are in.
 pub(crate) struct TokioContext {
@@ -36,9 +44,13 @@ pub(crate) struct TokioContext {
     own: Mutex<Option<Runtime>>,
     /// What its threads call first. It holds our runtime, which holds this: so it goes at the end.
     enter: Arc<Mutex<Option<Hook>>>,
-    /// Of one without a thread: wakes the future that waits until no task is runnable.
+    /// Of one without a thread: no task is runnable.
+    // Ordering: one thread of a run goes on at a time, and the hand-over to the next one synchronizes.
     #[cfg(feature = "sim")]
-    at_rest: Arc<Mutex<Option<Waker>>>,
+    is_at_rest: AtomicBool,
+    /// Of such a one: the polls, since the last look, of its task that is always runnable.
+    #[cfg(feature = "sim")]
+    idle_polls: Arc<AtomicU32>,
 }
 
 impl TokioContext {
@@ -83,48 +95,64 @@ impl TokioContext {
         Ok(this)
     }
 
-    /// A tokio runtime without a thread, without timers and without I/O: [`run_tasks`](Self::run_tasks) runs its tasks.
+    /// A tokio runtime without a thread, without timers and without I/O: [`run_tasks`](Self::run_tasks) runs its tasks. A blocking
+    /// call of tokio panics, because a thread of the system would run it.
     ///
     /// # Errors
     ///
     /// None is known.
     #[cfg(feature = "sim")]
     pub(crate) fn stepped() -> io::Result<Self> {
-        let at_rest = Arc::<Mutex<Option<Waker>>>::default();
-        let waits = Arc::clone(&at_rest);
         let mut builder = Builder::new_current_thread();
-        builder.on_thread_park(move || {
-            let waker = waits.lock().unwrap_or_else(PoisonError::into_inner).take();
-            waker.into_iter().for_each(Waker::wake);
+        // What is woken outside of a turn comes first, so that the task that is always runnable keeps nothing waiting.
+        builder.event_interval(POLLS).global_queue_interval(1);
+        // The caller of `spawn_blocking` asks for the name of the thread that it begins.
+        builder.thread_name_fn(|| -> String {
+            panic!(
+                "a blocking call of tokio, as by `tokio::task::spawn_blocking` or `tokio::fs`, has no thread in a simulation; \
+                 use `colored::spawn_blocking`"
+            )
         });
         let runtime = builder.build()?;
         let mut this = Self::of(runtime.handle().clone());
-        (this.own, this.at_rest) = (Mutex::new(Some(runtime)), at_rest);
+        let polls = Arc::clone(&this.idle_polls);
+        drop(runtime.spawn(poll_fn(move |cx| {
+            polls.fetch_add(1, Ordering::Relaxed);
+            cx.waker().wake_by_ref();
+            Poll::<()>::Pending
+        })));
+        this.own = Mutex::new(Some(runtime));
+        // That task goes from tokio's queue, where it would look like work, into that of the turns.
+        this.run_tasks();
         Ok(this)
     }
 
-    /// Whether such a runtime has tasks to run: behind `run_tasks` none is left, and what is woken or spawned outside of it comes
-    /// into its queue.
+    /// Whether such a runtime has tasks to run: `run_tasks` has left some, or some have been woken or spawned outside of it, which
+    /// come into tokio's queue.
     #[cfg(feature = "sim")]
     pub(crate) fn has_tasks(&self) -> bool {
-        self.handle.metrics().global_queue_depth() > 0
+        !self.is_at_rest.load(Ordering::Relaxed) || self.handle.metrics().global_queue_depth() > 0
     }
 
-    /// Runs tasks, on this thread, until none is runnable.
+    /// Runs tasks, on this thread, until none is runnable, or for a while: what they wait for may be the turn of somebody else.
     #[cfg(feature = "sim")]
     pub(crate) fn run_tasks(&self) {
         let own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(runtime) = &*own else { return };
-        // The runtime polls this future first, and then, as nothing wakes it, when it has no task and would park.
-        let mut is_over = false;
-        runtime.block_on(poll_fn(|cx| {
-            if mem::replace(&mut is_over, true) {
-                return Poll::Ready(());
+        self.idle_polls.store(0, Ordering::Relaxed);
+        // The runtime polls this future first, and then behind each two polls of tasks, as it is always woken. If both were of
+        // the task that is always runnable, no other one is: else that one would have had its turn between them.
+        let mut looks = 0;
+        let is_at_rest = runtime.block_on(poll_fn(|cx| {
+            let is_at_rest = self.idle_polls.swap(0, Ordering::Relaxed) == POLLS;
+            if is_at_rest || looks == MOST_LOOKS {
+                return Poll::Ready(is_at_rest);
             }
-            let mut at_rest = self.at_rest.lock().unwrap_or_else(PoisonError::into_inner);
-            *at_rest = Some(cx.waker().clone());
+            looks += 1;
+            cx.waker().wake_by_ref();
             Poll::Pending
         }));
+        self.is_at_rest.store(is_at_rest, Ordering::Relaxed);
     }
 
     /// Somebody else's tokio runtime.
@@ -134,7 +162,9 @@ impl TokioContext {
             own: Mutex::new(None),
             enter: Arc::default(),
             #[cfg(feature = "sim")]
-            at_rest: Arc::default(),
+            is_at_rest: AtomicBool::new(true),
+            #[cfg(feature = "sim")]
+            idle_polls: Arc::default(),
         }
     }
 

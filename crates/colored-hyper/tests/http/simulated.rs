@@ -207,6 +207,21 @@ mod served_by_axum {
         })
     }
 
+    /// axum drops the handle of a connection's task, and tokio catches what panics there.
+    #[test]
+    fn a_panic_of_a_handler_fails_the_run() {
+        let router =
+            || Router::new().route("/", get(async || -> String { panic!("in a handler") }));
+        let builder = Builder::new().tokio().seeds(0..10).host("a", move || serve(router()));
+        let report = builder.run(|| async {
+            let pool: Pool<Connector> =
+                client_builder(ColoredExecutor::unique()).build(Connector::new());
+            pool.get("http://a/".parse().unwrap()).await.unwrap_err();
+        });
+        let failure = report.failure().unwrap_or_else(|| panic!("not found: {report}"));
+        assert!(failure.message().starts_with("in a handler"), "{failure}");
+    }
+
     #[test]
     fn a_lost_update_between_handlers_is_found() {
         let report = count(false);

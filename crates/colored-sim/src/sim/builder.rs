@@ -86,11 +86,15 @@ impl<R: Runtimes> Builder<R> {
 
     /// Gives each host a tokio runtime, for what libraries hand to `tokio::spawn`, as `axum::serve` does. Its tasks run in turns of
     /// the place of blocking calls, behind these: each turn runs all that are runnable, under no color. They use sockets and timers
-    /// of the host; tokio's own are off, and panic. Needs the feature `tokio-context`, without which no run begins. Makes all runs
-    /// [on threads](Self::on_threads), because tokio keeps its runtime in a thread-local.
+    /// of the host; tokio's own are off, and panic, and so do its blocking calls. Needs the feature `tokio-context`, without which no
+    /// run begins. Makes all runs [on threads](Self::on_threads), because tokio keeps its runtime in a thread-local.
     ///
-    /// What `tokio::task::spawn_blocking` gets runs on a thread of its own, in real time. The order in which `tokio::select!` polls its
-    /// branches is no choice of the run.
+    /// A panic in such a task fails the run, whoever waits for the task or catches the panic: tokio catches it in any case, and a
+    /// library may tell nobody. The order in which `tokio::select!` polls its branches is no choice of the run; axum's
+    /// `with_graceful_shutdown` has such a one.
+    ///
+    /// [Classes](index.html#classes) do not tell such tasks apart: [`until_plateau`](Self::until_plateau) and
+    /// [`exhaust`](Self::exhaust) panic.
     pub fn tokio(mut self) -> Self {
         self.setup.tokio = true;
         self.on_threads()
@@ -231,7 +235,8 @@ impl<R: Runtimes> Builder<R> {
     ///
     /// # Panics
     ///
-    /// If a setting or a [variable](index.html#variables) is out of its range. And if a run waits for a lock of std in a static that
+    /// If a setting or a [variable](index.html#variables) is out of its range, or [classes](index.html#classes) are asked for with
+    /// [`tokio`](Self::tokio). And if a run waits for a lock of std in a static that
     /// is held by a turn which was given up: the message says to make the runs [on threads](Self::on_threads).
     #[track_caller]
     pub fn run<F, P>(self, program: P) -> Report
@@ -261,6 +266,9 @@ impl<R: Runtimes> Builder<R> {
         };
         let workers = &plan.workers;
         assert!(allowed(workers), "workers({workers:?}): allowed are 1 to {MOST_WORKERS}");
+        if plan.plateau.is_some() {
+            setup.assert_has_classes("until_plateau");
+        }
         let lines = variable("COLORED_SIM_LINES").unwrap_or(LINES);
         let jobs = variable::<Jobs>("COLORED_SIM_JOBS").unwrap_or_else(Jobs::of_cores);
         let attempts = Attempts::new(&program, &setup);
@@ -323,6 +331,7 @@ impl<R: Runtimes> Builder<R> {
         P: Fn() -> F + Sync,
         F: Future<Output = ()> + Send + 'static,
     {
+        self.setup.assert_has_classes("exhaust");
         let setup = Setup { faults: Faults::none(), hosts: Vec::new(), ..self.setup };
         let (mut workers, lines) = (FEW_WORKERS, variable("COLORED_SIM_LINES").unwrap_or(LINES));
         loop {

@@ -115,6 +115,10 @@ impl Waits {
             return false;
         };
         let passes = due.saturating_sub(now);
+        if passes == 0 {
+            // Another one has let the time pass in this turn, behind which this one is woken.
+            return false;
+        }
         self.number += 1;
         let Self { at, number } = *self;
         if passes > LONGEST || !is_cancelled(at, number, one_in) {

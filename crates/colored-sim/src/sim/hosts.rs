@@ -156,7 +156,11 @@ impl Hosts {
                 Order::Restart if running.runtime.is_none() => self.boot(number)?,
                 Order::Restart => {}
                 Order::Pause => running.is_paused = true,
-                Order::Resume => running.resume(self.world.now()),
+                Order::Resume => {
+                    running.is_paused = false;
+                    // Its timers have gone on meanwhile.
+                    self.move_clocks(self.world.now());
+                }
                 Order::Fire => {
                     self.move_clocks(self.world.now());
                 }
@@ -311,8 +315,9 @@ impl Hosts {
         was_due
     }
 
-    /// Time passes inside a turn, up to then. What is due then happens behind the turn.
+    /// Time passes inside a turn, up to then, which lies ahead. What is due then happens behind the turn.
     pub(super) fn pass_time(&self, to: u64) {
+        debug_assert!(to > self.world.now(), "time does not go back");
         self.show_time(to);
         self.awake().for_each(|runtime| runtime.set_clock(to));
         self.world.order(0, Order::Fire);
@@ -339,13 +344,5 @@ impl Hosts {
 impl Running {
     fn awake(&self) -> Option<&dyn Runtime> {
         self.runtime.as_deref().filter(|_| !self.is_paused)
-    }
-
-    /// Ends a pause. Its timers have gone on meanwhile.
-    fn resume(&mut self, now: u64) {
-        self.is_paused = false;
-        if let Some(runtime) = &self.runtime {
-            runtime.move_clock(now, &mut |_, waker| contain(|| waker.wake()));
-        }
     }
 }

@@ -6,6 +6,9 @@ use std::sync::Once;
 
 thread_local! {
     static IN_RUN: Cell<bool> = const { Cell::new(false) };
+    /// The next panic of this thread is the first one of a call of [`first_in`].
+    static IS_FIRST: Cell<bool> = const { Cell::new(false) };
+    static FIRST: RefCell<Option<Box<Text>>> = const { RefCell::new(None) };
     /// The last panic of this thread. A box: without a panic, nothing of one is left here.
     static LAST: RefCell<Option<Box<Text>>> = const { RefCell::new(None) };
 }
@@ -20,7 +23,11 @@ pub(super) fn keep() -> Keeps {
         panic::set_hook(Box::new(move |panic| {
             // A thread whose thread-locals are gone is no run's.
             if IN_RUN.try_with(Cell::get).unwrap_or(false) {
-                LAST.set(Some(Box::new(Text(text(panic)))));
+                let text = text(panic);
+                if IS_FIRST.replace(false) {
+                    FIRST.set(Some(Box::new(Text(text.clone()))));
+                }
+                LAST.set(Some(Box::new(Text(text))));
             } else {
                 earlier(panic);
             }
@@ -37,6 +44,14 @@ impl Drop for Keeps {
     fn drop(&mut self) {
         IN_RUN.set(false);
     }
+}
+
+/// Calls `f`. The first panic inside, which `f` has caught.
+pub(super) fn first_in(f: impl FnOnce()) -> Option<String> {
+    IS_FIRST.set(true);
+    f();
+    IS_FIRST.set(false);
+    FIRST.take().map(|text| text.0)
 }
 
 /// Makes it the last panic of this thread.

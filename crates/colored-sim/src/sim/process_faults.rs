@@ -25,13 +25,17 @@ impl Undo {
 }
 
 /// Keeps a timer of this worker that is due, if the worker is late, or is so from now on: [`Hosts::choose_lateness`] says until
-/// when. Otherwise gives it back.
+/// when. Otherwise gives it back, and so one that wakes nobody.
 pub(super) fn keep(
     world: &World,
     undo: &mut Vec<(u64, Undo)>,
     worker: (usize, usize),
     waker: Waker,
 ) -> Option<Waker> {
+    // As that of a search for deadlocks. `will_wake` does not know each copy of `Waker::noop`.
+    if waker.data().is_null() {
+        return Some(waker);
+    }
     let kept = undo.iter_mut().find_map(|(_, undo)| match undo {
         Undo::Fire(of, kept) if *of == worker => Some(kept),
         _ => None,
@@ -79,14 +83,14 @@ impl Hosts {
             && self.is_awake(host)
         {
             self.world.order(host, Order::Crash);
-            self.undo_later("crashes", Undo::Restart(host));
+            self.undo_later(host, "crashes", Undo::Restart(host));
         }
         if self.world.fault(Fault::Pause, 0)
             && let Some(host) = self.choose_host(1)
             && self.is_awake(host)
         {
             self.world.order(host, Order::Pause);
-            self.undo_later("pauses", Undo::Resume(host));
+            self.undo_later(host, "pauses", Undo::Resume(host));
         }
         if self.world.fault(Fault::Clock, 0)
             && let Some(host) = self.choose_host(0)
@@ -125,7 +129,8 @@ impl Hosts {
             if from != to && !network.is_cut(from, to) {
                 network.cut(from, to);
                 drop(network);
-                self.undo_later("is cut off", Undo::Heal(from, to));
+                let what = format!("is cut off from {}", self.world.names()[to]);
+                self.undo_later(from, &what, Undo::Heal(from, to));
             }
         }
     }
@@ -147,20 +152,13 @@ impl Hosts {
         self.world.is_tails(Fault::Crash, 0)
     }
 
-    fn undo_later(&mut self, what: &str, undo: Undo) {
+    fn undo_later(&mut self, host: usize, what: &str, undo: Undo) {
         let mut lasts = SHORTEST;
         while lasts < LONGEST && self.is_tails() {
             lasts *= 2;
         }
-        let names = self.world.names();
-        let (host, to) = match undo {
-            Undo::Heal(from, to) => (from, format!(" from {}", names[to])),
-            Undo::Restart(host) | Undo::Resume(host) | Undo::Fire((host, _), _) => {
-                (host, String::new())
-            }
-        };
-        let time = Duration::from_nanos(lasts);
-        self.world.tell(|| format!("{} {what}{to}, for {time:?}", names[host]));
+        let (name, time) = (&self.world.names()[host], Duration::from_nanos(lasts));
+        self.world.tell(|| format!("{name} {what}, for {time:?}"));
         self.undo.push((self.world.now() + lasts, undo));
     }
 
@@ -200,5 +198,30 @@ impl Hosts {
                 Undo::Fire((host, _), wakers) => self.wake(host, wakers),
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::Rates;
+    use std::sync::Arc;
+    use std::task::Wake;
+
+    struct Wakes;
+
+    impl Wake for Wakes {
+        fn wake(self: Arc<Self>) {}
+    }
+
+    #[test]
+    fn a_timer_that_wakes_nobody_is_never_late() {
+        let rates: Rates = [1; Fault::ALL.len()];
+        let world = World::new(vec!["main".to_owned()], rates, |_, _, _| true, |_| ());
+        let mut undo = Vec::new();
+        assert!(keep(&world, &mut undo, (0, 0), Waker::noop().clone()).is_some());
+        assert!(undo.is_empty());
+        assert!(keep(&world, &mut undo, (0, 0), Arc::new(Wakes).into()).is_none());
+        assert_eq!(undo.len(), 1);
     }
 }

@@ -4,12 +4,14 @@ use super::attempts::{Attempts, Made, MadeAhead, Mode, Place};
 use super::control::{Cancelled, Ended, Sometimes, with};
 use super::faults::Faults;
 use super::hosts::Program;
+use super::panics;
 use super::runtime::Shell;
 use super::turns::Way;
 use crate::world::World;
 use crate::{Asked, Choices, InOrder, Outcome, Replay, run_again};
 use colored_core::Color;
 use std::panic::Location;
+use std::path::Path;
 use std::sync::Arc;
 
 /// After so many runs in which a thread was stuck, turns are whole.
@@ -58,9 +60,21 @@ pub fn happens(one_in: u32) -> bool {
 
 /// A number that names a place in the program, in each build. Few other places have it.
 pub(super) fn number_of_place(at: &Location<'_>) -> u32 {
-    let bytes = at.file().bytes().chain(at.line().to_le_bytes()).chain(at.column().to_le_bytes());
+    let file = file_of_its_crate(at.file()).bytes();
+    let bytes = file.chain(at.line().to_le_bytes()).chain(at.column().to_le_bytes());
     // FNV-1a, by Fowler, Noll and Vo.
     bytes.fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}
+
+/// The path of a source file from the folder of its crate on, if it is absolute, as those of libraries are: that folder is elsewhere
+/// on each machine.
+fn file_of_its_crate(file: &str) -> &str {
+    if !Path::new(file).is_absolute() {
+        return file;
+    }
+    let end = ["/src/", r"\src\"].iter().find_map(|src| file.rfind(src));
+    let begin = end.and_then(|end| file[..end].rfind(['/', '\\']));
+    begin.map_or(file, |begin| &file[begin + 1..])
 }
 
 pub(super) fn happens_at(site: usize, time: u64, one_in: u32) -> bool {
@@ -69,6 +83,15 @@ pub(super) fn happens_at(site: usize, time: u64, one_in: u32) -> bool {
 
 pub(super) fn tell(what: &dyn Fn() -> String) {
     with(|run| run.choices.describe_fault(what));
+}
+
+/// Calls `f` in a turn on threads, where each panic fails the run, although `f` catches it. It belongs to the runtime.
+pub fn fail_at_panics(f: impl FnOnce()) {
+    if let Some(text) = panics::first_in(f) {
+        with(|run| {
+            run.panicked.get_or_insert(text);
+        });
+    }
 }
 
 /// For the macro `sometimes!`.
@@ -94,6 +117,17 @@ pub(super) struct Setup {
     pub(super) tokio: bool,
     /// Makes the runtimes of the hosts.
     pub(super) shell: Shell,
+}
+
+impl Setup {
+    /// Two runs in which tasks of tokio run in another order may be of one class.
+    #[track_caller]
+    pub(super) fn assert_has_classes(&self, what: &str) {
+        assert!(
+            !self.tokio,
+            "{what} compares classes of schedules, which do not tell tasks of tokio apart: leave out `tokio`"
+        );
+    }
 }
 
 /// What all runs of a search have seen.
@@ -276,6 +310,24 @@ where
                 None
             }
             Made::PutOff => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::file_of_its_crate;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_of_a_library_has_one_name_on_all_machines() {
+        for (file, named) in [
+            ("/home/a/.cargo/registry/src/index.io-1f/pool-1.2.0/src/a.rs", "pool-1.2.0/src/a.rs"),
+            ("/root/.cargo/git/checkouts/pool-4e/1f3/src/a.rs", "1f3/src/a.rs"),
+            ("/home/a/pool.rs", "/home/a/pool.rs"),
+            ("crates/pool/src/a.rs", "crates/pool/src/a.rs"),
+        ] {
+            assert_eq!(file_of_its_crate(file), named);
         }
     }
 }

@@ -35,7 +35,8 @@ pub enum Fault {
     Stall,
     /// A worker is late with its timers, while all else goes on: one that is due, and those of the same worker that become
     /// due meanwhile, fire behind the next thing that is due, a timer of another worker or a packet; or, by a choice each, four
-    /// times as late, up to 10 s. A task that is woken by something else sees before that its time has come.
+    /// times as late, up to 10 s. So does one that is set meanwhile, as where the system stops in turn each thread that fires it. A
+    /// task that is woken by something else sees before that its time has come.
     Lateness,
     /// A sleep or a time-out ends where it waits, before anything else happens: the time until its deadline, at most 100 s,
     /// passes in that poll, as on a thread that the system has stopped there. So a future under a time-out, or beside a sleep in

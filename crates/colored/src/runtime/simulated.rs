@@ -17,7 +17,7 @@ use crate::time::{Duration, Sleep, sleep, timeout};
 use crate::wall;
 use colored_core::port::exchange_with_stacks;
 use colored_core::{Color, ColorCell, Step, Worker, look_for_deadlocks};
-use colored_sim::sim::{Main, Runtime, Runtimes, Settings};
+use colored_sim::sim::{Main, Runtime, Runtimes, Settings, fail_at_panics};
 use std::io;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -81,6 +81,9 @@ pub(crate) struct SimulatedRuntime {
     has_pins: AtomicBool,
     /// By worker, the thread of its first turn behind which something was pinned to it, as the caller counts threads.
     pinned_to: Vec<AtomicUsize>,
+    /// The last turn behind the workers is one of tokio's tasks, not a blocking call.
+    // Ordering: see `has_pins`.
+    is_tokios: AtomicBool,
     /// Moves the clock to the next search for deadlocks.
     search: Mutex<Option<Pin<Box<Sleep>>>>,
     has_ended: AtomicBool,
@@ -108,9 +111,9 @@ impl SimulatedRuntime {
             (Arc::clone(&place), Mutex::new(Placed { worker, place: Some(place) }))
         });
         let (places, workers) = placed.unzip();
-        let (has_pins, has_ended) = (AtomicBool::new(false), AtomicBool::new(false));
+        let [has_pins, is_tokios, has_ended] = [(); 3].map(|()| AtomicBool::new(false));
         let search = Mutex::new(None);
-        Self { handle, workers, places, has_pins, pinned_to, search, has_ended }
+        Self { handle, workers, places, has_pins, pinned_to, is_tokios, search, has_ended }
     }
 
     /// Runs one turn of the worker; if nothing else waits for it, it goes to sleep.
@@ -189,9 +192,12 @@ impl Runtime for SimulatedRuntime {
     fn take_turn(&self, actor: usize, thread: usize) -> [u64; 2] {
         if actor == self.workers.len() {
             let services = &self.handle.services;
+            self.is_tokios.store(false, Ordering::Relaxed);
             if !services.pool.run_next() {
+                self.is_tokios.store(true, Ordering::Relaxed);
                 let _entered = self.handle.enter();
-                services.tokio.run_tasks();
+                // tokio catches the panics of its tasks, and libraries drop their handles.
+                fail_at_panics(|| services.tokio.run_tasks());
             }
             return [0; 2];
         }
@@ -202,7 +208,8 @@ impl Runtime for SimulatedRuntime {
 
     fn describe_turn(&self, actor: usize) -> String {
         if actor == self.workers.len() {
-            return "a blocking call, or tasks of tokio".to_owned();
+            let is_tokios = self.is_tokios.load(Ordering::Relaxed);
+            return if is_tokios { "tasks of tokio" } else { "a blocking call" }.to_owned();
         }
         match self.handle.core.scheduler().last_slice(actor) {
             (color, Some((_, site))) if site.file() == file!() => {
@@ -249,19 +256,19 @@ impl Runtime for SimulatedRuntime {
             return;
         }
         *lock(&self.search) = None;
-        {
-            let _entered = self.handle.enter();
-            self.handle.services.tokio.shut_down(Some(wall::now()));
-        }
         self.handle.core.scheduler().shut_down();
         let mut left: Vec<usize> = (0..self.workers.len()).collect();
         while !left.is_empty() {
             left.retain(|worker| !drain(*worker));
         }
+        // As in a shutdown, behind our tasks, whose destructors may use it.
+        let _entered = self.handle.enter();
+        self.handle.services.tokio.shut_down(Some(wall::now()));
     }
 
     fn drain(&self, worker: usize) -> bool {
         let _entered = self.enter_as(worker);
+        let _tokio = self.handle.services.tokio.enter();
         loop {
             match lock(&self.workers[worker]).worker.step() {
                 Step::Ran => {}
