@@ -25,8 +25,8 @@ use std::sync::Arc;
 /// So many lanes are allocated at a time: most partitions have few.
 const PART: usize = 4;
 
-/// So many lanes are kept when no record is in flight. A guess.
-const KEPT: usize = 1_024;
+/// So many lanes are kept when no record is in flight: more than a read brings by default, or each read would make them anew.
+const KEPT: usize = 2_048;
 
 /// What becomes of a partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
