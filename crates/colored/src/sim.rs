@@ -199,7 +199,8 @@
 //!
 //! A seed names a run of one build of the program: another version of it, or of this crate, may choose otherwise. Some
 //! strategies take the length of a run from the run of half its number in the search, so a seed alone may name another run than it
-//! does behind the seeds before it. The text of a failure repeats its run in any case.
+//! does behind the seeds before it. The text of a failure repeats its run in any case, by the same version of
+//! this crate; a later one may refuse it.
 
 use crate::services::current;
 

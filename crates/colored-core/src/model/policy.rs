@@ -7,7 +7,6 @@ use super::pool::{
     wake_up,
 };
 use super::{check_large, check_within};
-use crate::kernel::color::Color;
 use crate::kernel::sched::{Destination, Options, Policy, Runnable, Scheduler, Step};
 use crate::sync::Arc;
 use loom::thread;
@@ -34,20 +33,6 @@ struct OneQueue;
 impl Policy for OneQueue {
     fn destination(&self, _: Runnable, _: &Scheduler) -> Destination {
         Destination::Everybody
-    }
-
-    fn steals(&self) -> bool {
-        false
-    }
-}
-
-/// The first color goes into the queue for all, all others to the first worker.
-#[derive(Debug)]
-struct FirstForAll;
-
-impl Policy for FirstForAll {
-    fn destination(&self, lane: Runnable, _: &Scheduler) -> Destination {
-        if lane.color == Color::new(0) { Destination::Everybody } else { Destination::Worker(0) }
     }
 
     fn steals(&self) -> bool {
@@ -171,11 +156,4 @@ fn home_against_the_end() {
 #[test]
 fn two_workers_for_two_lanes_of_one_queue() {
     check_large(|| both_come(pool_with(2, by(&OneQueue)), None));
-}
-
-/// One of two lanes is for the first worker, which stops to search and stays in it; the other comes to the one queue meanwhile.
-/// Shows G6.
-#[test]
-fn a_lane_for_all_beside_one_for_a_worker() {
-    check_large(|| both_come(pool_with(2, by(&FirstForAll)), Some(Color::new(0))));
 }
