@@ -7,6 +7,7 @@ use super::pool::{
     wake_up,
 };
 use super::{check_large, check_within};
+use crate::kernel::color::Color;
 use crate::kernel::sched::{Destination, Options, Policy, Runnable, Scheduler, Step};
 use crate::sync::Arc;
 use loom::thread;
@@ -33,6 +34,20 @@ struct OneQueue;
 impl Policy for OneQueue {
     fn destination(&self, _: Runnable, _: &Scheduler) -> Destination {
         Destination::Everybody
+    }
+
+    fn steals(&self) -> bool {
+        false
+    }
+}
+
+/// The first color goes into the queue for all, all others to the first worker.
+#[derive(Debug)]
+struct FirstForAll;
+
+impl Policy for FirstForAll {
+    fn destination(&self, lane: Runnable, _: &Scheduler) -> Destination {
+        if lane.color == Color::new(0) { Destination::Everybody } else { Destination::Worker(0) }
     }
 
     fn steals(&self) -> bool {
@@ -156,4 +171,34 @@ fn home_against_the_end() {
 #[test]
 fn two_workers_for_two_lanes_of_one_queue() {
     check_large(|| both_come(pool_with(2, by(&OneQueue)), None));
+}
+
+/// Both workers sleep. A lane comes to the first one, whose task waits for the lane that comes to the one queue meanwhile: the first
+/// worker still searches then, or the second one is woken.
+/// Shows G6.
+#[test]
+fn a_lane_for_all_beside_one_for_a_worker() {
+    check_within(2, || {
+        let (handle, mut workers, beds) = pool_with(2, by(&FirstForAll));
+        workers.iter_mut().for_each(step_until_idle);
+        let threads: Vec<_> = workers
+            .into_iter()
+            .map(|worker| {
+                let beds = Arc::clone(&beds);
+                thread::spawn(move || {
+                    beds.wait(worker.index());
+                    run(worker, &beds);
+                })
+            })
+            .collect();
+        let (first, second) = (Flag::new(), Flag::new());
+        let (wait, set) = (Arc::clone(&first), Arc::clone(&second));
+        drop(handle.spawn_unique(async move {
+            wait.wait();
+            set.set();
+        }));
+        drop(handle.spawn_colored(Color::new(0), async move { first.set() }));
+        second.wait();
+        stop(&handle, threads);
+    });
 }
