@@ -28,6 +28,9 @@ const PART: usize = 4;
 /// So many lanes are kept when no record is in flight: more than a read brings by default, or each read would make them anew.
 const KEPT: usize = 2_048;
 
+/// So many by all partitions of a consumer, which may be thousands.
+const KEPT_BY_ALL: usize = 32 * KEPT;
+
 /// What becomes of a partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
@@ -61,6 +64,8 @@ pub(crate) struct Claimed {
     /// The lanes by their keys.
     keys: HashTable<u32>,
     hasher: KeyHasher,
+    /// So many places of lanes are kept when no record is in flight.
+    kept: usize,
     /// Lanes whose first record may not start yet, by its offset.
     pub(crate) held: BTreeMap<u64, u32>,
     /// Runs under way.
@@ -112,6 +117,7 @@ impl Claimed {
             tracker,
             lanes: Table::new(),
             keys: HashTable::new(),
+            kept: KEPT,
             hasher: KeyHasher::new(),
             held: BTreeMap::new(),
             runs: 0,
@@ -202,7 +208,17 @@ impl Claimed {
         {
             entry.remove();
         }
-        if self.lanes.shrink(KEPT) {
+        self.shrink_lanes();
+    }
+
+    /// The partition is one of so many of its consumer.
+    pub(crate) fn share_kept_lanes(&mut self, partitions: usize) {
+        self.kept = (KEPT_BY_ALL / partitions).min(KEPT);
+        self.shrink_lanes();
+    }
+
+    fn shrink_lanes(&mut self) {
+        if self.lanes.shrink(self.kept) {
             self.keys = HashTable::new();
         }
     }
@@ -301,5 +317,16 @@ mod tests {
             assert!((least..=most).contains(&bytes), "{bytes} bytes after {count} lanes");
             assert_eq!(claimed.keys.capacity() == 0, bytes == 0);
         }
+        // Of thousands of partitions none keeps what one may keep.
+        let all: Vec<_> = (0..KEPT)
+            .map(|number| {
+                let key = number.to_le_bytes();
+                claimed.find_lane(&key, || (LaneKey::copy(&key), color), now)
+            })
+            .collect();
+        all.into_iter().for_each(|at| claimed.remove_lane(at));
+        assert_ne!(claimed.lanes.bytes(), 0);
+        claimed.share_kept_lanes(5_000);
+        assert_eq!(claimed.lanes.bytes(), 0);
     }
 }

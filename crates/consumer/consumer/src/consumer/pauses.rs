@@ -64,6 +64,8 @@ impl State {
     /// The number of partitions has changed, and so have their parts.
     pub(crate) fn divide(&mut self) {
         self.shares.divide(self.claims.values());
+        let partitions = self.claims.len();
+        self.claims.values_mut().for_each(|claimed| claimed.share_kept_lanes(partitions));
         self.look_at_all();
     }
 

@@ -164,7 +164,9 @@ impl Member {
             Next::Fail => Box::pin(step::refuse(self.joining.instance.clone())),
             Next::Read => {
                 self.waits_for_room = room.records == 0;
-                match self.readable().filter(|_| room.records > 0) {
+                // Without room nothing is looked for: it would count as the partition's turn.
+                let readable = if self.waits_for_room { None } else { self.readable() };
+                match readable {
                     Some(readable) => {
                         Box::pin(step::read(readable, room, std::mem::take(&mut self.spare)))
                     }
@@ -488,6 +490,31 @@ mod tests {
         member.begin(&owned, 7);
         member.apply(fault(7), room);
         assert!(matches!(member.events.pop_front(), Some(Event::Failed { .. })));
+    }
+
+    /// A poll without room is no partition's turn; and a record may exceed the room for bytes.
+    #[colored::test]
+    async fn polls_without_room_pass_no_partition_over() {
+        let scratch = Scratch::new();
+        let engine = Options::new().open(scratch.path()).await.expect("the directory is writable");
+        engine.create_topic("t", 2).await.expect("it is new");
+        let records = (0..40).map(|key| NewRecord::new(format!("k{key}"), "v"));
+        engine.send_all("t", records).await.expect("the topic is there");
+        let mut member = engine.member("g", ["t"]).join().await.expect("the topic is there");
+        let room = |records| Room { records, bytes: 0 };
+        let event = member.poll(room(1)).await.expect("it is polled");
+        let Event::Assigned(assigned) = event else { panic!("{event:?}") };
+        assigned.iter().for_each(|of| member.begin(&of.owned, 0));
+        let mut seen = [0; 2];
+        for _ in 0..6 {
+            let polled = timeout(Duration::from_millis(5), member.poll(room(0))).await;
+            polled.expect_err("there is no room");
+            let event = member.poll(room(1)).await.expect("it is polled");
+            let Event::Records { owned, records, .. } = event else { panic!("{event:?}") };
+            assert_eq!(records.len(), 1);
+            seen[owned.partition.partition as usize] += 1;
+        }
+        assert_eq!(seen, [3, 3]);
     }
 
     /// A read may begin with more room than there is when it ends.

@@ -45,10 +45,12 @@ impl Partition {
     pub(crate) async fn read<T>(
         &self,
         cursor: &mut Cursor,
-        room: (usize, usize),
+        (records, bytes): (usize, usize),
         mut found: Vec<T>,
         make: impl Fn(Entry) -> T,
     ) -> Result<Vec<T>, Unread> {
+        // One record may exceed it.
+        let room = (records, bytes.max(1));
         let mut here = *cursor;
         loop {
             let place = self.state.call(move |state| state.find(here)).await?;
