@@ -90,8 +90,9 @@ impl<R: Runtimes> Builder<R> {
     /// run begins. Makes all runs [on threads](Self::on_threads), because tokio keeps its runtime in a thread-local.
     ///
     /// A panic in such a task fails the run, whoever waits for the task or catches the panic: tokio catches it in any case, and a
-    /// library may tell nobody. The order in which `tokio::select!` polls its branches is no choice of the run; axum's
-    /// `with_graceful_shutdown` has such a one.
+    /// library may tell nobody. **Not so a panic that began elsewhere** and goes on in the task: of a call whose color was busy,
+    /// or by `resume_unwind`. Let the client of the test fail where an answer is missing. The order in which `tokio::select!` polls
+    /// its branches is no choice of the run; axum's `with_graceful_shutdown` has such a one.
     ///
     /// [Classes](index.html#classes) do not tell such tasks apart: [`until_plateau`](Self::until_plateau) and
     /// [`exhaust`](Self::exhaust) panic.
