@@ -220,8 +220,9 @@ impl Local {
 
     #[inline(never)]
     fn enqueue_pinned(&self, lane: ReadyLane, pin: u32) {
-        // The worker is awake, or ends the scheduler: it looks at its inbox before it sleeps, or stops.
-        let is_own = pin & !MAY_BE_DROPPED_ANYWHERE == self.pin();
+        // After a slice the worker looks at its inbox before it sleeps. Outside of one, as the host of an embedded runtime is, it
+        // may be asleep.
+        let is_own = pin & !MAY_BE_DROPPED_ANYWHERE == self.pin() && self.remote().is_in_slice();
         if is_own { self.remote().put(lane) } else { self.scheduler().send(pin, lane) }
     }
 

@@ -206,6 +206,11 @@ impl Remote {
         self.beat.store(self.beat.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
     }
 
+    /// Whether the worker is inside of a slice. Owner only.
+    pub(crate) fn is_in_slice(&self) -> bool {
+        self.beat() % 2 == 1
+    }
+
     pub(crate) fn beat(&self) -> u64 {
         // Ordering: hint only.
         self.beat.load(Ordering::Relaxed)
