@@ -248,9 +248,12 @@ fn time_passes_for_all_and_within_a_bound() {
     let report = with(Fault::Expiry).seeds(silent(1000)).run(|| async {
         let log = ColorCell::new(1, Vec::new());
         let begin = Instant::now();
-        let tasks: Vec<_> = (1..4_u32)
-            .map(|number| {
-                let (log, sleep) = (log.clone(), sleep(number * SECOND));
+        // Before the first task, in which time may pass.
+        let sleeps: Vec<_> = (1..4_u32).map(|number| (number, sleep(number * SECOND))).collect();
+        let tasks: Vec<_> = sleeps
+            .into_iter()
+            .map(|(number, sleep)| {
+                let log = log.clone();
                 spawn_colored(u64::from(number), async move {
                     let mut sleep = pin!(sleep);
                     sleep.as_mut().await;
