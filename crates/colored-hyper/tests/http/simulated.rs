@@ -168,7 +168,7 @@ mod served_by_axum {
 
     #[test]
     fn it_outlives_crashes() {
-        try_again(&echo().seeds(0..by_length(100, 1000)));
+        try_again(&echo().seeds(0..by_length(300, 1000)));
     }
 
     /// Each request adds 1 to a cell; a handler that first reads it, and then writes it, loses some.
