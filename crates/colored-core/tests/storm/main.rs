@@ -310,13 +310,16 @@ fn unique_colors_and_ids_of_two_threads_differ() {
     let shell =
         Arc::new(Shell { slots: vec![(Mutex::new(false), Condvar::new())], start: Instant::now() });
     // Nothing runs: a task has its id before its first turn.
-    let (handle, _worker) = Scheduler::with_workers(1, 7, Box::new(Port(shell)));
+    let (handle, mut workers) = Scheduler::with_workers(1, 7, Box::new(Port(shell)));
+    let spawner = handle.clone();
     let make = move || -> (Vec<Color>, Vec<Id>) {
-        let one = |_| (Color::unique(), handle.spawn_colored(Color::new(1), async {}).id());
+        let one = |_| (Color::unique(), spawner.spawn_colored(Color::new(1), async {}).id());
         (0..MANY).map(one).unzip()
     };
     let made = [make(), thread::spawn(make.clone()).join().unwrap(), make()];
     let colors: BTreeSet<_> = made.iter().flat_map(|(colors, _)| colors).collect();
     let ids: BTreeSet<_> = made.iter().flat_map(|(_, ids)| ids).map(|id| id.get()).collect();
     assert_eq!([colors.len(), ids.len()], [3 * MANY; 2]);
+    handle.scheduler().shut_down();
+    while workers[0].step() != Step::Stopped {}
 }
