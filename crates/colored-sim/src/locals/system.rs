@@ -48,8 +48,8 @@ fn read_with(mut bytes: usize, mut blocks: usize) -> Option<Vec<Block>> {
     }
 }
 
-/// Whether this thread has these blocks, and each with these bytes, but for those of the noise, of which there is one part for each
-/// block, or none.
+/// Whether this thread has these blocks, and each block has these bytes. A byte that the noise marks may differ: the noise has one
+/// part for each block, or none.
 pub(super) fn are_unchanged(blocks: &[Block], noise: &[Vec<u8>]) -> bool {
     let (mut number, mut is_unchanged) = (0, true);
     for_each(&mut |there| {
@@ -132,7 +132,7 @@ impl There {
         unsafe { self.at.wrapping_add(number).read_volatile() }
     }
 
-    /// Whether the block has these bytes and no more, but for those of the noise, of which there are as many or none.
+    /// Whether the block has these bytes and no more. A byte that the noise marks may differ: the noise has as many bytes, or none.
     fn is_alike(&self, bytes: &[u8], noise: &[u8]) -> bool {
         if bytes.len() != self.len {
             return false;

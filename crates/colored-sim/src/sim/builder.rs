@@ -89,8 +89,8 @@ impl<R: Runtimes> Builder<R> {
     /// of the host; tokio's own are off, and panic, and so do its blocking calls. Needs the feature `tokio-context`, without which no
     /// run begins. Makes all runs [on threads](Self::on_threads), because tokio keeps its runtime in a thread-local.
     ///
-    /// A panic in such a task fails the run, whoever waits for the task or catches the panic: tokio catches it in any case, and a
-    /// library may tell nobody. **Not so a panic that began elsewhere** and goes on in the task: of a call whose color was busy,
+    /// A panic in such a task fails the run, also if the program waits for the task or catches the panic: tokio catches it anyway,
+    /// and a library may tell nobody. **Not so a panic that began elsewhere** and goes on in the task: of a call whose color was busy,
     /// or by `resume_unwind`. Let the client of the test fail where an answer is missing. The order in which `tokio::select!` polls
     /// its branches is no choice of the run; axum's `with_graceful_shutdown` has such a one.
     ///

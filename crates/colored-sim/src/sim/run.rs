@@ -66,8 +66,8 @@ pub(super) fn number_of_place(at: &Location<'_>) -> u32 {
     bytes.fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
-/// The path of a source file from the folder of its crate on, if it is absolute, as those of libraries are: that folder is elsewhere
-/// on each machine.
+/// Returns an absolute path from the folder of the file's crate on, and a relative path as it is. Cargo gives libraries absolute
+/// paths, and each machine has the folder elsewhere.
 fn file_of_its_crate(file: &str) -> &str {
     if !Path::new(file).is_absolute() {
         return file;
@@ -323,7 +323,7 @@ mod tests {
     fn a_file_of_a_library_has_one_name_on_all_machines() {
         for (file, named) in [
             ("/home/a/.cargo/registry/src/index.io-1f/pool-1.2.0/src/a.rs", "pool-1.2.0/src/a.rs"),
-            ("/root/.cargo/git/checkouts/pool-4e/1f3/src/a.rs", "1f3/src/a.rs"),
+            ("/home/b/.cargo/git/checkouts/pool-4e/1f3/src/a.rs", "1f3/src/a.rs"),
             ("/home/a/pool.rs", "/home/a/pool.rs"),
             ("crates/pool/src/a.rs", "crates/pool/src/a.rs"),
         ] {

@@ -33,8 +33,8 @@ pub enum Fault {
     /// fire in the middle of other work, and those that became due meanwhile fire late, at once. A time-out may end an
     /// operation that would have gone on: a program that waits for a limited time only may fail so, and be right.
     Stall,
-    /// A worker is late with its timers, while all else goes on: one that is due, and those of the same worker that become
-    /// due meanwhile, fire behind the next thing that is due, a timer of another worker or a packet; or, by a choice each, four
+    /// A worker is late with its timers, while all else goes on. Its timer that is due, and its others that become due
+    /// meanwhile, fire behind the next thing that is due, a timer of another worker or a packet; or, by a choice each, four
     /// times as late, up to 10 s. So does one that is set meanwhile, as where the system stops in turn each thread that fires it. A
     /// task that is woken by something else sees before that its time has come.
     Lateness,

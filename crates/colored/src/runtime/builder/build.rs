@@ -206,7 +206,7 @@ impl Builder {
             thread_settings: self.thread_settings.clone(),
         });
         let tuning = &self.tuning;
-        // No choice of a run depends on a variable: those of the diagnosis, which count, change only what is told of it.
+        // No variable decides a choice of a run. The diagnosis reads its own, which change only what the run tells.
         let switch = |name| if is_simulated { Ok(true) } else { environment::switch(name, true) };
         let lazy_files = tuning.has_lazy_files() && switch("COLORED_LAZY_FILES")?;
         let has_rings = tuning.has_io_uring(lazy_files) && switch("COLORED_IO_URING")?;

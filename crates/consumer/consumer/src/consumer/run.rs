@@ -145,7 +145,7 @@ pub(crate) struct Common<W> {
 }
 
 impl<W> Common<W> {
-    /// Tells the state, behind all that was told before. Whoever finds nothing told posts the turn in which all of it is heard.
+    /// Puts the letter behind all others. The run that finds no letter there posts the turn in which the state hears them all.
     fn tell(&self, letter: Letter) {
         if self.inbox.put(letter) {
             let cell = self.state.clone();
