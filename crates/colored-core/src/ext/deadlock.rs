@@ -68,13 +68,15 @@ use std::task::Waker;
 ///
 /// Costs a look at each waiting section, and at all behaviors in the line behind it.
 pub fn look_for_deadlocks(scheduler: &Scheduler, delay: u64) -> Option<u64> {
-    Search::default().go(scheduler, delay)
+    is_needed(scheduler).then(|| Search::default().go(scheduler, delay)).flatten()
 }
 
 /// The cycles of waits at the moment, of any age. Ends no wait.
 pub(crate) fn find_deadlocks(scheduler: &Scheduler) -> Vec<Deadlock> {
     let mut found = Vec::new();
-    let _due = Search { found: Some(&mut found), ..Search::default() }.go(scheduler, 0);
+    if is_needed(scheduler) {
+        let _due = Search { found: Some(&mut found), ..Search::default() }.go(scheduler, 0);
+    }
     found
 }
 
@@ -84,9 +86,6 @@ fn is_needed(scheduler: &Scheduler) -> bool {
 
 impl Search<'_> {
     fn go(mut self, scheduler: &Scheduler, delay: u64) -> Option<u64> {
-        if !is_needed(scheduler) {
-            return None;
-        }
         let search = &mut self;
         scheduler.parked_sections().into_iter().for_each(|task| search.pause_section(task));
         if search.by_lane.is_empty() {

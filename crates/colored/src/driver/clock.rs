@@ -142,7 +142,11 @@ impl Clock {
 
     /// The last tick that is over at the present: a wheel is advanced to it.
     pub(crate) fn now_tick(&self) -> u64 {
-        self.elapsed_tick(self.now())
+        // Ordering: as in `now`.
+        match self.mode.load(Ordering::Relaxed) {
+            SYSTEM => self.elapsed_tick(wall::now()),
+            _ => self.shown() / TICK,
+        }
     }
 
     /// The last tick that is over at `at`. 0 for any time before the clock was made.

@@ -162,7 +162,8 @@ impl Wheel {
     /// The tick of the first timer, to be exact. Takes longer than [`next_deadline`](Self::next_deadline): the timers of
     /// one slot are looked at.
     pub(crate) fn first(&self) -> Option<u64> {
-        self.lock().levels.first_exactly()
+        // Most wheels of a runtime have no timer, and then need no lock.
+        if self.next_deadline() == u64::MAX { None } else { self.lock().levels.first_exactly() }
     }
 
     /// Moves time to `now` and appends the wakers of all timers that are due, in
