@@ -14,7 +14,10 @@ use std::{env, fs, process};
 /// The variable with which a child of these tests is told where its failure is kept.
 const CHILD: &str = "COLORED_TEST_KEPT";
 
-/// Fails with one seed in some hundreds: each of three clients sees the others' values in an order of its own.
+/// The clients, from the last to the first.
+const REVERSE: [u64; 4] = [4, 3, 2, 1];
+
+/// Fails with one seed in some hundreds, in which the clients begin from the last to the first.
 async fn seldom() {
     let log = ColorCell::new(9, Vec::new());
     let tasks: Vec<_> = (1..=4_u64)
@@ -34,7 +37,7 @@ async fn seldom() {
     let log = log.call(|log| log.clone()).await;
     sometimes!(log[0] == 4, "the last is the first");
     sometimes!(log.is_empty(), "never");
-    assert!(log != [4, 3, 2, 1, 4, 3, 2, 1] && log != [2, 4, 1, 3, 3, 1, 4, 2], "in reverse");
+    assert!(!log.starts_with(&REVERSE), "in reverse");
 }
 
 /// A task under a color, with a name that the seed draws.
@@ -64,7 +67,7 @@ async fn names() {
         task.await.unwrap();
     }
     let log = log.call(|log| log.clone()).await;
-    let has_cycle = log == [4, 3, 2, 1, 4, 3, 2, 1] || log == [2, 4, 1, 3, 3, 1, 4, 2];
+    let has_cycle = log.starts_with(&REVERSE);
     let cell = ColorCell::new(1, ());
     let outer = named(1, "outer", async move {
         let inner = named(2, "inner", async move {
@@ -86,7 +89,7 @@ async fn names() {
 }
 
 fn search(kept: &Path) {
-    let builder = Builder::new().seeds(0..4000);
+    let builder = Builder::new().seeds(0..2000);
     for builder in [
         builder.clone().strategy(Strategy::Pct { depth: 3 }),
         builder.keep_failures(kept, "seldom"),
@@ -97,7 +100,7 @@ fn search(kept: &Path) {
         let text: Vec<_> = text.lines().map(|line| line.split(" runs, ").next().unwrap()).collect();
         println!("{:x} {} {}", report.digest(), report.cancelled(), text.join("\n"));
     }
-    let failure = Builder::new().seeds(0..4000).run(names).failure().unwrap().clone();
+    let failure = Builder::new().seeds(0..2000).run(names).failure().unwrap().clone();
     println!("{} {:?} {}", failure.replay(), failure.differs(), failure.message());
     let report = Builder::new().seeds(0..300).faults(Faults::swarm()).run(seldom_not);
     println!("{:x} {} {report}", report.digest(), report.cancelled());
