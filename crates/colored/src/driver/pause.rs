@@ -34,7 +34,6 @@ use self::advance::Advances;
 use super::reactor::PollTurn;
 use super::{Driver, clock::TICK, polled};
 use colored_core::Scheduler;
-use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
@@ -152,7 +151,7 @@ impl Driver {
         let now = self.clock.now_tick();
         for wheel in 0..self.timers.wheels() {
             self.timers.advance(wheel, now, &mut wakers, worker == wheel);
-            due.extend(mem::take(&mut wakers).into_iter().map(|waker| (wheel, waker)));
+            due.extend(wakers.drain(..).map(|waker| (wheel, waker)));
         }
         // As in `find`, they come last.
         if due.is_empty() {
