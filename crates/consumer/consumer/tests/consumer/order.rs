@@ -1,10 +1,10 @@
 //! Which records are handled in their order, and which at the same time.
 
-use crate::support::{Effects, Scratch, engine, key, millis, number, send, until};
+use crate::support::{Effects, Scratch, engine, key, millis, number, partition, send, until};
 use colored::time::sleep;
 use colored_consumer::{Consumer, Order, color_of};
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 #[colored::test]
@@ -172,6 +172,52 @@ async fn the_key_may_come_from_the_value_and_be_missing() {
     let even: Vec<_> =
         effects.all().iter().map(|effect| effect.number).filter(|n| n % 2 == 0).collect();
     assert_eq!(even, (0..20).map(|n| 2 * n).collect::<Vec<_>>());
+}
+
+/// While a consumer is busy with the records of a partition, those of the others are read and handled.
+#[test]
+fn a_busy_partition_holds_no_other_one_up() {
+    let runtime = colored::Builder::new().workers(4).build().unwrap();
+    runtime.block_on(async {
+        let scratch = Scratch::new();
+        let engine = engine(&scratch, 4).await;
+        send(&engine, 40, 0, 1).await;
+        let (effects, [has_begun, is_over, is_held_up]) = Default::default();
+        let (seen, flags) = (Effects::clone(&effects), [&has_begun, &is_over, &is_held_up]);
+        let [begins, may_end, waits_long] = flags.map(Arc::<AtomicBool>::clone);
+        let member = engine.member("g", ["t"]).join().await.unwrap();
+        let builder = Consumer::builder(member).strict(true).key(move |record| {
+            let start = std::time::Instant::now();
+            // Ordering: Relaxed, nothing goes by these.
+            while record.partition == 0 && !may_end.load(Ordering::Relaxed) {
+                begins.store(true, Ordering::Relaxed);
+                if start.elapsed().as_secs() >= 20 {
+                    waits_long.store(true, Ordering::Relaxed);
+                    may_end.store(true, Ordering::Relaxed);
+                }
+                std::thread::sleep(millis(1));
+            }
+            record.key.clone()
+        });
+        let consumer = builder.start(move |record, context| {
+            let seen = seen.clone();
+            async move {
+                seen.add(&record, context.generation());
+                Ok(())
+            }
+        });
+        // Ordering: as above.
+        until("the busy one", || has_begun.load(Ordering::Relaxed)).await;
+        send(&engine, 40, 1, 5).await;
+        let (_, busy) = engine.range(&partition(0)).await.unwrap();
+        effects.wait_for(200 - busy as usize).await;
+        // Ordering: as above.
+        is_over.store(true, Ordering::Relaxed);
+        assert!(!is_held_up.load(Ordering::Relaxed), "the others do not go on");
+        effects.wait_for(200).await;
+        consumer.unwrap().stop().await.unwrap();
+        effects.assert_once_and_in_order(40, 5);
+    });
 }
 
 #[colored::test]
