@@ -182,7 +182,7 @@ fn compute_with(what: &str, directory: &Directory, count: u64) {
     for (workers, [time, cpu]) in workers.iter().zip(&medians) {
         let (each, most) = (cpu * 1e6 / count as f64, *workers as f64 * cpu_one / cpu);
         println!(
-            "compute, {what}, {workers} workers: {time:.2} s, {:.2} times as fast as one; {each:.2} us of CPU a record: at most {most:.2} times",
+            "compute, {what}, workers {workers}: {time:.2} s, {:.2} times as fast as one; {each:.2} us of CPU a record: at most {most:.2} times",
             one / time
         );
     }

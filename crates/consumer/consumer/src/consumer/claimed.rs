@@ -186,7 +186,7 @@ impl Claimed {
     }
 
     /// Tells what has changed, and gives permits back that have no run. Returns how many it gets of those that it wants.
-    pub(crate) fn settle(&mut self, wanted: usize) -> usize {
+    fn settle(&mut self, wanted: usize) -> usize {
         let change = Change {
             counts: mem::take(&mut self.counts),
             less: mem::take(&mut self.less),

@@ -73,7 +73,7 @@ impl Permits {
             }
             match granted {
                 0 => {}
-                _ if id == own => to_own = granted,
+                _ if id == own => to_own += granted,
                 _ => to_others.push((id, granted)),
             }
         }
