@@ -120,8 +120,8 @@ impl State {
         let mut is_whole = true;
         for (id, offset) in targets {
             match self.claims.get(id).filter(|entry| entry.is_active()) {
-                Some(entry) if entry.unplaced.is_some() => return None,
                 Some(entry) => match offset.map(|of| of.min(entry.until.unwrap_or(of))) {
+                    _ if sums.of.get(id).is_none_or(|of| !of.is_placed) => return None,
                     Some(offset) if sums.of.get(id).is_none_or(|of| of.low < offset) => {
                         return None;
                     }

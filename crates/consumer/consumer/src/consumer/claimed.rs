@@ -316,8 +316,13 @@ impl Claimed {
     /// It has left.
     pub(crate) fn close(&mut self) {
         self.is_gone = true;
+        // The last word: what it has counted.
+        self.settle(0);
+        // A context that the user keeps keeps the claim.
+        self.tracker = Tracker::new(self.tracker.low(), Vec::new());
         (self.lanes, self.keys, self.waiting) =
             (Table::new(), HashTable::new(), Waiting::default());
+        (self.ready, self.parked, self.held) = (VecDeque::new(), Vec::new(), BTreeMap::new());
         (self.spare, self.spare_runs) = (Vec::new(), Vec::new());
     }
 

@@ -231,10 +231,13 @@ impl State {
     /// With what the claims have told under their colors.
     pub(crate) fn metrics(&self, told: impl IntoIterator<Item = Told>) -> Metrics {
         let (mut caught_up, mut partitions) = (0, BTreeMap::new());
-        for Told { id, mut metrics } in told {
+        let sums = self.sums();
+        for Told { id, is_placed, mut metrics } in told {
             let Some(entry) = self.claims.get(&id) else { continue };
-            let is_placed = entry.is_active() && entry.unplaced.is_none();
-            caught_up += usize::from(is_placed && metrics.lag == 0);
+            // Some may have come since it has told.
+            let has_none = sums.of.get(&id).is_some_and(|of| of.in_flight.records == 0);
+            let has_all = is_placed && metrics.lag == 0 && has_none;
+            caught_up += usize::from(entry.is_active() && has_all);
             let trouble = entry.trouble.current();
             metrics.error = trouble.map(|(error, _)| error.to_owned());
             metrics.errors = trouble.map_or(0, |(_, errors)| errors);
@@ -243,7 +246,6 @@ impl State {
         }
         let mut partitions: Vec<_> = partitions.into_values().collect();
         partitions.sort_by_key(|(id, _)| *id);
-        let sums = self.sums();
         let (of, counts) = (&sums.figures, &sums.figures.counts);
         Metrics {
             polled: of.polled,
@@ -278,6 +280,8 @@ impl State {
 /// What a claim tells of itself.
 pub(crate) struct Told {
     pub(crate) id: u64,
+    /// Whether it knows its place.
+    is_placed: bool,
     pub(crate) metrics: PartitionMetrics,
 }
 
@@ -286,12 +290,12 @@ impl Claimed {
     pub(crate) fn tell(&mut self, claim: &Arc<Claim>) -> Told {
         // What it has counted is to be in the sums.
         self.end_turn(claim, Instant::now());
-        let (in_flight, is_paused) = self
+        let (in_flight, is_paused, is_placed) = self
             .shared
             .sums()
             .of
             .get(&self.id)
-            .map_or((0, false), |of| (of.in_flight.records, of.is_paused));
+            .map_or((0, false, false), |of| (of.in_flight.records, of.is_paused, of.is_placed));
         let metrics = PartitionMetrics {
             partition: self.owned.partition.clone(),
             generation: self.owned.generation,
@@ -309,7 +313,7 @@ impl Claimed {
             errors: 0,
             first: self.first_unfinished(claim),
         };
-        Told { id: self.id, metrics }
+        Told { id: self.id, is_placed, metrics }
     }
 
     fn first_unfinished(&self, claim: &Claim) -> Option<FirstUnfinished> {

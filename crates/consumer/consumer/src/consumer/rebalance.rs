@@ -53,7 +53,10 @@ impl State {
         self.seeks.clear();
         for entry in self.claims.values() {
             // Nobody waits for the ends of these handlers.
-            entry.claim.post(|claimed, _| drop(claimed.abort_runs()));
+            entry.claim.post(|claimed, claim| {
+                drop(claimed.abort_runs());
+                claimed.end_turn(claim, Instant::now());
+            });
         }
     }
 

@@ -32,6 +32,8 @@ impl Claimed {
         for _ in 0..claim.inbox.parts() {
             self.hear_part(claim);
         }
+        // What was counted before is to be told, too.
+        self.contain_turn(|claimed| claimed.end_turn(claim, Instant::now()));
     }
 
     /// Returns whether there is more.

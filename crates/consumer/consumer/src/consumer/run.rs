@@ -291,6 +291,7 @@ impl<W: Work> Runner<W> {
         let attempts = self.run.attempts;
         // The claim may have given fewer records than are given up.
         while dead.count > 0
+            && !self.hand.must_end()
             && let Some(record) = self.rest().first()
         {
             let record = self.hand.record(record);

@@ -75,6 +75,8 @@ pub(crate) struct Sum {
     pub(crate) distance: usize,
     /// The bounds that it had reached at the last look.
     pub(crate) reached: Reached,
+    /// Whether the claim knows its place. Until then its low-water mark says nothing, and it commits nothing.
+    pub(crate) is_placed: bool,
     /// Whether nothing is to be read for another reason.
     pub(crate) is_closed: bool,
     /// Whether the source was told to pause it.
@@ -92,7 +94,7 @@ pub(crate) struct Sum {
 
 impl Sum {
     pub(crate) fn has_news(&self) -> bool {
-        !self.is_lost && self.version != self.committed
+        !self.is_lost && self.is_placed && self.version != self.committed
     }
 }
 
@@ -142,7 +144,7 @@ impl Shared {
         self.sums.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn insert(&self, id: u64, claim: &Arc<Claim>, low: u64) {
+    pub(crate) fn insert(&self, id: u64, claim: &Arc<Claim>, low: u64, is_placed: bool) {
         let sum = Sum {
             claim: Arc::downgrade(claim),
             partition: claim.owned.partition.clone(),
@@ -150,6 +152,7 @@ impl Shared {
             untaken: 0,
             distance: 0,
             reached: Reached::default(),
+            is_placed,
             is_closed: false,
             is_paused: false,
             low,
@@ -205,6 +208,15 @@ impl Shared {
     /// The consumer is to stop.
     pub(crate) fn fail(&self, error: ConsumerError) {
         self.sums().failure.get_or_insert(error);
+        self.attention.notify_one();
+    }
+
+    /// A claim knows its place, and has told where that is.
+    pub(crate) fn note_placed(&self, id: u64) {
+        let mut sums = self.sums();
+        sums.of.get_mut(&id).into_iter().for_each(|sum| sum.is_placed = true);
+        sums.look_for_news();
+        drop(sums);
         self.attention.notify_one();
     }
 

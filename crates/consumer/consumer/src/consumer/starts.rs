@@ -142,6 +142,10 @@ impl Claimed {
     }
 
     fn start(&mut self, claim: &Arc<Claim>, launcher: &Arc<dyn Launch>, at: u32, now: Instant) {
+        if claim.is_revoked() {
+            // Its end is posted.
+            return;
+        }
         if claim.is_held() {
             return self.parked.push(at);
         }
@@ -269,4 +273,54 @@ pub(crate) fn wake_later(
         sleep_until(after(Instant::now(), time)).await;
         own.cell.with(|claimed| claimed.contain_turn(|claimed| claimed.wake(&own, at, from)));
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::context::{Context, ask_all};
+    use super::super::failure::Failure;
+    use super::super::run::Common;
+    use super::super::shared::Shared;
+    use super::super::state::State;
+    use super::super::work::Each;
+    use super::*;
+    use crate::progress::Tracker;
+    use crate::source::{Extent, Owned, TopicPartition};
+    use std::future::{Ready, ready};
+
+    type Handler = fn(Record, Context) -> Ready<Result<(), Failure>>;
+
+    /// What was posted before the end of a claim that is to go comes first: nothing starts by it.
+    #[colored::test]
+    async fn nothing_starts_of_a_claim_that_is_to_go() {
+        let settings = Arc::<Settings>::default();
+        let shared = Arc::new(Shared::new(Arc::clone(&settings)));
+        let work: Each<Handler> = Each(|_, _| ready(Ok(())));
+        let (all, with) = (Arc::clone(&settings), Arc::clone(&shared));
+        let common: Arc<dyn Launch> =
+            Arc::new(Common { work, dead_letters: None, settings: all, shared: with });
+        let mut state = State::new(settings, Arc::downgrade(&common), Arc::clone(&shared));
+        let partition = TopicPartition { topic: "t".into(), partition: 0 };
+        let owned = Owned { partition, generation: 1 };
+        let log = Extent::default();
+        let id = state.insert(owned.clone(), Tracker::new(0, Vec::new()), &log, false, None);
+        let claim = Arc::clone(&state.claims[&id].claim);
+        for (offset, has_runs) in [(0, true), (1, false)] {
+            if !has_runs {
+                claim.revoke();
+            }
+            let record = Record {
+                topic: "t".into(),
+                partition: 0,
+                offset,
+                timestamp: 0,
+                key: None,
+                value: None,
+                headers: Vec::new(),
+            };
+            state.accept(&owned, vec![record], (offset + 1, 2));
+            ask_all([Arc::clone(&claim)], |_, _| ()).await;
+            assert_eq!(shared.sums().figures.counts.runs, 1, "{has_runs}");
+        }
+    }
 }

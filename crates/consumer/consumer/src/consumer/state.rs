@@ -147,7 +147,7 @@ impl State {
         let claimed = Claimed::new((id, owned.clone()), (tracker, log.end), shared, launcher);
         let claim = Arc::new(Claim::new(owned.clone(), claimed));
         claim.hold(self.held_topics.contains(&owned.partition.topic));
-        self.shared.insert(id, &claim, low);
+        self.shared.insert(id, &claim, low, unplaced.is_none());
         let hands = Hand::all(&claim);
         let weak = hands.each_ref().map(Arc::downgrade);
         claim.post(move |claimed, claim| claimed.begin(claim, weak, is_chosen));
