@@ -22,7 +22,7 @@ use std::process::{Command, Stdio, exit};
 const TOPICS: [(&str, usize); 2] = [("short", 20_000), ("long", 60_000)];
 
 /// What the path of a module says of its part. The first that fits counts.
-const PARTS: [(&str, &str); 26] = [
+const PARTS: [(&str, &str); 29] = [
     ("progress::tracker", "tracker"),
     ("progress::words", "tracker"),
     ("progress::", "commit"),
@@ -35,6 +35,8 @@ const PARTS: [(&str, &str); 26] = [
     ("consumer::commits", "commit"),
     ("consumer::driver", "driver"),
     ("consumer::pauses", "bounds"),
+    ("consumer::permits", "bounds"),
+    ("consumer::shared", "bounds"),
     ("consumer::shares", "bounds"),
     ("consumer::figures", "sentinels"),
     ("consumer::claimed", "lanes: find, make, remove"),
@@ -43,7 +45,8 @@ const PARTS: [(&str, &str); 26] = [
     ("consumer::table", "lanes: their queues"),
     ("consumer::waiting", "lanes: their queues"),
     ("consumer::rate", "lanes: accept, start of runs"),
-    ("consumer::state", "lanes: accept, start of runs"),
+    ("consumer::starts", "lanes: accept, start of runs"),
+    ("consumer::state", "driver"),
     ("consumer::reports", "reports of runs"),
     ("consumer::", "run, call of the handler"),
     ("instructions::", "run, call of the handler"),

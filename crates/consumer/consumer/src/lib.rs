@@ -65,7 +65,9 @@
 //! # Colors
 //!
 //! A handler runs under the color of topic, partition and key ([`color_of`]), so a [`ColorCell`](colored::ColorCell) of
-//! that color is state of the key without a lock. The consumer's own state has one color.
+//! that color is state of the key without a lock. Each partition has a color of its own too, under which the consumer puts its
+//! records in line and hears what became of them: so several workers do that for several partitions. What reads, commits and answers
+//! the group has one color.
 //!
 //! # How it is built
 //!

@@ -5,7 +5,7 @@
 //! | `sleep KEYS` | 10,000 records whose handler sleeps 2 ms, 100 at a time: the time over its bound |
 //! | `cpu` | CPU time of a record with a handler of 1 µs and 1,000 Zipf keys; the floor polls the member and drops the records |
 //! | `partitions` | CPU time of a record with 12 partitions and with 1,000, all of which reach their bounds again and again |
-//! | `compute` | handlers that compute 20 µs: two workers over one |
+//! | `compute` | handlers that compute 20 µs: 2, 8 and 16 workers over one, as far as the machine has them |
 //! | `lag` | 10,000 records a second: the time from the confirmation of a record to the commit that covers it |
 //! | `memory` | a process that holds 100,000 records in flight, and then has a million keys pass; by handlers at a time |
 //! | `open` | the time to open a log whose last segment is nearly full |

@@ -139,38 +139,51 @@ fn rounds_of(time: Duration) -> u64 {
 
 static ROUNDS: AtomicU64 = AtomicU64::new(0);
 
-/// The hottest key has an eighth of the records. It gets no more time than another key, and so is the last: the first
-/// three quarters tell what two workers do while many keys have records. By turns, medians. What two workers add to the CPU time of a
-/// record is told on a machine with other work, too: it bounds how much faster they are.
+/// So many workers are measured, as far as the machine has them.
+const WORKERS: [usize; 4] = [1, 2, 8, 16];
+
+/// Of Zipf keys the hottest has an eighth of the records. It gets no more time than another key, and so is the last: the first
+/// three quarters tell what two workers do while many keys have records. Even keys tell what many workers do. By turns, medians. What
+/// more workers add to the CPU time of a record is told on a machine with other work, too: it bounds how much faster they are.
 pub(crate) fn compute() {
     const COUNT: u64 = 100_000;
-    const TURNS: usize = 5;
     let rounds = rounds_of(Duration::from_micros(20));
     // Ordering: before all that uses it.
     ROUNDS.store(rounds, Ordering::Relaxed);
     let directory = Directory::new("compute");
     directory.fill(zipf(COUNT as usize, 1_000));
-    for (what, count) in [("all", COUNT), ("three quarters", COUNT * 3 / 4)] {
-        let mut times = [[(); 2]; 2].map(|of| of.map(|()| Vec::new()));
-        for turn in 0..TURNS {
-            for workers in 1..=2 {
-                let group = format!("g{workers}-{count}-{turn}");
-                let least = Duration::from_micros(20 * count / workers as u64);
-                let of = handle(&directory, (&group, 100_000), (workers, count, least), |_| {
-                    // Ordering: as above.
-                    compute_rounds(ROUNDS.load(Ordering::Relaxed));
-                    None
-                });
-                (0..2).for_each(|at| times[workers - 1][at].push(of[at]));
-            }
+    compute_with("all", &directory, COUNT);
+    compute_with("three quarters", &directory, COUNT * 3 / 4);
+    let directory = Directory::new("compute-even");
+    directory.fill((0..COUNT as usize).map(|number| number % 10_000));
+    compute_with("even keys", &directory, COUNT);
+}
+
+fn compute_with(what: &str, directory: &Directory, count: u64) {
+    const TURNS: usize = 5;
+    let cores = std::thread::available_parallelism().map_or(2, usize::from).max(2);
+    let workers: Vec<_> = WORKERS.into_iter().filter(|workers| *workers <= cores).collect();
+    let mut times = vec![[(); 2].map(|()| Vec::new()); workers.len()];
+    for turn in 0..TURNS {
+        for (workers, times) in workers.iter().zip(&mut times) {
+            let group = format!("g{workers}-{count}-{turn}");
+            let least = Duration::from_micros(20 * count / *workers as u64);
+            let of = handle(directory, (&group, 100_000), (*workers, count, least), |_| {
+                // Ordering: as above.
+                compute_rounds(ROUNDS.load(Ordering::Relaxed));
+                None
+            });
+            (0..2).for_each(|at| times[at].push(of[at]));
         }
-        let medians = times.map(|of| of.map(|mut all| quantile(&mut all, 0.5).as_secs_f64()));
-        let [one, two] = medians.map(|[time, _]| time);
-        let [cpu_one, cpu_two] = medians.map(|[_, cpu]| cpu * 1e6 / count as f64);
+    }
+    let median = |mut all: Vec<Duration>| quantile(&mut all, 0.5).as_secs_f64();
+    let medians: Vec<_> = times.into_iter().map(|of| of.map(median)).collect();
+    let [one, cpu_one] = medians[0];
+    for (workers, [time, cpu]) in workers.iter().zip(&medians) {
+        let (each, most) = (cpu * 1e6 / count as f64, *workers as f64 * cpu_one / cpu);
         println!(
-            "compute, {what}: {one:.2} s with one worker, {two:.2} s with two: {:.2} times as fast; {cpu_one:.2} us and {cpu_two:.2} us of CPU a record: at most {:.2} times",
-            one / two,
-            2.0 * cpu_one / cpu_two
+            "compute, {what}, workers {workers}: {time:.2} s, {:.2} times as fast as one; {each:.2} us of CPU a record: at most {most:.2} times",
+            one / time
         );
     }
 }

@@ -1,14 +1,16 @@
 //! [`Builder`] and [`Consumer`].
 
-use super::context::Context;
+use super::claimed::Claimed;
+use super::context::{Context, ask_all};
 use super::diagnosed::register;
 use super::driver::{Driver, PAUSE};
 use super::failure::{Cause, ConsumerError, Failure};
 use super::figures::Metrics;
 use super::options::{Broken, DeadLetter, Order, Reset, Settings};
 use super::rate::Rate;
-use super::run::{Common, Inbox};
+use super::run::Common;
 use super::seek::{Place, millis};
+use super::shared::Shared;
 use super::state::State;
 use super::survey::{DryRun, Survey};
 use super::work::{Batch, Each, Work};
@@ -19,7 +21,7 @@ use colored::time::{Duration, sleep};
 use colored::{Color, ColorCell, JoinHandle};
 use std::fmt;
 use std::ops::Range;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 /// A consumer that runs: a task that polls its source, and the tasks of its handlers.
@@ -125,14 +127,16 @@ impl Consumer {
     /// Ends the [`pause`](Self::pause) of a topic: it goes on where it stopped. Nothing happens if it is not paused. Cancel safe: a
     /// dropped call may still resume.
     pub async fn resume(&self, topic: &str) {
-        let (cell, topic) = (self.state.clone(), topic.to_owned());
-        self.state.call(move |state| state.let_go(&cell, &topic)).await;
+        let topic = topic.to_owned();
+        self.state.call(move |state| state.let_go(&topic)).await;
     }
 
-    /// What it has done, and what it does now. Costs a call of a cell, and time in proportion to the partitions and the
-    /// records in flight. Cancel safe.
+    /// What it has done, and what it does now. Each partition tells at a moment of its own. Costs a call of a cell for each partition,
+    /// and time in proportion to the records in flight. Cancel safe.
     pub async fn metrics(&self) -> Metrics {
-        self.state.call(|state| state.metrics()).await
+        let claims = self.state.call(|state| state.all()).await;
+        let told = ask_all(claims, Claimed::tell).await;
+        self.state.call(|state| state.metrics(told.into_iter().flatten())).await
     }
 }
 
@@ -370,15 +374,13 @@ impl<S: Source> Builder<S> {
         settings.check()?;
         let dead_letters = settings.dead_letters.take();
         let settings = Arc::new(settings);
-        let inbox = Arc::<Inbox>::default();
+        let shared = Arc::new(Shared::new(Arc::clone(&settings)));
+        let (own, of_all) = (Arc::clone(&settings), Arc::clone(&shared));
+        let launcher = Arc::new(Common { work, dead_letters, settings, shared });
+        let weak = Arc::downgrade(&launcher);
         let color = Color::unique();
-        let launcher = Arc::new_cyclic(|launcher: &Weak<Common<W>>| {
-            let (own, inbox_of_state) = (Arc::clone(&settings), Arc::clone(&inbox));
-            let state = ColorCell::new(color, State::new(own, launcher.clone(), inbox_of_state));
-            Common { work, dead_letters, settings, inbox, state }
-        });
-        let (state, token) = (launcher.state.clone(), stop.clone());
-        let cell = state.clone();
+        let state = ColorCell::new(color, State::new(own, weak, of_all));
+        let (cell, token) = (state.clone(), stop.clone());
         let registered = register(&state);
         let orphans = DropOrphans(state.clone());
         let driver = colored::spawn_colored(color, async move {

@@ -63,10 +63,10 @@ impl<'a, W: Work> Calls<'a, W> {
     }
 
     fn call(&mut self) {
-        let Runner { common, run } = &*self.runner;
+        let Runner { common, hand, run } = &*self.runner;
         let records = &self.runner.rest()[..self.runner.next_count()];
         let attempt = run.attempts.saturating_add(1);
-        let told = Told { claim: Arc::clone(&run.claim), color: run.color, attempt };
+        let told = Told { claim: Arc::clone(hand), color: run.color, attempt };
         let future = common.work.call(records, told);
         self.future.set(Some(future));
     }

@@ -1,7 +1,7 @@
 //! Waits until a consumer has done all that its logs had. The driver asks the engine, so that only it needs the engine.
 
-use super::claimed::Stage;
 use super::driver::PAUSE;
+use super::shared::Sums;
 use super::state::State;
 use crate::source::{Control, Extent, Owned};
 use colored::ColorCell;
@@ -59,7 +59,7 @@ impl State {
         if let Some(all) = &mut self.waits {
             all.forget_those_who_left();
             all.unasked.push(answer);
-            self.attention.notify_one();
+            self.shared.attention.notify_one();
         }
         waits
     }
@@ -67,22 +67,23 @@ impl State {
     /// What is to be asked, if there is a claim that is active.
     pub(crate) fn take_question(&mut self) -> Option<Question> {
         let waits = self.waits.as_mut().filter(|waits| !waits.unasked.is_empty())?;
-        let active = self.claims.iter().filter(|(_, claimed)| claimed.stage == Stage::Active);
-        let claims: Vec<_> = active.map(|(id, claimed)| (*id, claimed.owned.clone())).collect();
+        let active = self.claims.iter().filter(|(_, entry)| entry.is_active());
+        let claims: Vec<_> = active.map(|(id, entry)| (*id, entry.owned().clone())).collect();
         let answers = &mut waits.unasked;
         (!claims.is_empty()).then(|| Question { claims, answers: std::mem::take(answers) })
     }
 
     fn wait_for(&mut self, asked: Vec<(u64, Option<Extent>)>, answers: Vec<Answer>) {
+        let sums = self.shared.sums();
         let targets = asked.into_iter().map(|(id, log)| {
             let reads = |log: &Extent| {
-                let claimed = self.claims.get(&id);
-                claimed
-                    .is_some_and(|of| !log.is_other(of.identity) && of.tracker.low() <= log.limit)
+                let is_its = self.claims.get(&id).is_some_and(|of| !log.is_other(of.identity));
+                is_its && sums.of.get(&id).is_some_and(|of| of.low <= log.limit)
             };
             (id, log.filter(reads).map(|log| log.end))
         });
         let targets = targets.collect();
+        drop(sums);
         if let Some(all) = &mut self.waits {
             all.asked.push(Wait { targets, answers });
             self.look_at_waits();
@@ -93,30 +94,37 @@ impl State {
         let Some(waits) = self.waits.as_ref().filter(|waits| !waits.asked.is_empty()) else {
             return;
         };
+        let mut sums = self.shared.sums();
+        // Before the look: what moves behind it wakes the driver, which looks again.
+        sums.has_waits = true;
         let all = &waits.asked;
-        if all.iter().all(|wait| self.outcome(&wait.targets).is_none()) {
+        if all.iter().all(|wait| self.outcome(&sums, &wait.targets).is_none()) {
             return;
         }
         let Some(waits) = self.waits.as_mut() else { return };
         let asked = std::mem::take(&mut waits.asked);
         let (mut left, mut over) = (Vec::new(), Vec::new());
         for wait in asked {
-            match self.outcome(&wait.targets) {
+            match self.outcome(&sums, &wait.targets) {
                 Some(is_whole) => over.push((wait.answers, is_whole)),
                 None => left.push(wait),
             }
         }
+        sums.has_waits = !left.is_empty();
+        drop(sums);
         self.waits.iter_mut().for_each(|waits| waits.asked.append(&mut left));
         over.into_iter().for_each(|(answers, is_whole)| answer(answers, is_whole));
     }
 
-    fn outcome(&self, targets: &[(u64, Option<u64>)]) -> Option<bool> {
+    fn outcome(&self, sums: &Sums, targets: &[(u64, Option<u64>)]) -> Option<bool> {
         let mut is_whole = true;
         for (id, offset) in targets {
-            match self.claims.get(id).filter(|claimed| claimed.stage == Stage::Active) {
-                Some(claimed) if claimed.unplaced.is_some() => return None,
-                Some(claimed) => match offset.map(|of| of.min(claimed.until.unwrap_or(of))) {
-                    Some(offset) if claimed.tracker.low() < offset => return None,
+            match self.claims.get(id).filter(|entry| entry.is_active()) {
+                Some(entry) => match offset.map(|of| of.min(entry.until.unwrap_or(of))) {
+                    _ if sums.of.get(id).is_none_or(|of| !of.is_placed) => return None,
+                    Some(offset) if sums.of.get(id).is_none_or(|of| of.low < offset) => {
+                        return None;
+                    }
                     Some(_) => {}
                     None => is_whole = false,
                 },
@@ -124,13 +132,6 @@ impl State {
             }
         }
         Some(is_whole)
-    }
-
-    /// Whether all is done that the logs of this consumer have, as last heard.
-    pub(crate) fn is_caught_up(&self) -> bool {
-        let mut claims = self.claims.values();
-        !self.claims.is_empty()
-            && claims.all(|of| of.is_active() && of.unplaced.is_none() && of.lag() == 0)
     }
 }
 

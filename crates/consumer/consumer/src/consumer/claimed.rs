@@ -1,26 +1,34 @@
-//! A partition that the consumer owns: its lanes, and how far it is.
+//! A partition that the consumer owns: its lanes, and how far it is. It belongs to a color of its own: what the driver hands it, the
+//! reports of its runs and its timers use it one after the other, so it needs no lock.
+//!
+//! Invariants:
+//!
+//! * A lane has one run at most, and a run has the first records of its lane: so the records of a key are handled in their
+//!   order, and none begins before the one before it is done.
+//! * Between two turns it has as many permits as runs. If a lane is ready then, it is in line for a permit.
+//! * A claim leaves only when all its runs have ended: a report behind that breaks a promise.
 
-use super::contain::contain;
-use super::contain::drop_each;
+use super::contain::{contain, drop_each};
 use super::context::{Claim, HANDS, Hand, color_of_key};
+use super::figures::Counts;
 use super::kept::Kept;
 use super::key_hash::KeyHasher;
 use super::lane::{Lane, LaneKey, Phase};
 use super::options::{Order, Settings};
-use super::run::Dead;
-use super::seek::Unplaced;
-use super::shares::{InFlight, Shares};
+use super::run::{Dead, Launch, Run};
+use super::shared::{Change, Shared};
+use super::shares::InFlight;
 use super::table::Table;
-use super::trouble::Trouble;
-use super::waiting::Waiting;
+use super::waiting::{self, Waiting};
 use crate::progress::Tracker;
-use crate::source::{Extent, Owned, Record};
+use crate::source::{Owned, Record};
 use colored::time::Instant;
 use colored::{Color, JoinHandle};
 use hashbrown::HashTable;
-use std::collections::BTreeMap;
-use std::iter;
-use std::sync::Arc;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
+use std::{fmt, iter, mem};
 
 /// So many lanes are allocated at a time: most partitions have few.
 const PART: usize = 4;
@@ -31,66 +39,48 @@ const KEPT: usize = 2_048;
 /// So many by all partitions of a consumer, which may be thousands.
 const KEPT_BY_ALL: usize = 32 * KEPT;
 
-/// What becomes of a partition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stage {
-    /// Its records are handled.
-    Active,
-    /// It is to go to others: nothing starts, and what runs may finish until then.
-    Draining(Instant),
-    /// It is lost, or the time of the drain is over: what runs is being dropped.
-    Ending,
-}
-
-/// The bounds that a partition has reached.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Reached {
-    count: bool,
-    distance: bool,
-    /// Of records, and of bytes.
-    shares: [bool; 2],
-}
-
 /// A partition that the consumer owns, in one generation.
-#[derive(Debug)]
 pub(crate) struct Claimed {
+    /// Its number, by which the driver knows it.
+    pub(crate) id: u64,
     pub(crate) owned: Owned,
-    pub(crate) claim: Arc<Claim>,
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) shared: Arc<Shared>,
+    /// The driver has it: when that is gone, nothing starts.
+    pub(crate) launcher: Weak<dyn Launch>,
     /// For the runs, by their lanes.
-    pub(crate) hands: [Arc<Hand>; HANDS],
-    pub(crate) stage: Stage,
+    pub(crate) hands: [Weak<Hand>; HANDS],
+    /// Whether its records are handled.
+    pub(crate) is_active: bool,
+    /// Whether it has left.
+    pub(crate) is_gone: bool,
     pub(crate) tracker: Tracker,
     pub(crate) lanes: Table<Lane, PART>,
     /// The lanes by their keys.
     keys: HashTable<u32>,
     hasher: KeyHasher,
-    /// So many places of lanes are kept when no record is in flight.
-    kept: usize,
+    /// Lanes that wait for their turn.
+    pub(crate) ready: VecDeque<u32>,
     /// Lanes whose first record may not start yet, by its offset.
     pub(crate) held: BTreeMap<u64, u32>,
-    /// Runs under way.
-    pub(crate) runs: usize,
-    /// Accepted and not done.
-    pub(crate) in_flight: InFlight,
-    /// Whether its topic is paused by hand: nothing starts, and nothing is read.
-    pub(crate) is_held: bool,
-    /// Lanes whose turn has come meanwhile.
+    /// Lanes whose turn has come while the topic was paused by hand.
     pub(crate) parked: Vec<u32>,
-    /// Whether it is to begin when an earlier claim has ended, or when its place is known. Nothing is taken until then.
-    pub(crate) awaits_begin: bool,
-    /// What of its place is not known yet.
-    pub(crate) unplaced: Option<Unplaced>,
-    /// Records from here on are not taken: a replay ends here.
-    pub(crate) until: Option<u64>,
-    /// Whether the source was told to pause it.
-    pub(crate) is_paused: bool,
-    /// The bounds that it had reached at the last look.
-    reached: Reached,
-    /// The log that the claim reads, and its end, as last heard.
-    pub(crate) identity: Option<u128>,
+    /// Records that have not started, of all lanes.
+    pub(crate) waiting: Waiting,
+    /// Of runs that have ended, for other runs: empty vectors, and boxes.
+    pub(crate) spare: Vec<Vec<Kept>>,
+    #[allow(clippy::vec_box, reason = "the boxes are what is used again")]
+    pub(crate) spare_runs: Vec<Box<Run>>,
+    /// Runs under way, without those that back off.
+    pub(crate) runs: usize,
+    /// Permits without a run.
+    pub(crate) permits: usize,
+    /// What the turn has counted, what is no longer in flight, and how many records it has taken.
+    pub(crate) counts: Counts,
+    pub(crate) less: InFlight,
+    pub(crate) taken: usize,
+    /// The end of the log, as last heard.
     pub(crate) log_end: u64,
-    /// Why it could not be read at last, if nothing has come since.
-    pub(crate) trouble: Trouble,
     /// Since when the low-water mark has stood where it is, with something in flight.
     pub(crate) low_since: Instant,
     pub(crate) retries: u64,
@@ -99,52 +89,122 @@ pub(crate) struct Claimed {
     pub(crate) version: u64,
     /// Since when it has risen, if that is not committed.
     pub(crate) news_since: Option<Instant>,
-    /// The version that was committed at last, and its offset.
-    pub(crate) committed: (u64, u64),
-    /// Whether the partition was lost, and so can no longer commit.
-    pub(crate) is_lost: bool,
+    /// The offset that was committed at last.
+    pub(crate) committed: u64,
+}
+
+impl fmt::Debug for Claimed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Claimed").field("owned", &self.owned).finish_non_exhaustive()
+    }
 }
 
 impl Claimed {
-    pub(crate) fn new(owned: Owned, tracker: Tracker, log: &Extent) -> Claimed {
-        let committed = (0, tracker.low());
-        let claim = Arc::new(Claim::new(owned.clone()));
+    pub(crate) fn new(
+        (id, owned): (u64, Owned),
+        (tracker, log_end): (Tracker, u64),
+        shared: Arc<Shared>,
+        launcher: Weak<dyn Launch>,
+    ) -> Claimed {
+        let settings = Arc::clone(&shared.sums().settings);
         Claimed {
+            id,
             owned,
-            hands: Hand::all(&claim),
-            claim,
-            stage: Stage::Active,
+            settings,
+            shared,
+            launcher,
+            hands: [const { Weak::new() }; HANDS],
+            is_active: true,
+            is_gone: false,
+            committed: tracker.low(),
             tracker,
             lanes: Table::new(),
             keys: HashTable::new(),
-            kept: KEPT,
             hasher: KeyHasher::new(),
+            ready: VecDeque::new(),
             held: BTreeMap::new(),
-            runs: 0,
-            in_flight: InFlight::default(),
-            is_held: false,
             parked: Vec::new(),
-            awaits_begin: false,
-            unplaced: None,
-            until: None,
-            is_paused: false,
-            reached: Reached::default(),
-            identity: log.identity,
-            log_end: log.end,
-            trouble: Trouble::default(),
+            waiting: Waiting::default(),
+            spare: Vec::new(),
+            spare_runs: Vec::new(),
+            runs: 0,
+            permits: 0,
+            counts: Counts::default(),
+            less: InFlight::default(),
+            taken: 0,
+            log_end,
             low_since: Instant::now(),
             retries: 0,
             dead_letters: 0,
             version: 0,
             news_since: None,
-            committed,
-            is_lost: false,
         }
     }
 
-    /// Whether its records are handled.
-    pub(crate) fn is_active(&self) -> bool {
-        self.stage == Stage::Active
+    /// Its first turn. `is_chosen` if a commit has to say its place.
+    pub(crate) fn begin(
+        &mut self,
+        claim: &Arc<Claim>,
+        hands: [Weak<Hand>; HANDS],
+        is_chosen: bool,
+    ) {
+        self.hands = hands;
+        self.note_news(claim, is_chosen);
+    }
+
+    /// A commit may say more than the last, though no record is done.
+    pub(crate) fn note_news(&mut self, claim: &Arc<Claim>, has_news: bool) {
+        let now = Instant::now();
+        self.advance(u64::from(has_news), now);
+        self.end_turn(claim, now);
+    }
+
+    /// A turn that panicked would be told to nobody.
+    pub(crate) fn contain_turn(&mut self, turn: impl FnOnce(&mut Claimed)) {
+        if let Err(panic) = contain(|| turn(self)) {
+            self.shared.violate(&panic, Some(&self.owned.partition));
+        }
+    }
+
+    /// Ends a turn: tells what it has changed, and starts runs, as many as there are permits for.
+    pub(crate) fn end_turn(&mut self, claim: &Arc<Claim>, now: Instant) {
+        loop {
+            self.release_held();
+            let wanted = self.ready.len();
+            let granted = self.settle(wanted);
+            if granted == 0 {
+                return;
+            }
+            self.permits = granted;
+            self.pump(claim, now);
+            self.release_held();
+            let is_in_line = granted < wanted;
+            if self.permits == 0 && (is_in_line || self.ready.is_empty()) {
+                return;
+            }
+        }
+    }
+
+    /// Tells what has changed, and gives permits back that have no run. Returns how many it gets of those that it wants.
+    fn settle(&mut self, wanted: usize) -> usize {
+        let change = Change {
+            counts: mem::take(&mut self.counts),
+            less: mem::take(&mut self.less),
+            taken: mem::take(&mut self.taken),
+            distance: self.tracker.distance(),
+            low: self.tracker.low(),
+            version: self.version,
+            is_drained: !self.is_active && self.runs == 0,
+            back: mem::take(&mut self.permits),
+            wanted,
+        };
+        self.shared.settle(self.id, change)
+    }
+
+    /// Its part of what all claims may keep, of so much.
+    pub(crate) fn part_of(&self, all: usize) -> usize {
+        // Ordering: Relaxed, a hint.
+        all >> self.shared.part.load(Ordering::Relaxed)
     }
 
     /// The lane of a record, which is made if there is none. A record whose key cannot be told is given up, in a lane of its own.
@@ -211,14 +271,14 @@ impl Claimed {
         self.shrink_lanes();
     }
 
-    /// The partition is one of so many of its consumer.
-    pub(crate) fn share_kept_lanes(&mut self, partitions: usize) {
-        self.kept = (KEPT_BY_ALL / partitions).min(KEPT);
+    /// Gives memory back that nothing needs.
+    pub(crate) fn shrink(&mut self) {
         self.shrink_lanes();
+        self.waiting.shrink(self.part_of(waiting::KEPT));
     }
 
     fn shrink_lanes(&mut self) {
-        if self.lanes.shrink(self.kept) {
+        if self.lanes.shrink(self.part_of(KEPT_BY_ALL).min(KEPT)) {
             self.keys = HashTable::new();
         }
     }
@@ -231,55 +291,47 @@ impl Claimed {
         }
     }
 
-    /// Notes which bounds the partition has reached now. Returns whether the source is to return nothing from it.
-    pub(crate) fn note_bounds(&mut self, settings: &Settings, shares: &Shares) -> bool {
-        self.reached = self.bounds_reached(settings, shares);
-        let is_over = self.until.is_some_and(|until| self.tracker.end() >= until);
-        !self.is_active()
-            || self.is_held
-            || self.awaits_begin
-            || is_over
-            || self.reached != Reached::default()
-    }
-
-    /// Which bounds the partition has reached. A reached bound of records or bytes counts as reached until the partition holds
-    /// half, so that no record pauses and resumes it. Each bound is judged by itself: another one may have paused the partition.
-    fn bounds_reached(&self, settings: &Settings, shares: &Shares) -> Reached {
-        let few = settings.partition_records - settings.partition_records / 8;
-        let most = if self.reached.count { few / 2 } else { few };
-        let near = settings.distance - settings.distance / 8;
-        Reached {
-            count: self.in_flight.records >= most.max(1),
-            distance: self.tracker.distance() >= near.max(1),
-            shares: shares.are_reached(self.in_flight, self.reached.shares),
-        }
-    }
-
-    /// Nothing starts any more: forgets what has not started. Returns what that was.
-    pub(crate) fn forget_waiting(&mut self, waiting: &mut Waiting) -> InFlight {
-        self.claim.revoke();
+    /// Nothing starts any more: forgets what has not started.
+    pub(crate) fn end(&mut self, claim: &Arc<Claim>) {
+        self.is_active = false;
+        self.ready.clear();
         self.held.clear();
         self.parked.clear();
-        let mut forgotten = InFlight::default();
         let mut idle = Vec::new();
         for (at, lane) in self.lanes.iter_mut() {
             lane.stop_timer();
-            let records: Vec<_> = iter::from_fn(|| lane.pending.pop(waiting)).collect();
-            forgotten.records += records.len();
-            forgotten.bytes += records.iter().map(Kept::size).sum::<usize>();
+            let records: Vec<_> = iter::from_fn(|| lane.pending.pop(&mut self.waiting)).collect();
+            self.less.records += records.len();
+            self.less.bytes += records.iter().map(Kept::size).sum::<usize>();
             drop_each(records);
             if lane.phase != Phase::Running {
                 idle.push(at);
             }
         }
         idle.into_iter().for_each(|at| self.remove_lane(at));
-        forgotten
+        self.shrink();
+        self.end_turn(claim, Instant::now());
+    }
+
+    /// It has left.
+    pub(crate) fn close(&mut self) {
+        self.is_gone = true;
+        // The last word: what it has counted.
+        self.settle(0);
+        // A context that the user keeps keeps the claim.
+        self.tracker = Tracker::new(self.tracker.low(), Vec::new());
+        (self.lanes, self.keys, self.waiting) =
+            (Table::new(), HashTable::new(), Waiting::default());
+        (self.ready, self.parked, self.held) = (VecDeque::new(), Vec::new(), BTreeMap::new());
+        (self.spare, self.spare_runs) = (Vec::new(), Vec::new());
     }
 
     /// Aborts what runs: its futures are dropped under their colors. Returns what tells when that has happened.
     pub(crate) fn abort_runs(&mut self) -> Vec<JoinHandle<()>> {
         let runs = self.lanes.iter_mut().filter_map(|(_, lane)| lane.task.take());
-        runs.inspect(JoinHandle::abort).collect()
+        let runs: Vec<_> = runs.inspect(JoinHandle::abort).collect();
+        self.counts.aborted += runs.len() as u64;
+        runs
     }
 
     /// The lowest offset that a lane has, for the sentinel of the commits.
@@ -296,14 +348,24 @@ impl Claimed {
 
 #[cfg(test)]
 mod tests {
+    use super::super::context::Context;
+    use super::super::failure::Failure;
+    use super::super::run::Common;
+    use super::super::work::Each;
     use super::*;
     use crate::source::TopicPartition;
+    use std::future::Ready;
+
+    type Nobody = Common<Each<fn(Record, Context) -> Ready<Result<(), Failure>>>>;
 
     #[test]
     fn a_partition_has_memory_for_the_lanes_it_has() {
         let partition = TopicPartition { topic: "t".into(), partition: 0 };
         let owned = Owned { partition, generation: 1 };
-        let mut claimed = Claimed::new(owned, Tracker::new(0, Vec::new()), &Extent::default());
+        let shared = Arc::new(Shared::new(Arc::default()));
+        let tracker = Tracker::new(0, Vec::new());
+        let launcher = Weak::<Nobody>::new();
+        let mut claimed = Claimed::new((1, owned), (tracker, 0), Arc::clone(&shared), launcher);
         let (color, now) = (Color::unique(), Instant::now());
         for (count, least, most) in [(1, 1, 640), (KEPT + PART, 0, 0), (1, 1, 640)] {
             for number in 0..count {
@@ -326,7 +388,8 @@ mod tests {
             .collect();
         all.into_iter().for_each(|at| claimed.remove_lane(at));
         assert_ne!(claimed.lanes.bytes(), 0);
-        claimed.share_kept_lanes(5_000);
+        shared.part.store(5_000_u32.ilog2(), Ordering::Relaxed);
+        claimed.shrink();
         assert_eq!(claimed.lanes.bytes(), 0);
     }
 }

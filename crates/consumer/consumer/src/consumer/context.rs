@@ -1,18 +1,25 @@
 //! [`Context`]: what a handler knows beside its record.
 
+use super::claimed::Claimed;
 use super::kept::Kept;
+use super::run::Inbox;
 use crate::source::{Owned, Record};
 use bytes::Bytes;
-use colored::Color;
+use colored::sync::oneshot;
 use colored::task::CancellationToken;
+use colored::{Color, ColorCell};
 use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A partition in the hands of this consumer, as its handlers see it.
+/// A partition in the hands of this consumer, as its handlers see it, and the driver.
 #[derive(Debug)]
 pub(crate) struct Claim {
     pub(crate) owned: Owned,
+    /// What belongs to the color of the claim.
+    pub(crate) cell: ColorCell<Claimed>,
+    /// What its runs have told.
+    pub(crate) inbox: Inbox,
     /// Cancelled when others are to have the partition, or have it.
     revoked: CancellationToken,
     /// The same: a token locks a mutex.
@@ -22,9 +29,21 @@ pub(crate) struct Claim {
 }
 
 impl Claim {
-    pub(crate) fn new(owned: Owned) -> Claim {
+    /// A claim with a color of its own.
+    pub(crate) fn new(owned: Owned, claimed: Claimed) -> Claim {
         let (is_revoked, is_held) = (AtomicBool::new(false), AtomicBool::new(false));
-        Claim { owned, revoked: CancellationToken::new(), is_revoked, is_held }
+        let cell = ColorCell::new(Color::unique(), claimed);
+        let (inbox, revoked) = (Inbox::default(), CancellationToken::new());
+        Claim { owned, cell, inbox, revoked, is_revoked, is_held }
+    }
+
+    /// Runs `turn` under the claim's color, behind all that was posted there.
+    pub(crate) fn post(
+        self: &Arc<Claim>,
+        turn: impl FnOnce(&mut Claimed, &Arc<Claim>) + Send + 'static,
+    ) {
+        let own = Arc::clone(self);
+        self.cell.post(move |claimed| claimed.contain_turn(|claimed| turn(claimed, &own)));
     }
 
     /// Others are to have the partition, or have it.
@@ -43,8 +62,13 @@ impl Claim {
     /// Whether a run is to begin no other record.
     #[inline]
     pub(crate) fn must_end(&self) -> bool {
+        self.is_revoked() || self.is_held()
+    }
+
+    #[inline]
+    pub(crate) fn is_held(&self) -> bool {
         // Ordering: Relaxed, as above.
-        self.is_revoked() || self.is_held.load(Ordering::Relaxed)
+        self.is_held.load(Ordering::Relaxed)
     }
 
     #[inline]
@@ -62,7 +86,7 @@ pub(crate) const HANDS: usize = 8;
 #[derive(Debug)]
 #[repr(align(64))]
 pub(crate) struct Hand {
-    claim: Arc<Claim>,
+    pub(crate) claim: Arc<Claim>,
     /// Each record counts a reference to it.
     topic: Arc<str>,
 }
@@ -139,4 +163,27 @@ pub fn color_of(topic: &str, partition: u32, key: &Bytes) -> Color {
 
 pub(crate) fn color_of_key(topic: &str, partition: u32, key: &[u8]) -> Color {
     Color::of((topic, partition, key))
+}
+
+/// Asks claims under their colors, all at once. None of a claim whose turn does not come: the runtime shuts down.
+pub(crate) async fn ask_all<T: Send + 'static>(
+    claims: impl IntoIterator<Item = Arc<Claim>>,
+    question: impl Fn(&mut Claimed, &Arc<Claim>) -> T + Clone + Send + 'static,
+) -> Vec<Option<T>> {
+    let asked: Vec<_> = claims
+        .into_iter()
+        .map(|claim| {
+            let ((answer, answered), question) = (oneshot::channel(), question.clone());
+            claim.post(move |claimed, claim| {
+                // Nobody may wait any more.
+                let _ = answer.send(question(claimed, claim));
+            });
+            answered
+        })
+        .collect();
+    let mut answers = Vec::with_capacity(asked.len());
+    for answered in asked {
+        answers.push(answered.await.ok());
+    }
+    answers
 }

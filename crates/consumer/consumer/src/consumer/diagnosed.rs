@@ -1,6 +1,7 @@
 //! With the feature `diagnose`, the reports of the runtime, and `colored-top`, tell of the partitions.
 
 use super::claimed::Claimed;
+use super::context::{Claim, ask_all};
 use super::lane::Phase;
 use super::state::State;
 use colored::diagnose::partitions::{FirstRecord, Partition, PartitionSource};
@@ -37,11 +38,16 @@ impl PartitionSource for Teller {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         if !std::mem::replace(&mut told.is_asked, true) {
             drop(told);
-            let told = Arc::clone(&self.told);
+            let (told, color) = (Arc::clone(&self.told), self.cell.color());
             self.cell.post(move |state| {
-                let partitions = state.claims.values().map(tell).collect();
-                let told = &mut *told.lock().unwrap_or_else(PoisonError::into_inner);
-                (told.is_asked, told.partitions) = (false, partitions);
+                let claims = state.all();
+                // What it asks has its turns elsewhere.
+                drop(colored::spawn_colored(color, async move {
+                    let answers = ask_all(claims, tell).await;
+                    let partitions = answers.into_iter().flatten().collect();
+                    let told = &mut *told.lock().unwrap_or_else(PoisonError::into_inner);
+                    (told.is_asked, told.partitions) = (false, partitions);
+                }));
             });
         }
     }
@@ -51,8 +57,8 @@ impl PartitionSource for Teller {
     }
 }
 
-fn tell(claimed: &Claimed) -> Partition {
-    let of = claimed.metrics();
+fn tell(claimed: &mut Claimed, claim: &Arc<Claim>) -> Partition {
+    let of = claimed.tell(claim).metrics;
     let mut told = Partition::default();
     (told.name, told.generation, told.lag) = (of.partition.to_string(), of.generation, of.lag);
     (told.in_flight, told.done_above) = (of.in_flight, of.done_above);

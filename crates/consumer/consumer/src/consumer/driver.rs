@@ -4,16 +4,19 @@
 //! under way at a time, so that an older commit cannot come after a newer one.
 
 use super::caught_up::ask;
+use super::claimed::Claimed;
 use super::clock::after;
+use super::commits::take_commits;
+use super::context::ask_all;
 use super::failure::ConsumerError;
 use super::line::say;
 use super::place::Begin;
 use super::rebalance::Ending;
 use super::seek::{place, seek};
+use super::shared::Shared;
 use super::state::State;
 use crate::source::{CommitError, Control, Error, Event, Owned, Source};
 use colored::ColorCell;
-use colored::sync::Notify;
 use colored::task::CancellationToken;
 use colored::time::{Duration, Instant, sleep, sleep_until};
 use std::collections::BTreeSet;
@@ -39,7 +42,7 @@ pub(crate) struct Driver<S: Source> {
     source: S,
     control: S::Control,
     cell: ColorCell<State>,
-    attention: Arc<Notify>,
+    shared: Arc<Shared>,
     stop: CancellationToken,
     /// A commit, or the end of some claims.
     operation: Option<Operation>,
@@ -60,14 +63,14 @@ pub(crate) struct Driver<S: Source> {
 
 impl<S: Source> Driver<S> {
     pub(crate) fn new(source: S, cell: ColorCell<State>, stop: CancellationToken) -> Driver<S> {
-        let (attention, commit_every) =
-            cell.with(|state| (Arc::clone(&state.attention), state.settings.commit_every));
+        let (shared, commit_every) =
+            cell.with(|state| (Arc::clone(&state.shared), state.settings.commit_every));
         let (control, now) = (source.control(), Instant::now());
         Driver {
             source,
             control,
             cell,
-            attention,
+            shared,
             stop,
             operation: None,
             asking: None,
@@ -85,6 +88,7 @@ impl<S: Source> Driver<S> {
     pub(crate) async fn run(mut self) -> Result<(), ConsumerError> {
         loop {
             self.begin_stop();
+            self.cell.with(State::look_at_waits);
             self.begin_delayed();
             self.set_pauses();
             self.begin_operation();
@@ -95,7 +99,7 @@ impl<S: Source> Driver<S> {
             }
             let room = self.cell.with(|state| state.room());
             let (due, quiet) = (self.next_due(), self.quiet_until);
-            let Driver { source, operation, asking, seeking, stop, is_stopping, attention, .. } =
+            let Driver { source, operation, asking, seeking, stop, is_stopping, shared, .. } =
                 &mut self;
             let poll = async {
                 if let Some(until) = quiet {
@@ -110,7 +114,7 @@ impl<S: Source> Driver<S> {
                 () = finish(asking) => None,
                 () = finish(seeking) => None,
                 () = sleep_until(due) => None,
-                () = attention.notified() => None,
+                () = shared.attention.notified() => None,
                 event = poll => Some(event),
             };
             if let Some(event) = event {
@@ -118,7 +122,7 @@ impl<S: Source> Driver<S> {
             }
         }
         let closed = self.source.close().await;
-        let failure = self.cell.with(|state| state.failure.take());
+        let failure = self.shared.sums().failure.take();
         failure.map_or_else(|| closed.map_err(ConsumerError::Source), Err)
     }
 
@@ -128,14 +132,14 @@ impl<S: Source> Driver<S> {
 
     /// Looks whether the consumer is to stop, and drains everything if it is.
     fn begin_stop(&mut self) {
-        let must_stop = self.cell.with(|state| {
-            if state.settings.strict
-                && let Some(text) = state.figures.first_violation().map(str::to_owned)
-            {
-                state.fail(ConsumerError::Violation(text));
-            }
-            state.failure.is_some()
-        });
+        let mut sums = self.shared.sums();
+        if sums.settings.strict
+            && let Some(text) = sums.figures.first_violation().map(str::to_owned)
+        {
+            sums.failure.get_or_insert(ConsumerError::Violation(text));
+        }
+        let must_stop = sums.failure.is_some();
+        drop(sums);
         let was_stopping = self.is_stopping;
         self.is_stopping |= must_stop || self.stop.is_cancelled();
         if self.is_stopping {
@@ -143,7 +147,7 @@ impl<S: Source> Driver<S> {
                 self.cell.with(State::report_trouble);
             }
             self.cell.with(|state| {
-                let has_active = state.claims.values().any(|claimed| !claimed.claim.is_revoked());
+                let has_active = state.claims.values().any(|entry| !entry.claim.is_revoked());
                 if has_active {
                     state.revoke(|_| true, Instant::now());
                 }
@@ -196,10 +200,10 @@ impl<S: Source> Driver<S> {
             self.operation = Some(Box::pin(end(self.cell.clone(), self.control.clone(), ending)));
             return;
         }
-        let is_due = self.cell.with(|state| {
-            let is_many = state.done_since >= state.settings.commit_after;
-            (is_many || now >= self.next_commit) && state.has_news
-        });
+        let sums = self.shared.sums();
+        let is_many = sums.done_since >= sums.settings.commit_after;
+        let is_due = (is_many || now >= self.next_commit) && sums.has_news;
+        drop(sums);
         if is_due {
             self.next_commit = after(now, self.commit_every);
             let (cell, control) = (self.cell.clone(), self.control.clone());
@@ -240,12 +244,14 @@ impl<S: Source> Driver<S> {
         let now = Instant::now();
         if now >= self.next_look {
             self.next_look = now + LOOK;
-            self.cell.with(|state| state.report_slow(now));
+            for claim in self.cell.with(|state| state.all()) {
+                claim.post(move |claimed, _| claimed.report_slow(now));
+            }
         }
-        let (has_news, drain, retry, has_records) = self.cell.with(|state| {
-            let has_records = state.shares.in_flight().records > 0;
-            (state.has_news, state.next_drain(), state.next_retry(), has_records)
-        });
+        let (drain, retry) = self.cell.with(|state| (state.next_drain(), state.next_retry()));
+        let sums = self.shared.sums();
+        let (has_news, has_records) = (sums.has_news, sums.shares.in_flight().records > 0);
+        drop(sums);
         let is_free = self.operation.is_none();
         let mut due = now + Duration::from_secs(3600);
         due = retry.map_or(due, |retry| due.min(retry));
@@ -270,14 +276,18 @@ impl<S: Source> Driver<S> {
                     let placed = self.cell.with(|state| state.assign(assignment));
                     self.delayed.extend(placed);
                 }
+                for claim in self.cell.with(|state| state.all()) {
+                    // There are more of them, and so each has a smaller part of what all may keep.
+                    claim.post(|claimed, _| claimed.shrink());
+                }
                 if self.is_stopping {
                     self.cell.with(|state| state.revoke(|_| true, Instant::now()));
                 }
             }
             Event::Records { owned, records, next, end } => {
-                let mut records = records;
-                self.cell.with(|state| state.accept(&self.cell, &owned, &mut records, (next, end)));
-                self.source.take_back(records);
+                self.cell.with(|state| state.accept(&owned, records, (next, end)));
+                let used = self.shared.sums().spare.pop();
+                used.into_iter().for_each(|used| self.source.take_back(used));
             }
             Event::Revoked(revoked) => self.revoke(&revoked),
             Event::Lost(lost) => {
@@ -299,15 +309,14 @@ impl<S: Source> Driver<S> {
     fn take_error(&mut self, error: Error) {
         self.errors += 1;
         self.quiet_until = Some(Instant::now() + PAUSE);
-        self.cell.with(|state| {
-            state.figures.engine_errors += 1;
-            if self.errors >= MOST_ERRORS {
-                state.fail(ConsumerError::Source(error));
-            } else {
-                let text = format!("the engine fails, and is tried again: {error}");
-                state.figures.engine_lines.say(&text);
-            }
-        });
+        let mut sums = self.shared.sums();
+        sums.figures.engine_errors += 1;
+        if self.errors >= MOST_ERRORS {
+            sums.failure.get_or_insert(ConsumerError::Source(error));
+        } else {
+            let text = format!("the engine fails, and is tried again: {error}");
+            sums.figures.engine_lines.say(&text);
+        }
     }
 }
 
@@ -323,16 +332,13 @@ async fn finish(operation: &mut Option<Operation>) {
 /// Ends claims: waits until their handlers are gone, commits, releases.
 async fn end(cell: ColorCell<State>, control: impl Control, ending: Ending) {
     let Ending { ids, released, aborted } = ending;
-    let has_aborted = !aborted.is_empty();
-    for handler in aborted {
+    let handlers = ask_all(aborted.clone(), |claimed, _| claimed.abort_runs()).await;
+    for handler in handlers.into_iter().flatten().flatten() {
         // It was dropped, or has finished.
         let _ = handler.await;
     }
-    if has_aborted {
-        // Those that have finished may have told so.
-        let own = cell.clone();
-        cell.call(move |state| state.hear_all(&own)).await;
-    }
+    // Those that have finished may have told so.
+    ask_all(aborted, Claimed::hear_all).await;
     for _ in 0..LAST_TRIES {
         let ids = ids.clone();
         if commit(&cell, &control, move |id| ids.contains(&id)).await {
@@ -356,10 +362,9 @@ async fn end(cell: ColorCell<State>, control: impl Control, ending: Ending) {
 async fn commit(
     cell: &ColorCell<State>,
     control: &impl Control,
-    wanted: impl Fn(u64) -> bool + Send + 'static,
+    wanted: impl Fn(u64) -> bool,
 ) -> bool {
-    let taken = cell.call(move |state| state.take_commits(|id, _| wanted(id))).await;
-    let (commits, under_way) = taken;
+    let (commits, under_way) = take_commits(cell, wanted).await;
     if commits.is_empty() {
         return true;
     }
@@ -368,9 +373,10 @@ async fn commit(
         Err(CommitError::Fenced(refused)) => refused,
         Err(CommitError::Failed(error)) => {
             let count = move |state: &mut State| {
-                state.figures.failed_commits += 1;
+                let figures = &mut state.sums().figures;
+                figures.failed_commits += 1;
                 let text = format!("a commit failed, and is tried again: {error}");
-                state.figures.commit_lines.say(&text);
+                figures.commit_lines.say(&text);
             };
             cell.call(count).await;
             return false;

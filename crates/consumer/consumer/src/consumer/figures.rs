@@ -1,17 +1,19 @@
 //! What a consumer counts, and the sentinels, whose counts stay 0.
 
 use super::claimed::Claimed;
+use super::context::Claim;
 use super::lane::Phase;
 use super::line::Line;
+use super::shared::Shared;
 use super::state::State;
 use crate::source::{Owned, TopicPartition};
 use colored::time::{Duration, Instant};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
-/// What a consumer has counted since its start.
+/// What a turn of a claim counts, and all of them together.
 #[derive(Debug, Default)]
-pub(crate) struct Figures {
-    pub(crate) polled: u64,
+pub(crate) struct Counts {
     pub(crate) done: u64,
     pub(crate) skipped: u64,
     pub(crate) stale: u64,
@@ -21,13 +23,37 @@ pub(crate) struct Figures {
     pub(crate) slowed: u64,
     pub(crate) dead_letters: u64,
     pub(crate) runs: u64,
+    pub(crate) aborted: u64,
     pub(crate) waited: Duration,
     pub(crate) handled: Duration,
+}
+
+impl Counts {
+    pub(crate) fn add(&mut self, of: Counts) {
+        self.done += of.done;
+        self.skipped += of.skipped;
+        self.stale += of.stale;
+        self.held += of.held;
+        self.retries += of.retries;
+        self.postponed += of.postponed;
+        self.slowed += of.slowed;
+        self.dead_letters += of.dead_letters;
+        self.runs += of.runs;
+        self.aborted += of.aborted;
+        self.waited += of.waited;
+        self.handled += of.handled;
+    }
+}
+
+/// What a consumer has counted since its start.
+#[derive(Debug, Default)]
+pub(crate) struct Figures {
+    pub(crate) counts: Counts,
+    pub(crate) polled: u64,
     pub(crate) commits: u64,
     pub(crate) failed_commits: u64,
     pub(crate) refused_commits: u64,
     pub(crate) foreign_metadata: u64,
-    pub(crate) aborted: u64,
     pub(crate) resets: u64,
     pub(crate) engine_errors: u64,
     failed_dead_letters: u64,
@@ -43,20 +69,6 @@ pub(crate) struct Figures {
 }
 
 impl Figures {
-    /// A sentinel: a record was handed to its handler in its turn, and is done once.
-    #[inline]
-    pub(crate) fn check_order(&mut self, holds: bool, owned: &Owned, offset: u64) {
-        if !holds {
-            self.note_disorder(owned, offset);
-        }
-    }
-
-    #[cold]
-    fn note_disorder(&mut self, owned: &Owned, offset: u64) {
-        let text = format!("offset {offset} of generation {}", owned.generation);
-        self.violate(&format!("out of order: {text}"), Some(&owned.partition));
-    }
-
     /// A promise is broken: a count, and a line on the standard error.
     pub(crate) fn violate(&mut self, what: &str, of: Option<&TopicPartition>) {
         self.violations += 1;
@@ -72,12 +84,24 @@ impl Figures {
         self.letter_lines.say(text);
     }
 
-    pub(crate) fn has_violation(&self) -> bool {
-        self.violations > 0
-    }
-
     pub(crate) fn first_violation(&self) -> Option<&str> {
         self.first_violation.as_deref()
+    }
+}
+
+impl Shared {
+    /// A sentinel: a record was handed to its handler in its turn, and is done once.
+    #[inline]
+    pub(crate) fn check_order(&self, holds: bool, owned: &Owned, offset: u64) {
+        if !holds {
+            self.note_disorder(owned, offset);
+        }
+    }
+
+    #[cold]
+    fn note_disorder(&self, owned: &Owned, offset: u64) {
+        let text = format!("offset {offset} of generation {}", owned.generation);
+        self.violate(&format!("out of order: {text}"), Some(&owned.partition));
     }
 }
 
@@ -199,23 +223,45 @@ pub struct FirstUnfinished {
 }
 
 impl State {
-    pub(crate) fn metrics(&self) -> Metrics {
-        let of = &self.figures;
+    /// All claims.
+    pub(crate) fn all(&self) -> Vec<Arc<Claim>> {
+        self.claims.values().map(|entry| Arc::clone(&entry.claim)).collect()
+    }
+
+    /// With what the claims have told under their colors.
+    pub(crate) fn metrics(&self, told: impl IntoIterator<Item = Told>) -> Metrics {
+        let (mut caught_up, mut partitions) = (0, BTreeMap::new());
+        let sums = self.sums();
+        for Told { id, is_placed, mut metrics } in told {
+            let Some(entry) = self.claims.get(&id) else { continue };
+            // Some may have come since it has told.
+            let has_none = sums.of.get(&id).is_some_and(|of| of.in_flight.records == 0);
+            let has_all = is_placed && metrics.lag == 0 && has_none;
+            caught_up += usize::from(entry.is_active() && has_all);
+            let trouble = entry.trouble.current();
+            metrics.error = trouble.map(|(error, _)| error.to_owned());
+            metrics.errors = trouble.map_or(0, |(_, errors)| errors);
+            // The last claim of each: after a seek, earlier ones may not have ended.
+            partitions.insert(metrics.partition.clone(), (id, metrics));
+        }
+        let mut partitions: Vec<_> = partitions.into_values().collect();
+        partitions.sort_by_key(|(id, _)| *id);
+        let (of, counts) = (&sums.figures, &sums.figures.counts);
         Metrics {
             polled: of.polled,
-            done: of.done,
-            skipped: of.skipped,
-            stale: of.stale,
-            held: of.held,
-            retries: of.retries,
-            postponed: of.postponed,
-            slowed: of.slowed,
-            dead_letters: of.dead_letters,
+            done: counts.done,
+            skipped: counts.skipped,
+            stale: counts.stale,
+            held: counts.held,
+            retries: counts.retries,
+            postponed: counts.postponed,
+            slowed: counts.slowed,
+            dead_letters: counts.dead_letters,
             failed_dead_letters: of.failed_dead_letters,
-            aborted: of.aborted,
-            runs: of.runs,
-            waited: of.waited,
-            handled: of.handled,
+            aborted: counts.aborted,
+            runs: counts.runs,
+            waited: counts.waited,
+            handled: counts.handled,
             commits: of.commits,
             failed_commits: of.failed_commits,
             refused_commits: of.refused_commits,
@@ -223,54 +269,57 @@ impl State {
             resets: of.resets,
             engine_errors: of.engine_errors,
             violations: of.violations,
-            in_flight: self.shares.in_flight().records,
-            in_flight_bytes: self.shares.in_flight().bytes,
-            is_caught_up: self.is_caught_up(),
-            partitions: self.newest_claims().map(Claimed::metrics).collect(),
+            in_flight: sums.shares.in_flight().records,
+            in_flight_bytes: sums.shares.in_flight().bytes,
+            is_caught_up: caught_up > 0 && caught_up == self.claims.len(),
+            partitions: partitions.into_iter().map(|(_, metrics)| metrics).collect(),
         }
-    }
-
-    /// The last claim of each partition: after a seek, earlier ones may not have ended.
-    fn newest_claims(&self) -> impl Iterator<Item = &Claimed> {
-        let of = |(id, claimed): (&u64, &'_ Claimed)| (claimed.owned.partition.clone(), *id);
-        let newest: HashMap<_, _> = self.claims.iter().map(of).collect();
-        let is_newest =
-            move |(id, claimed): &(&u64, &Claimed)| newest[&claimed.owned.partition] == **id;
-        self.claims.iter().filter(is_newest).map(|(_, claimed)| claimed)
     }
 }
 
-impl Claimed {
-    /// What is left of the log, as last heard.
-    pub(crate) fn lag(&self) -> u64 {
-        self.tracker.unfinished() as u64 + self.log_end.saturating_sub(self.tracker.end())
-    }
+/// What a claim tells of itself.
+pub(crate) struct Told {
+    pub(crate) id: u64,
+    /// Whether it knows its place.
+    is_placed: bool,
+    pub(crate) metrics: PartitionMetrics,
+}
 
-    pub(crate) fn metrics(&self) -> PartitionMetrics {
-        let trouble = self.trouble.current();
-        PartitionMetrics {
+impl Claimed {
+    /// What it tells under its color. The driver knows the rest.
+    pub(crate) fn tell(&mut self, claim: &Arc<Claim>) -> Told {
+        // What it has counted is to be in the sums.
+        self.end_turn(claim, Instant::now());
+        let (in_flight, is_paused, is_placed) = self
+            .shared
+            .sums()
+            .of
+            .get(&self.id)
+            .map_or((0, false, false), |of| (of.in_flight.records, of.is_paused, of.is_placed));
+        let metrics = PartitionMetrics {
             partition: self.owned.partition.clone(),
             generation: self.owned.generation,
-            lag: self.lag(),
-            committed: self.committed.1,
+            lag: self.tracker.unfinished() as u64 + self.log_end.saturating_sub(self.tracker.end()),
+            committed: self.committed,
             log_end: self.log_end,
             commit_age: self.news_since.map_or(Duration::ZERO, |since| since.elapsed()),
-            in_flight: self.in_flight.records,
+            in_flight,
             done_above: self.tracker.done_above(),
             retries: self.retries,
             dead_letters: self.dead_letters,
-            is_paused: self.is_paused,
-            is_held: self.is_held,
-            error: trouble.map(|(error, _)| error.to_owned()),
-            errors: trouble.map_or(0, |(_, errors)| errors),
-            first: self.first_unfinished(),
-        }
+            is_paused,
+            is_held: claim.is_held(),
+            error: None,
+            errors: 0,
+            first: self.first_unfinished(claim),
+        };
+        Told { id: self.id, is_placed, metrics }
     }
 
-    fn first_unfinished(&self) -> Option<FirstUnfinished> {
+    fn first_unfinished(&self, claim: &Claim) -> Option<FirstUnfinished> {
         let lane = self.first_lane()?;
         let waits_for = match lane.phase {
-            Phase::New | Phase::Ready if self.is_held => "the end of its topic's pause",
+            Phase::New | Phase::Ready if claim.is_held() => "the end of its topic's pause",
             Phase::New | Phase::Ready => "a turn",
             Phase::Filling => "a full batch",
             Phase::Held => "room in the map",

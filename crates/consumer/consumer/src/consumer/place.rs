@@ -8,6 +8,7 @@
 //!   is now, when the handlers of the first have ended.
 
 use super::claimed::Claimed;
+use super::context::Claim;
 use super::failure::ConsumerError;
 use super::line::say;
 use super::options::Reset;
@@ -17,6 +18,7 @@ use crate::progress::{Tracker, metadata};
 use crate::source::{Assignment, Extent, Owned};
 use colored::time::Instant;
 use std::fmt;
+use std::sync::Arc;
 
 /// Why a group has no place in a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,18 +94,14 @@ impl State {
             (Some(committed), Ok(())) => {
                 let map = metadata::decode(&committed.metadata, log.limit - committed.offset);
                 let map = map.unwrap_or_else(|fault| {
-                    self.figures.foreign_metadata += 1;
+                    self.sums().figures.foreign_metadata += 1;
                     let (of, offset) = (&owned.partition, committed.offset);
                     say(&format!("{of}: {fault}: records after {offset} may come again"));
                     Vec::new()
                 });
                 let mut tracker = Tracker::new(committed.offset, map);
                 let has_news = tracker.pass(log.start);
-                let begin = self.begin_claim(Claimed::new(owned, tracker, &log), Unplaced::End);
-                if has_news {
-                    self.note_news(begin.id);
-                }
-                Some(begin)
+                Some(self.begin_claim(owned, tracker, &log, has_news, Unplaced::End))
             }
             (_, missing) => {
                 let offset = self.reset(&owned, &log, missing.err().unwrap_or(Missing::Never))?;
@@ -116,13 +114,13 @@ impl State {
     /// handlers of an earlier claim have ended. `None` if nothing is to be read.
     pub(crate) fn go_on(&mut self, owned: &Owned, log: &Extent) -> Option<Begin> {
         let id = self.active(owned)?;
-        let claimed = &self.claims[&id];
-        if claimed.awaits_begin {
+        let entry = &self.claims[&id];
+        if entry.awaits_begin {
             // It is about the place of an earlier claim.
             return None;
         }
-        let (next, low) = (claimed.tracker.end(), claimed.tracker.low());
-        let offset = match find(log, next, claimed.identity) {
+        let next = entry.end;
+        let offset = match find(log, next, entry.identity) {
             Ok(()) => next.max(log.start),
             Err(missing) => {
                 let offset = self.reset(owned, log, missing)?;
@@ -133,15 +131,12 @@ impl State {
                 offset
             }
         };
-        let claimed = self.claims.get_mut(&id).expect("it is active");
-        let until = claimed.until.unwrap_or(u64::MAX);
-        claimed.tracker.pass(offset.min(until));
-        claimed.identity = log.identity.or(claimed.identity);
-        claimed.log_end = log.end.min(until);
-        if claimed.tracker.low() > low {
-            self.note_news(id);
-        }
-        self.look_at_waits();
+        let entry = self.claims.get_mut(&id).expect("it is active");
+        let until = entry.until.unwrap_or(u64::MAX);
+        let (next, end) = (offset.min(until), log.end.min(until));
+        entry.end = entry.end.max(next);
+        entry.identity = log.identity.or(entry.identity);
+        entry.claim.post(move |claimed, claim| claimed.go_on(claim, next, end));
         Some(Begin { id, owned: owned.clone() })
     }
 
@@ -153,50 +148,55 @@ impl State {
             return None;
         };
         if !matches!(missing, Missing::Never | Missing::Added) {
-            self.figures.resets += 1;
-            self.figures.reset_lines.say(&format!("{of}: {missing}: {log}, and begins at {place}"));
+            let figures = &mut self.sums().figures;
+            figures.resets += 1;
+            figures.reset_lines.say(&format!("{of}: {missing}: {log}, and begins at {place}"));
         }
         Some(place)
     }
 
     /// Ends a claim without a commit, and begins another one of the same partition and generation.
     pub(crate) fn replace(&mut self, id: u64, log: &Extent, offset: u64) -> Begin {
-        let claimed = self.claims.get_mut(&id).expect("it is active");
-        let owned = claimed.owned.clone();
+        let owned = self.claims[&id].owned().clone();
         self.give_up(id, Instant::now());
         // The engine is not to pause the next claim because of this one.
-        self.pauses.push((owned.partition.clone(), false));
+        self.sums().pauses.push((owned.partition.clone(), false));
         self.begin_new(owned, log, offset)
     }
 
     /// Begins a claim at a place that the group has not committed.
     fn begin_new(&mut self, owned: Owned, log: &Extent, offset: u64) -> Begin {
-        let claimed = Claimed::new(owned, Tracker::new(offset, Vec::new()), log);
-        let begin = self.begin_claim(claimed, Unplaced::Both);
-        self.note_news(begin.id);
-        begin
+        self.begin_claim(owned, Tracker::new(offset, Vec::new()), log, true, Unplaced::Both)
     }
 
     /// Begins a claim. A replay has to look up where it ends, and perhaps where it begins.
-    fn begin_claim(&mut self, mut claimed: Claimed, unplaced: Unplaced) -> Begin {
-        claimed.unplaced = self.settings.replay.is_some().then_some(unplaced);
-        self.has_unplaced |= claimed.unplaced.is_some();
-        let owned = claimed.owned.clone();
-        let id = self.insert(claimed);
+    fn begin_claim(
+        &mut self,
+        owned: Owned,
+        tracker: Tracker,
+        log: &Extent,
+        is_chosen: bool,
+        unplaced: Unplaced,
+    ) -> Begin {
+        let unplaced = self.settings.replay.is_some().then_some(unplaced);
+        self.has_unplaced |= unplaced.is_some();
+        let id = self.insert(owned.clone(), tracker, log, is_chosen, unplaced);
         Begin { id, owned }
-    }
-
-    /// A commit of the claim would say more than the last.
-    pub(crate) fn note_news(&mut self, id: u64) {
-        if let Some(claimed) = self.claims.get_mut(&id) {
-            claimed.advance(1, Instant::now());
-            self.has_news = true;
-        }
     }
 
     /// Whether an earlier claim of the partition has not ended.
     pub(crate) fn has_earlier(&self, begin: &Begin) -> bool {
         let mut earlier = self.claims.range(..begin.id);
-        earlier.any(|(_, claimed)| claimed.owned.partition == begin.owned.partition)
+        earlier.any(|(_, entry)| entry.owned().partition == begin.owned.partition)
+    }
+}
+
+impl Claimed {
+    /// Reading goes on at `next` of the same log, which ends at `end`.
+    fn go_on(&mut self, claim: &Arc<Claim>, next: u64, end: u64) {
+        let low = self.tracker.low();
+        self.tracker.pass(next);
+        self.log_end = end;
+        self.note_news(claim, self.tracker.low() > low);
     }
 }

@@ -7,13 +7,14 @@
 //! * In any span of time a key begins at most the records of a full bucket, and what fills in that span.
 //! * A lane without records stays until its bucket is full: a lane that is made again has a full one.
 
-use super::claimed::Stage;
+use super::claimed::Claimed;
 use super::clock::after;
+use super::context::Claim;
 use super::failure::ConsumerError;
 use super::lane::{Lane, Phase};
-use super::state::{State, wake_later};
-use colored::ColorCell;
+use super::starts::wake_later;
 use colored::time::{Duration, Instant};
+use std::sync::Arc;
 
 /// At most so many records of a key at once, and as many in this time.
 #[derive(Clone, Copy, Debug)]
@@ -81,17 +82,16 @@ fn missing(lane: &Lane, now: Instant) -> Duration {
     lane.full_at.as_ref().map_or(Duration::ZERO, |full_at| full_at.saturating_duration_since(now))
 }
 
-impl State {
+impl Claimed {
     /// A lane has no record any more. It goes, or stays until its bucket is full.
-    pub(crate) fn end_lane(&mut self, cell: &ColorCell<State>, id: u64, at: u32, now: Instant) {
-        let Some(claimed) = self.claims.get_mut(&id) else { return };
-        let lane = &mut claimed.lanes[at];
+    pub(crate) fn end_lane(&mut self, claim: &Arc<Claim>, at: u32, now: Instant) {
+        let lane = &mut self.lanes[at];
         let rest = missing(lane, now);
-        if rest.is_zero() || claimed.stage != Stage::Active || lane.is_alone() {
-            return claimed.remove_lane(at);
+        if rest.is_zero() || !self.is_active || lane.is_alone() {
+            return self.remove_lane(at);
         }
         (lane.phase, lane.attempts) = (Phase::Idle, 0);
-        lane.task = Some(wake_later(cell, id, at, Phase::Idle, rest));
+        lane.task = Some(wake_later(claim, at, Phase::Idle, rest));
     }
 }
 

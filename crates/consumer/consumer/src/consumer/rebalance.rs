@@ -7,15 +7,16 @@
 //! * A partition that was lost commits nothing.
 //! * A partition that comes again begins when the handlers of its last time here have ended, and ends behind them.
 
-use super::claimed::{Claimed, Stage};
+use super::claimed::Claimed;
 use super::clock::after;
+use super::context::Claim;
 use super::lane::Phase;
 use super::options::Broken;
-use super::state::State;
+use super::state::{Entry, Stage, State};
 use crate::source::{Owned, TopicPartition};
-use colored::JoinHandle;
 use colored::time::Instant;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Claims whose time is over.
 #[derive(Debug, Default)]
@@ -23,8 +24,8 @@ pub(crate) struct Ending {
     pub(crate) ids: Vec<u64>,
     /// What is to be released. Lost partitions are not.
     pub(crate) released: Vec<Owned>,
-    /// Handlers that are being dropped.
-    pub(crate) aborted: Vec<JoinHandle<()>>,
+    /// Those whose handlers are to be dropped.
+    pub(crate) aborted: Vec<Arc<Claim>>,
 }
 
 impl State {
@@ -50,26 +51,27 @@ impl State {
         self.lose(|_| true);
         self.waits = None;
         self.seeks.clear();
-        for claimed in self.claims.values_mut() {
+        for entry in self.claims.values() {
             // Nobody waits for the ends of these handlers.
-            drop(claimed.abort_runs());
+            entry.claim.post(|claimed, claim| {
+                drop(claimed.abort_runs());
+                claimed.end_turn(claim, Instant::now());
+            });
         }
     }
 
     fn end_claims(&mut self, wanted: impl Fn(u64, &Owned) -> bool, stage: Stage, is_lost: bool) {
-        for (_, claimed) in self.claims.iter_mut().filter(|(id, of)| wanted(**id, &of.owned)) {
-            claimed.is_lost |= is_lost;
-            if claimed.stage == Stage::Active || is_lost {
-                claimed.stage = stage;
+        for (id, entry) in self.claims.iter_mut().filter(|(id, of)| wanted(**id, of.owned())) {
+            if entry.is_active() || is_lost {
+                entry.stage = stage;
                 self.has_ending = true;
-                let forgotten = claimed.forget_waiting(&mut self.waiting);
-                self.shares.subtract(&mut claimed.in_flight, forgotten);
+                self.shared.sums().close_for_good(*id, is_lost);
+                entry.claim.revoke();
+                entry.claim.post(Claimed::end);
             }
         }
-        self.waiting.shrink();
-        self.look_at_all();
         self.look_at_waits();
-        self.attention.notify_one();
+        self.shared.attention.notify_one();
     }
 
     /// The claims that are drained, or have been given enough time. Their end must be carried out before the next call.
@@ -78,29 +80,31 @@ impl State {
         if !self.has_ending {
             return ending;
         }
-        self.has_ending = self.claims.values().any(|claimed| claimed.stage != Stage::Active);
+        let sums = self.shared.sums();
+        self.has_ending = self.claims.values().any(|entry| !entry.is_active());
         let is_broken = self.settings.broken == Broken::NoDrain;
         let mut draining = BTreeSet::<TopicPartition>::new();
-        for (id, claimed) in &mut self.claims {
-            let is_over = match claimed.stage {
+        for (id, entry) in &mut self.claims {
+            let sum = sums.of.get(id);
+            let is_drained = sum.is_some_and(|sum| sum.is_drained);
+            let is_over = match entry.stage {
                 Stage::Active => continue,
-                Stage::Draining(until) => claimed.runs == 0 || until <= now || is_broken,
+                Stage::Draining(until) => is_drained || until <= now || is_broken,
                 Stage::Ending => true,
             };
-            if !is_over || draining.contains(&claimed.owned.partition) {
-                draining.insert(claimed.owned.partition.clone());
+            if !is_over || draining.contains(&entry.owned().partition) {
+                draining.insert(entry.owned().partition.clone());
                 continue;
             }
-            claimed.stage = Stage::Ending;
+            entry.stage = Stage::Ending;
             ending.ids.push(*id);
-            if !claimed.is_lost {
-                ending.released.push(claimed.owned.clone());
+            if sum.is_some_and(|sum| !sum.is_lost) {
+                ending.released.push(entry.owned().clone());
             }
-            if !is_broken {
-                ending.aborted.extend(claimed.abort_runs());
+            if !is_broken && !is_drained {
+                ending.aborted.push(Arc::clone(&entry.claim));
             }
         }
-        self.figures.aborted += ending.aborted.len() as u64;
         ending
     }
 
@@ -109,27 +113,27 @@ impl State {
         if !self.has_ending {
             return None;
         }
-        let until = |claimed: &Claimed| match claimed.stage {
+        let until = |entry: &Entry| match entry.stage {
             Stage::Draining(until) => Some(until),
             _ => None,
         };
         self.claims.values().filter_map(until).min()
     }
+}
 
+impl Claimed {
     /// Names runs that take long, each once, on the standard error.
     pub(crate) fn report_slow(&mut self, now: Instant) {
-        let slow = self.settings.slow;
-        for claimed in self.claims.values_mut() {
-            for (_, lane) in claimed.lanes.iter_mut() {
-                let time = now.saturating_duration_since(lane.since);
-                if time >= slow && lane.phase == Phase::Running && !lane.is_reported {
-                    lane.is_reported = true;
-                    let (of, name, what) = (&claimed.owned.partition, lane.name(), lane.hook());
-                    let offset = lane.first;
-                    self.figures.slow_lines.say(&format!(
-                        "{of}: the {what} of {name}, offset {offset}, has not returned for {time:?}"
-                    ));
-                }
+        let Claimed { lanes, owned, settings, shared, .. } = self;
+        for (_, lane) in lanes.iter_mut() {
+            let time = now.saturating_duration_since(lane.since);
+            if time >= settings.slow && lane.phase == Phase::Running && !lane.is_reported {
+                lane.is_reported = true;
+                let (of, name, what) = (&owned.partition, lane.name(), lane.hook());
+                let offset = lane.first;
+                shared.sums().figures.slow_lines.say(&format!(
+                    "{of}: the {what} of {name}, offset {offset}, has not returned for {time:?}"
+                ));
             }
         }
     }

@@ -1,119 +1,108 @@
 //! What runs report: records that are done, and how each run has ended.
 
-use super::claimed::{Claimed, Stage};
+use super::claimed::Claimed;
 use super::contain::{contain, drop_each};
+use super::context::Claim;
 use super::failure::ConsumerError;
 use super::kept::{Kept, Records};
 use super::lane::Phase;
-use super::pauses::BEHIND;
 use super::run::{End, Letter, Run, Told};
-use super::shares::InFlight;
-use super::state::{RUN, State, wake_later};
-use super::waiting::Waiting;
-use colored::ColorCell;
+use super::starts::{RUN, wake_later};
+use super::waiting;
 use colored::time::Instant;
 use std::mem;
+use std::sync::Arc;
 
-/// So many vectors are kept for later runs. A guess: together they have at most a quarter of a mebibyte.
-const SPARE: usize = 16;
+/// So many vectors all claims keep for later runs, and one at most: together they have some 350 KiB at most. A guess.
+const SPARE: usize = 64;
 
-/// So many boxes of runs are kept. A guess: as many runs as there are at a time by default.
+/// So many boxes of runs all claims keep. A guess: as many runs as there are at a time by default.
 const SPARE_RUNS: usize = 256;
 
-impl State {
+impl Claimed {
     /// Hears what runs have told, a part of it if that is much.
-    pub(crate) fn hear(&mut self, cell: &ColorCell<State>) {
-        if self.hear_part(cell) {
-            let again = cell.clone();
-            cell.post(move |state| state.hear(&again));
+    pub(crate) fn hear(&mut self, claim: &Arc<Claim>) {
+        if self.hear_part(claim) {
+            claim.post(Claimed::hear);
         }
     }
 
     /// Hears all that runs have told before the call. Others go on meanwhile, so the inbox may never be empty.
-    pub(crate) fn hear_all(&mut self, cell: &ColorCell<State>) {
-        for _ in 0..self.inbox.parts() {
-            self.hear_part(cell);
+    pub(crate) fn hear_all(&mut self, claim: &Arc<Claim>) {
+        for _ in 0..claim.inbox.parts() {
+            self.hear_part(claim);
         }
+        // What was counted before is to be told, too.
+        self.contain_turn(|claimed| claimed.end_turn(claim, Instant::now()));
     }
 
     /// Returns whether there is more.
-    fn hear_part(&mut self, cell: &ColorCell<State>) -> bool {
-        let Some(mut letters) = self.inbox.take() else { return false };
-        let (now, mut last) = (Instant::now(), None);
+    fn hear_part(&mut self, claim: &Arc<Claim>) -> bool {
+        let Some(mut letters) = claim.inbox.take(&self.shared) else { return false };
+        let now = Instant::now();
         let mut told = letters.drain(..);
         // A turn that does not come to its end would leave letters unheard, and nobody would post the next one.
         while let Err(panic) = contain(|| {
-            told.by_ref().for_each(|letter| self.hear_one(cell, letter, now, &mut last));
+            told.by_ref().for_each(|letter| self.hear_one(claim, letter, now));
         }) {
-            self.figures.violate(&panic, None);
+            self.shared.violate(&panic, None);
         }
         drop(told);
-        last.into_iter().for_each(|id| self.call_driver(id));
-        self.look_at_waits();
-        self.waiting.shrink();
-        let left = self.inbox.give_back(letters);
-        // Others go on meanwhile, so it may never be empty.
-        if left <= BEHIND / 2 && mem::take(&mut self.is_behind) {
-            // The source may be read again.
-            self.attention.notify_one();
-        }
-        left > 0
+        self.waiting.shrink(self.part_of(waiting::KEPT));
+        self.contain_turn(|claimed| claimed.end_turn(claim, now));
+        claim.inbox.give_back(letters) > 0
     }
 
-    fn hear_one(
-        &mut self,
-        cell: &ColorCell<State>,
-        (id, at, told): Letter,
-        now: Instant,
-        last: &mut Option<u64>,
-    ) {
+    fn hear_one(&mut self, claim: &Arc<Claim>, (at, told): Letter, now: Instant) {
+        if self.is_gone {
+            return self.hear_late(told);
+        }
         match told {
-            Told::Progress(done, next) => self.progress((id, at), done, next, now),
-            Told::Burial => self.begin_burial(id, at),
-            Told::FailedLetter(text) => self.figures.count_failed_letter(&text),
-            Told::End(run, end) => self.end_run(cell, run, end, now),
+            Told::Progress(done, next) => self.progress(at, done, next, now),
+            Told::Burial => self.begin_burial(at),
+            Told::FailedLetter(text) => self.shared.sums().figures.count_failed_letter(&text),
+            Told::End(run, end) => self.end_run(claim, run, end, now),
         }
-        // For each: one that is held by the map may start for each that ends.
-        self.release_held(id);
-        self.pump(cell, now);
-        if let Some(other) = last.replace(id).filter(|other| *other != id) {
-            self.call_driver(other);
-        }
+    }
+
+    /// Every run ends before its claim leaves.
+    fn hear_late(&mut self, told: Told) {
+        let records = match told {
+            Told::Progress(done, _) => done,
+            Told::End(mut run, _) => mem::take(&mut run.records).split_off(0),
+            Told::Burial | Told::FailedLetter(_) => return,
+        };
+        self.shared.violate("an effect after the partition had gone", None);
+        drop_each(records);
     }
 
     /// The first records of a run are done, and it goes on with the record at `next`.
-    fn progress(&mut self, (id, at): (u64, u32), done: Vec<Kept>, next: u64, now: Instant) {
-        self.complete(id, Records::Many(done), now);
-        if let Some(claimed) = self.claims.get_mut(&id) {
-            let lane = &mut claimed.lanes[at];
-            (lane.first, lane.is_burying) = (next, false);
-            lane.attempts = 0;
-        }
+    fn progress(&mut self, at: u32, done: Vec<Kept>, next: u64, now: Instant) {
+        self.complete(Records::Many(done), now);
+        let lane = &mut self.lanes[at];
+        (lane.first, lane.is_burying) = (next, false);
+        lane.attempts = 0;
     }
 
     /// A run has ended.
-    fn end_run(&mut self, cell: &ColorCell<State>, mut run: Box<Run>, end: End, now: Instant) {
-        let (id, at, done) = (run.id, run.lane, run.done());
+    fn end_run(&mut self, claim: &Arc<Claim>, mut run: Box<Run>, end: End, now: Instant) {
+        let (at, done) = (run.lane, run.done());
         let mut records = mem::take(&mut run.records);
         let rest = records.split_off(done);
         let (attempts, dead) = (run.attempts, run.dead.take());
         let dead_letters = u64::from(run.dead_letters);
-        if self.spare_runs.len() < SPARE_RUNS {
-            self.spare_runs.push(run);
-        }
+        self.keep_box(run);
         let retries = u64::from(matches!(end, End::Retry(_)) && dead.is_none());
-        self.figures.postponed += u64::from(matches!(end, End::Later(_)));
-        self.figures.dead_letters += dead_letters;
-        self.figures.retries += retries;
-        self.complete(id, records, now);
-        let Some(claimed) = self.claims.get_mut(&id) else { return drop_each(rest) };
-        claimed.retries += retries;
-        claimed.dead_letters += dead_letters;
+        self.counts.postponed += u64::from(matches!(end, End::Later(_)));
+        self.counts.dead_letters += dead_letters;
+        self.counts.retries += retries;
+        self.retries += retries;
+        self.dead_letters += dead_letters;
+        self.complete(records, now);
         self.runs -= 1;
-        claimed.runs -= 1;
-        let is_active = claimed.stage == Stage::Active;
-        let lane = &mut claimed.lanes[at];
-        self.figures.handled += now.saturating_duration_since(lane.since);
+        self.permits += 1;
+        let lane = &mut self.lanes[at];
+        self.counts.handled += now.saturating_duration_since(lane.since);
         (lane.task, lane.since) = (None, now);
         (lane.phase, lane.is_burying) = (Phase::Ready, false);
         // A call that has failed counts against the rate.
@@ -121,65 +110,53 @@ impl State {
         if let Some(rate) = rate {
             rate.give_back(lane, rest.len());
         }
-        if is_active {
-            claimed.put_back(at, rest, &mut self.waiting);
+        if self.is_active {
+            self.put_back(at, rest);
         } else {
-            let bytes = rest.iter().map(Kept::size).sum();
-            self.shares.subtract(&mut claimed.in_flight, InFlight { records: rest.len(), bytes });
+            self.less.records += rest.len();
+            self.less.bytes += rest.iter().map(Kept::size).sum::<usize>();
             drop_each(rest);
         }
-        let lane = &mut claimed.lanes[at];
+        let lane = &mut self.lanes[at];
         // They were those of a record that is done.
         lane.attempts = if done > 0 { 0 } else { lane.attempts };
         match end {
-            End::Later(time) if is_active => {
+            End::Later(time) if self.is_active => {
                 lane.phase = Phase::Postponed;
-                lane.task = Some(wake_later(cell, id, at, Phase::Postponed, time));
+                lane.task = Some(wake_later(claim, at, Phase::Postponed, time));
             }
-            End::Retry(after) if is_active => {
+            End::Retry(after) if self.is_active => {
                 let delay = dead.as_ref().map_or(attempts, |dead| dead.failures);
                 let delay = after.unwrap_or_else(|| self.settings.delay(delay));
                 (lane.attempts, lane.dead) = (attempts, dead);
                 lane.phase = Phase::BackingOff;
-                lane.task = Some(wake_later(cell, id, at, Phase::BackingOff, delay));
+                lane.task = Some(wake_later(claim, at, Phase::BackingOff, delay));
             }
-            End::Fatal(text) => self.fail(ConsumerError::Fatal(text)),
-            _ if lane.pending.len() == 0 => self.end_lane(cell, id, at, now),
-            _ => self.ready.push_back((id, at)),
+            End::Fatal(text) => self.shared.fail(ConsumerError::Fatal(text)),
+            _ if lane.pending.len() == 0 => self.end_lane(claim, at, now),
+            _ => self.ready.push_back(at),
         }
     }
 
     /// A run gives its next record to the dead letters.
-    fn begin_burial(&mut self, id: u64, at: u32) {
-        let lane = self.claims.get_mut(&id).and_then(|claimed| claimed.lanes.get_mut(at));
-        lane.into_iter().for_each(|lane| lane.is_burying = true);
+    fn begin_burial(&mut self, at: u32) {
+        self.lanes.get_mut(at).into_iter().for_each(|lane| lane.is_burying = true);
     }
 
     /// Records are done. They are dropped here, where most were made: an allocator does that faster than elsewhere.
-    fn complete(&mut self, id: u64, records: Records, now: Instant) {
-        let Some(claimed) = self.claims.get_mut(&id) else {
-            // Every run ends before its claim leaves.
-            self.figures.violate("an effect after the partition had gone", None);
-            return self.drop_records(records);
-        };
-        let (low, count) = (claimed.tracker.low(), records.as_slice().len());
-        let mut bytes = 0;
+    fn complete(&mut self, records: Records, now: Instant) {
+        let (low, count) = (self.tracker.low(), records.as_slice().len());
         for record in records.as_slice() {
-            let was_started = claimed.tracker.complete(record.offset);
-            self.figures.check_order(was_started, &claimed.owned, record.offset);
-            bytes += record.size();
+            let was_started = self.tracker.complete(record.offset);
+            self.shared.check_order(was_started, &self.owned, record.offset);
+            self.less.bytes += record.size();
         }
-        if claimed.tracker.low() > low {
-            claimed.low_since = now;
+        self.less.records += count;
+        if self.tracker.low() > low {
+            self.low_since = now;
         }
-        claimed.advance(count as u64, now);
-        if count > 0 && !mem::replace(&mut self.has_news, true) {
-            // The driver does not know yet that a commit is due.
-            self.attention.notify_one();
-        }
-        self.done_since += count;
-        self.figures.done += count as u64;
-        self.shares.subtract(&mut claimed.in_flight, InFlight { records: count, bytes });
+        self.advance(count as u64, now);
+        self.counts.done += count as u64;
         self.drop_records(records);
     }
 
@@ -188,25 +165,29 @@ impl State {
             Records::One(record) => drop_each(Some(record)),
             Records::Many(mut records) => {
                 drop_each(records.drain(..));
-                if self.spare.len() < SPARE && records.capacity() == RUN {
+                if records.capacity() == RUN && self.spare.len() < self.part_of(SPARE).max(1) {
                     self.spare.push(records);
                 }
             }
         }
     }
-}
 
-impl Claimed {
+    fn keep_box(&mut self, run: Box<Run>) {
+        if self.spare_runs.len() < self.part_of(SPARE_RUNS).max(1) {
+            self.spare_runs.push(run);
+        }
+    }
+
     /// Records of a run that are not done are the first of their lane again.
-    fn put_back(&mut self, at: u32, records: Vec<Kept>, waiting: &mut Waiting) {
+    fn put_back(&mut self, at: u32, records: Vec<Kept>) {
         let lane = &mut self.lanes[at];
         if let Some(first) = records.first() {
             lane.next = first.offset;
         }
         for record in records.into_iter().rev() {
             self.tracker.put_back(record.offset);
-            lane.pending.push_front(waiting, record);
+            lane.pending.push_front(&mut self.waiting, record);
         }
-        lane.first = lane.pending.first(waiting).unwrap_or(lane.first);
+        lane.first = lane.pending.first(&self.waiting).unwrap_or(lane.first);
     }
 }

@@ -1,28 +1,32 @@
 //! A run: a task under the color of a key, which handles records of the key one after the other.
 
 use super::calls::Calls;
+use super::claimed::Claimed;
 use super::contain::{Contained, contain, text_of};
 use super::context::Hand;
 use super::failure::Failure;
 use super::kept::{Kept, Records};
 use super::options::{DeadLetter, DeadLetters, Settings};
-use super::state::{Launch, State};
+use super::shared::Shared;
 use super::work::Work;
 use colored::time::{Duration, timeout};
-use colored::{Color, ColorCell, JoinHandle};
+use colored::{Color, JoinHandle};
 use std::collections::VecDeque;
 use std::pin::{Pin, pin};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What a run has. The state gives it to the task, which gives it back: so it is in a box, which is used again.
+/// Starts runs.
+pub(crate) trait Launch: Send + Sync {
+    fn launch(self: Arc<Self>, hand: Arc<Hand>, run: Box<Run>) -> JoinHandle<()>;
+}
+
+/// What a run has. The claim gives it to the task, which gives it back: so it is in a box, which is used again.
 #[derive(Debug)]
 pub(crate) struct Run {
-    /// The claim's number in the state.
-    pub(crate) id: u64,
     pub(crate) lane: u32,
-    pub(crate) claim: Arc<Hand>,
     pub(crate) color: Color,
-    /// Those that the state does not know to be done.
+    /// Those that the claim does not know to be done.
     pub(crate) records: Records,
     /// How many of them are done, from the first on.
     pub(crate) done: u32,
@@ -64,7 +68,7 @@ pub(crate) enum End {
     Fatal(String),
 }
 
-/// What a run tells the state. It is small: when many handlers end at once, each letter waits for its turn.
+/// What a run tells its claim. It is small: when many handlers end at once, each letter waits for its turn.
 #[derive(Debug)]
 pub(crate) enum Told {
     /// These records are done, and it goes on with the record at this offset.
@@ -76,15 +80,15 @@ pub(crate) enum Told {
     End(Box<Run>, End),
 }
 
-/// What a run has told, with its claim and its lane.
-pub(crate) type Letter = (u64, u32, Told);
+/// What a run has told, with its lane.
+pub(crate) type Letter = (u32, Told);
 
-/// So many letters the state hears in one turn. A guess: some 30 µs.
+/// So many letters a claim hears in one turn. A guess: some 30 µs.
 const AT_ONCE: usize = 128;
 
-/// What runs have told and the state has not heard, in this order. One turn of the state hears a part of it.
+/// What runs have told and their claim has not heard, in this order. One turn of the claim hears a part of it.
 ///
-/// Invariant: while there is something in it, a turn of the state is posted that takes the first part out.
+/// Invariant: while there is something in it, a turn of the claim is posted that takes the first part out.
 #[derive(Debug, Default)]
 pub(crate) struct Inbox(Mutex<Letters>);
 
@@ -103,11 +107,17 @@ impl Inbox {
     }
 
     /// Returns whether it was empty: then a turn is to be posted.
-    fn put(&self, letter: Letter) -> bool {
+    fn put(&self, letter: Letter, shared: &Shared) -> bool {
         let Letters { parts, spare } = &mut *self.letters();
         let was_empty = parts.is_empty();
         match parts.back_mut().filter(|last| last.len() < AT_ONCE) {
-            Some(last) => last.push(letter),
+            Some(last) => {
+                last.push(letter);
+                if last.len() == AT_ONCE {
+                    // Ordering: Relaxed, a count.
+                    shared.unheard.fetch_add(1, Ordering::Relaxed);
+                }
+            }
             None => {
                 let mut part = spare.take().unwrap_or_else(|| Vec::with_capacity(AT_ONCE));
                 part.push(letter);
@@ -123,8 +133,13 @@ impl Inbox {
     }
 
     /// The first part. None if it is empty.
-    pub(crate) fn take(&self) -> Option<Vec<Letter>> {
-        self.letters().parts.pop_front()
+    pub(crate) fn take(&self, shared: &Shared) -> Option<Vec<Letter>> {
+        let part = self.letters().parts.pop_front()?;
+        if part.len() == AT_ONCE {
+            // Ordering: Relaxed, a count.
+            shared.unheard.fetch_sub(1, Ordering::Relaxed);
+        }
+        Some(part)
     }
 
     /// Takes an empty part back. Returns how many others there are to be heard.
@@ -140,24 +155,23 @@ pub(crate) struct Common<W> {
     pub(crate) work: W,
     pub(crate) dead_letters: Option<DeadLetters>,
     pub(crate) settings: Arc<Settings>,
-    pub(crate) inbox: Arc<Inbox>,
-    pub(crate) state: ColorCell<State>,
+    pub(crate) shared: Arc<Shared>,
 }
 
 impl<W> Common<W> {
-    /// Puts the letter behind all others. The run that finds no letter there posts the turn in which the state hears them all.
-    fn tell(&self, letter: Letter) {
-        if self.inbox.put(letter) {
-            let cell = self.state.clone();
-            self.state.post(move |state| state.hear(&cell));
+    /// Puts the letter behind all others of the claim. The run that finds no letter there posts the turn in which the claim hears
+    /// them all.
+    fn tell(&self, Hand { claim, .. }: &Hand, letter: Letter) {
+        if claim.inbox.put(letter, &self.shared) {
+            claim.post(Claimed::hear);
         }
     }
 }
 
 impl<W: Work> Launch for Common<W> {
-    fn launch(self: Arc<Self>, run: Box<Run>) -> JoinHandle<()> {
+    fn launch(self: Arc<Self>, hand: Arc<Hand>, run: Box<Run>) -> JoinHandle<()> {
         let color = run.color;
-        let mut runner = Runner { common: self, run };
+        let mut runner = Runner { common: self, hand, run };
         // One block, and no `async fn`: the futures of these would have room for their arguments twice. What few do is in boxes, or
         // every run would have room for it.
         colored::spawn_colored(color, async move {
@@ -187,6 +201,7 @@ impl<W: Work> Launch for Common<W> {
 
 pub(super) struct Runner<W> {
     pub(super) common: Arc<Common<W>>,
+    pub(super) hand: Arc<Hand>,
     pub(super) run: Box<Run>,
 }
 
@@ -217,7 +232,7 @@ impl<W: Work> Runner<W> {
 
     /// Whether all is done, or no other record is to begin.
     pub(super) fn must_end(&self) -> bool {
-        self.rest().is_empty() || self.run.claim.must_end()
+        self.rest().is_empty() || self.hand.must_end()
     }
 
     /// How many records the next call gets.
@@ -239,12 +254,12 @@ impl<W: Work> Runner<W> {
     }
 
     fn report_end(self, end: End) {
-        let Runner { common, run } = self;
-        common.tell((run.id, run.lane, Told::End(run, end)));
+        let Runner { common, hand, run } = self;
+        common.tell(&hand, (run.lane, Told::End(run, end)));
     }
 
     fn tell(&self, told: Told) {
-        self.common.tell((self.run.id, self.run.lane, told));
+        self.common.tell(&self.hand, (self.run.lane, told));
     }
 
     /// Decides what becomes of the next records; `Ok` if they are given up.
@@ -274,11 +289,12 @@ impl<W: Work> Runner<W> {
         };
         self.report_burial();
         let attempts = self.run.attempts;
-        // The state may have given fewer records than are given up.
+        // The claim may have given fewer records than are given up.
         while dead.count > 0
+            && !self.hand.must_end()
             && let Some(record) = self.rest().first()
         {
-            let record = self.run.claim.record(record);
+            let record = self.hand.record(record);
             let letter = DeadLetter { record, cause: dead.cause.clone(), attempts };
             if let Err(text) = self.send_letter(&hook, letter).await {
                 self.report_failed_letter(&text);
@@ -323,17 +339,19 @@ impl<W: Work> Runner<W> {
             || "without a key".to_owned(),
             |key| format!("of key {:?}", String::from_utf8_lossy(key)),
         );
-        format!("record {offset} of {} {key}: {cause}", self.run.claim.owned.partition)
+        format!("record {offset} of {} {key}: {cause}", self.hand.owned.partition)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::context::Context;
+    use super::super::context::{Claim, Context, ask_all};
     use super::super::pauses::BEHIND;
+    use super::super::state::State;
     use super::super::work::Each;
     use super::*;
-    use crate::source::Record;
+    use crate::progress::Tracker;
+    use crate::source::{Extent, Owned, Record, TopicPartition};
     use std::future::Ready;
     use std::sync::Weak;
 
@@ -341,27 +359,30 @@ mod tests {
 
     #[colored::test]
     async fn nothing_is_read_while_much_is_unheard() {
-        let (settings, inbox) = (Arc::<Settings>::default(), Arc::<Inbox>::default());
-        let state = State::new(settings, Weak::<Nobody>::new(), Arc::clone(&inbox));
-        let attention = Arc::clone(&state.attention);
-        let cell = ColorCell::new(Color::unique(), state);
-        for _ in 0..BEHIND * AT_ONCE {
-            inbox.put((0, 0, Told::Burial));
-        }
-        cell.call(|state| assert!(state.room().records > 0)).await;
-        inbox.put((0, 0, Told::Burial));
-        let own = cell.clone();
-        let hear = move |state: &mut State| {
-            assert_eq!(state.room().records, 0);
+        let settings = Arc::<Settings>::default();
+        let shared = Arc::new(Shared::new(Arc::clone(&settings)));
+        let mut state = State::new(settings, Weak::<Nobody>::new(), Arc::clone(&shared));
+        let partition = TopicPartition { topic: "t".into(), partition: 0 };
+        let owned = Owned { partition, generation: 1 };
+        let log = Extent::default();
+        let id = state.insert(owned, Tracker::new(0, Vec::new()), &log, false, None);
+        let claim = Arc::clone(&state.claims[&id].claim);
+        let told = || claim.inbox.put((0, Told::Burial), &shared);
+        (1..(BEHIND + 1) * AT_ONCE).for_each(|_| _ = told());
+        assert!(state.room().records > 0);
+        told();
+        assert_eq!(state.room().records, 0);
+        let hear = |claimed: &mut Claimed, claim: &Arc<Claim>| {
             for left in (0..=BEHIND).rev() {
-                state.hear(&own);
-                assert_eq!(state.inbox.parts(), left);
-                assert_eq!(state.is_behind, left > BEHIND / 2);
+                claimed.hear(claim);
+                assert_eq!(claim.inbox.parts(), left);
+                assert_eq!(claimed.shared.sums().is_behind, left > BEHIND / 2);
             }
         };
-        cell.call(hear).await;
-        let told = timeout(Duration::from_secs(60), attention.notified()).await;
+        let heard = ask_all([Arc::clone(&claim)], hear).await;
+        assert_eq!(heard, [Some(())], "{:?}", shared.sums().figures);
+        let told = timeout(Duration::from_secs(60), shared.attention.notified()).await;
         told.expect("the driver is to read again");
-        cell.call(|state| assert!(state.room().records > 0)).await;
+        assert!(state.room().records > 0);
     }
 }

@@ -8,9 +8,10 @@
 //!   that.
 
 use super::claimed::Claimed;
+use super::context::Claim;
 use super::driver::PAUSE;
 use super::place::Begin;
-use super::state::State;
+use super::state::{Entry, State};
 use crate::progress::Tracker;
 use crate::source::{Control, Error, Extent, Owned};
 use colored::ColorCell;
@@ -74,7 +75,7 @@ impl State {
         // The driver takes no others, as with those who wait until the consumer has caught up.
         if self.waits.is_some() {
             self.seeks.push_back(Seek { topic, place, answer });
-            self.attention.notify_one();
+            self.shared.attention.notify_one();
         }
         answered
     }
@@ -82,31 +83,35 @@ impl State {
     /// The next seek, with the claims that it concerns.
     pub(crate) fn take_seek(&mut self) -> Option<(Seek, Vec<(u64, Owned)>)> {
         let seek = self.seeks.pop_front()?;
-        let active = self.claims.iter().filter(|(_, claimed)| claimed.is_active());
-        let its = active.filter(|(_, claimed)| claimed.owned.partition.topic == seek.topic);
-        let its = its.map(|(id, claimed)| (*id, claimed.owned.clone())).collect();
+        let active = self.claims.iter().filter(|(_, entry)| entry.is_active());
+        let its = active.filter(|(_, entry)| entry.owned().partition.topic == seek.topic);
+        let its = its.map(|(id, entry)| (*id, entry.owned().clone())).collect();
         Some((seek, its))
     }
 
     /// The partition of a claim goes on at this place of its log. Returns whether the claim is there still, with that log.
     fn move_to(&mut self, id: u64, log: &Extent, offset: u64) -> bool {
-        let Some(claimed) = self.claims.get(&id).filter(|claimed| claimed.is_active()) else {
+        let Some(entry) = self.claims.get(&id).filter(|entry| entry.is_active()) else {
             return false;
         };
-        if log.is_other(claimed.identity) {
+        if log.is_other(entry.identity) {
             return false;
         }
-        let (until, unplaced) = (claimed.until, claimed.unplaced);
+        let (until, unplaced) = (entry.until, entry.unplaced);
         let most = until.unwrap_or(u64::MAX);
-        let begin = self.replace(id, log, offset.min(most));
-        let claimed = self.claims.get_mut(&begin.id).expect("it has begun");
-        (claimed.until, claimed.log_end) = (until, log.end.min(most));
+        let log = Extent { end: log.end.min(most), ..log.clone() };
+        let begin = self.replace(id, &log, offset.min(most));
+        let entry = self.claims.get_mut(&begin.id).expect("it has begun");
+        entry.until = until;
         // A replay whose ends are not known yet needs its end only.
-        claimed.unplaced = unplaced.map(|_| Unplaced::End);
-        claimed.awaits_begin = true;
+        entry.unplaced = unplaced.map(|_| Unplaced::End);
+        entry.awaits_begin = true;
+        if unplaced.is_none() {
+            self.shared.note_placed(begin.id);
+        }
+        self.look_at(begin.id);
         self.begins.push(begin);
-        self.look_at_all();
-        self.attention.notify_one();
+        self.shared.attention.notify_one();
         true
     }
 
@@ -115,35 +120,32 @@ impl State {
         if !self.has_unplaced {
             return Vec::new();
         }
-        let is_asked = |(_, claimed): &(&u64, &Claimed)| {
-            claimed.is_active() && claimed.unplaced.is_some() && !claimed.trouble.is_pausing()
+        let is_asked = |(_, entry): &(&u64, &Entry)| {
+            entry.is_active() && entry.unplaced.is_some() && !entry.trouble.is_pausing()
         };
         let found = self.claims.iter().filter(is_asked);
-        found.map(|(id, claimed)| (*id, claimed.owned.clone())).collect()
+        found.map(|(id, entry)| (*id, entry.owned().clone())).collect()
     }
 
     /// Claims of a replay have these ends.
     fn place(&mut self, id: u64, ends: &Range<u64>) {
-        let Some(claimed) = self.claims.get_mut(&id) else { return };
-        let Some(unplaced) = claimed.unplaced.take() else { return };
-        claimed.until = Some(ends.end);
-        claimed.log_end = claimed.log_end.min(ends.end);
-        if unplaced == Unplaced::Both {
-            claimed.tracker = Tracker::new(ends.start.min(ends.end), Vec::new());
-            claimed.committed.1 = claimed.tracker.low();
-        }
-        self.note_news(id);
+        let Some(entry) = self.claims.get_mut(&id) else { return };
+        let Some(unplaced) = entry.unplaced.take() else { return };
+        entry.until = Some(ends.end);
+        let start = (unplaced == Unplaced::Both).then_some(ends.start.min(ends.end));
+        entry.end = start.unwrap_or(entry.end);
+        let end = ends.end;
+        entry.claim.post(move |claimed, claim| claimed.place(claim, start, end));
         self.look_at(id);
-        self.look_at_waits();
-        self.has_unplaced = self.claims.values().any(|claimed| claimed.unplaced.is_some());
-        self.attention.notify_one();
+        self.has_unplaced = self.claims.values().any(|entry| entry.unplaced.is_some());
+        self.shared.attention.notify_one();
     }
 
     /// The source is about to read the partition of this claim. Returns where from.
     pub(crate) fn note_begun(&mut self, id: u64) -> u64 {
-        let claimed = self.claims.get_mut(&id).expect("it is active");
-        let offset = claimed.tracker.end();
-        if std::mem::take(&mut claimed.awaits_begin) {
+        let entry = self.claims.get_mut(&id).expect("it is active");
+        let offset = entry.end;
+        if std::mem::take(&mut entry.awaits_begin) {
             self.look_at(id);
         }
         offset
@@ -153,6 +155,20 @@ impl State {
     pub(crate) fn must_wait(&self, begin: &Begin) -> bool {
         let is_unplaced = self.claims.get(&begin.id).is_some_and(|of| of.unplaced.is_some());
         is_unplaced || self.has_earlier(begin)
+    }
+}
+
+impl Claimed {
+    /// A claim of a replay, which has not begun, ends here, and begins there if it was to be looked up.
+    fn place(&mut self, claim: &Arc<Claim>, start: Option<u64>, end: u64) {
+        self.log_end = self.log_end.min(end);
+        if let Some(start) = start {
+            self.tracker = Tracker::new(start, Vec::new());
+            self.committed = start;
+        }
+        self.note_news(claim, true);
+        // Behind that: the low-water mark is that of the place.
+        self.shared.note_placed(self.id);
     }
 }
 
@@ -244,7 +260,16 @@ pub(crate) async fn place(
 
 #[cfg(test)]
 mod tests {
+    use super::super::context::{Context, ask_all};
+    use super::super::failure::Failure;
+    use super::super::options::Settings;
+    use super::super::run::Common;
+    use super::super::shared::Shared;
+    use super::super::work::Each;
     use super::*;
+    use crate::source::{Record, TopicPartition};
+    use std::future::Ready;
+    use std::sync::Weak;
 
     #[test]
     fn a_time_is_the_first_millisecond_that_is_not_before_it() {
@@ -254,5 +279,31 @@ mod tests {
         assert_eq!(after(Duration::from_nanos(7_000_001)), 8);
         assert_eq!(millis(UNIX_EPOCH - Duration::from_millis(7)), -7);
         assert_eq!(millis(UNIX_EPOCH - Duration::from_nanos(7_999_999)), -7);
+    }
+
+    type Nobody = Common<Each<fn(Record, Context) -> Ready<Result<(), Failure>>>>;
+
+    /// Its low-water mark is that of another place until then: nobody takes it for how far the claim is.
+    #[colored::test]
+    async fn a_claim_commits_nothing_before_it_knows_its_place() {
+        let settings = Arc::<Settings>::default();
+        let shared = Arc::new(Shared::new(Arc::clone(&settings)));
+        let mut state = State::new(settings, Weak::<Nobody>::new(), Arc::clone(&shared));
+        let partition = TopicPartition { topic: "t".into(), partition: 0 };
+        let owned = Owned { partition, generation: 1 };
+        let (log, end) = (Extent { end: 9, ..Extent::default() }, Tracker::new(9, Vec::new()));
+        let id = state.insert(owned, end, &log, true, Some(Unplaced::Both));
+        let told = || {
+            let sums = shared.sums();
+            let of = &sums.of[&id];
+            (of.is_placed, of.low, of.has_news(), sums.has_news)
+        };
+        let claim = Arc::clone(&state.claims[&id].claim);
+        let turn = async || _ = ask_all([Arc::clone(&claim)], |_, _| ()).await;
+        turn().await;
+        assert_eq!(told(), (false, 9, false, false));
+        state.place(id, &(3..7));
+        turn().await;
+        assert_eq!(told(), (true, 3, true, true));
     }
 }

@@ -6,7 +6,6 @@
 //! The half for all opens and closes for all partitions at once. Nothing else that one partition does concerns another one,
 //! so a report costs the same with a thousand partitions as with one.
 
-use super::claimed::Claimed;
 use super::options::Settings;
 use crate::source::Room;
 
@@ -50,9 +49,9 @@ impl Shares {
     }
 
     /// There are these partitions from now on.
-    pub(crate) fn divide<'a>(&mut self, claims: impl Iterator<Item = &'a Claimed> + Clone) {
-        self.records.divide(claims.clone().map(|claimed| claimed.in_flight.records));
-        self.bytes.divide(claims.map(|claimed| claimed.in_flight.bytes));
+    pub(crate) fn divide(&mut self, held: impl Iterator<Item = InFlight> + Clone) {
+        self.records.divide(held.clone().map(|of| of.records));
+        self.bytes.divide(held.map(|of| of.bytes));
     }
 
     /// A partition holds so much more.

@@ -61,7 +61,7 @@ impl State {
         trouble.until = Some(after(Instant::now(), doubled));
         trouble.error = Some(error.to_string());
         trouble.line.say(&format!("{}: it is tried again: {error}", owned.partition));
-        self.figures.engine_errors += 1;
+        self.sums().figures.engine_errors += 1;
         self.has_trouble = true;
     }
 
@@ -71,10 +71,10 @@ impl State {
         if !self.has_trouble {
             return begins;
         }
-        for (id, claimed) in &mut self.claims {
-            if claimed.trouble.until.take_if(|until| *until <= now).is_some() {
-                claimed.trouble.since = Some(now);
-                begins.push(Begin { id: *id, owned: claimed.owned.clone() });
+        for (id, entry) in &mut self.claims {
+            if entry.trouble.until.take_if(|until| *until <= now).is_some() {
+                entry.trouble.since = Some(now);
+                begins.push(Begin { id: *id, owned: entry.owned().clone() });
             }
         }
         self.has_trouble = self.next_retry().is_some();
@@ -83,15 +83,15 @@ impl State {
 
     /// When the next pause is over.
     pub(crate) fn next_retry(&self) -> Option<Instant> {
-        let until = self.claims.values().filter_map(|claimed| claimed.trouble.until);
+        let until = self.claims.values().filter_map(|entry| entry.trouble.until);
         until.min().filter(|_| self.has_trouble)
     }
 
     /// A consumer that stops says which of its partitions it could not read.
     pub(crate) fn report_trouble(&mut self) {
-        let unread = self.claims.values().find_map(|claimed| {
-            let (error, _) = claimed.trouble.current()?;
-            Some(Error::new(format!("{} cannot be read: {error}", claimed.owned.partition)))
+        let unread = self.claims.values().find_map(|entry| {
+            let (error, _) = entry.trouble.current()?;
+            Some(Error::new(format!("{} cannot be read: {error}", entry.owned().partition)))
         });
         if let Some(error) = unread {
             self.fail(ConsumerError::Source(error));

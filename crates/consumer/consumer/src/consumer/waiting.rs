@@ -1,4 +1,4 @@
-//! The records that have come and have not started: all of a consumer in one table, in which those of a lane are a row.
+//! The records that have come and have not started: all of a claim in one table, in which those of a lane are a row.
 //!
 //! A row of its own allocation would cost more than all else that a record costs here: large allocations, which come and go, make the
 //! allocator sort all that is free.
@@ -9,8 +9,8 @@ use super::table::{NOWHERE, Table};
 /// So many places are allocated at a time.
 const PART: usize = 32;
 
-/// So many places are kept when no record waits. A guess.
-const KEPT: usize = 32_768;
+/// So many places are kept by all claims when no record waits. A guess.
+pub(crate) const KEPT: usize = 32_768;
 
 #[derive(Debug)]
 struct Place {
@@ -39,8 +39,8 @@ impl Default for Waiting {
 
 impl Waiting {
     /// Gives memory back that nothing needs.
-    pub(crate) fn shrink(&mut self) {
-        self.0.shrink(KEPT);
+    pub(crate) fn shrink(&mut self, kept: usize) {
+        self.0.shrink(kept);
     }
 }
 
@@ -122,12 +122,12 @@ mod tests {
             assert!(taken.map(|record| record.offset).eq(queue));
         }
         assert_eq!(waiting.0.iter().count(), 0);
-        waiting.shrink();
+        waiting.shrink(KEPT);
         assert!(waiting.0.bytes() > 0, "so few are kept");
         let mut row = Row::new();
         (0..=KEPT as u64).for_each(|offset| row.push(&mut waiting, Kept::empty(offset)));
         while row.pop(&mut waiting).is_some() {}
-        waiting.shrink();
+        waiting.shrink(KEPT);
         assert_eq!(waiting.0.bytes(), 0);
     }
 }

@@ -436,3 +436,31 @@ async fn a_destructor_of_a_record_that_panics_stops_nothing() {
     effects.assert_once_and_in_order(3, 200);
     assert_eq!(engine.committed("g", &partition(0)).await.unwrap().offset, 600);
 }
+
+/// A partition that is to go gives no record to the dead letters: it comes again, where the partition goes.
+#[colored::test]
+async fn no_dead_letter_is_sent_of_a_partition_that_is_to_go() {
+    let scratch = Scratch::new();
+    let engine = engine(&scratch, 1).await;
+    send(&engine, 1, 0, 3).await;
+    let (begun, sent) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
+    let (begins, sends) = (Arc::clone(&begun), Arc::clone(&sent));
+    let member = engine.member("g", ["t"]).join().await.unwrap();
+    let builder = Consumer::builder(member).strict(true).dead_letters(move |_| {
+        // Ordering: counts of a test, here and below.
+        sends.fetch_add(1, Ordering::Relaxed);
+        std::future::ready(Ok(()))
+    });
+    let consumer = builder.start(move |_, context| {
+        begins.fetch_add(1, Ordering::Relaxed);
+        async move {
+            context.revoked().await;
+            Err(Failure::dead_letter("poison"))
+        }
+    });
+    until("a handler begins", || begun.load(Ordering::Relaxed) > 0).await;
+    consumer.unwrap().stop().await.unwrap();
+    assert_eq!((begun.load(Ordering::Relaxed), sent.load(Ordering::Relaxed)), (1, 0));
+    let committed = engine.committed("g", &partition(0)).await.map(|of| of.offset);
+    assert_eq!(committed.unwrap_or(0), 0);
+}

@@ -1,10 +1,10 @@
 //! Which records are handled in their order, and which at the same time.
 
-use crate::support::{Effects, Scratch, engine, key, millis, number, send, until};
+use crate::support::{Effects, Scratch, engine, key, millis, number, partition, send, until};
 use colored::time::sleep;
 use colored_consumer::{Consumer, Order, color_of};
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 #[colored::test]
@@ -174,6 +174,52 @@ async fn the_key_may_come_from_the_value_and_be_missing() {
     assert_eq!(even, (0..20).map(|n| 2 * n).collect::<Vec<_>>());
 }
 
+/// While a consumer is busy with the records of a partition, those of the others are read and handled.
+#[test]
+fn a_busy_partition_holds_no_other_one_up() {
+    let runtime = colored::Builder::new().workers(4).build().unwrap();
+    runtime.block_on(async {
+        let scratch = Scratch::new();
+        let engine = engine(&scratch, 4).await;
+        send(&engine, 40, 0, 1).await;
+        let (effects, [has_begun, is_over, is_held_up]) = Default::default();
+        let (seen, flags) = (Effects::clone(&effects), [&has_begun, &is_over, &is_held_up]);
+        let [begins, may_end, waits_long] = flags.map(Arc::<AtomicBool>::clone);
+        let member = engine.member("g", ["t"]).join().await.unwrap();
+        let builder = Consumer::builder(member).strict(true).key(move |record| {
+            let start = std::time::Instant::now();
+            // Ordering: Relaxed, nothing goes by these.
+            while record.partition == 0 && !may_end.load(Ordering::Relaxed) {
+                begins.store(true, Ordering::Relaxed);
+                if start.elapsed().as_secs() >= 20 {
+                    waits_long.store(true, Ordering::Relaxed);
+                    may_end.store(true, Ordering::Relaxed);
+                }
+                std::thread::sleep(millis(1));
+            }
+            record.key.clone()
+        });
+        let consumer = builder.start(move |record, context| {
+            let seen = seen.clone();
+            async move {
+                seen.add(&record, context.generation());
+                Ok(())
+            }
+        });
+        // Ordering: as above.
+        until("the busy one", || has_begun.load(Ordering::Relaxed)).await;
+        send(&engine, 40, 1, 5).await;
+        let (_, busy) = engine.range(&partition(0)).await.unwrap();
+        effects.wait_for(200 - busy as usize).await;
+        // Ordering: as above.
+        is_over.store(true, Ordering::Relaxed);
+        assert!(!is_held_up.load(Ordering::Relaxed), "the others do not go on");
+        effects.wait_for(200).await;
+        consumer.unwrap().stop().await.unwrap();
+        effects.assert_once_and_in_order(40, 5);
+    });
+}
+
 #[colored::test]
 async fn a_batch_has_records_of_one_key_in_order() {
     let scratch = Scratch::new();
@@ -199,4 +245,58 @@ async fn a_batch_has_records_of_one_key_in_order() {
     let sizes = sizes.lock().unwrap();
     assert!(sizes.iter().all(|size| *size <= 10));
     assert!(sizes.iter().filter(|size| **size == 10).count() >= 40, "{sizes:?}");
+}
+
+/// A partition whose turn takes long gets no more handlers meanwhile than it had: the others go on.
+#[test]
+fn a_busy_partition_hoards_no_handlers() {
+    let runtime = colored::Builder::new().workers(4).build().unwrap();
+    runtime.block_on(async {
+        let scratch = Scratch::new();
+        let engine = engine(&scratch, 4).await;
+        send(&engine, 40, 0, 50).await;
+        let (effects, [has_begun, is_over, is_held_up]) = Default::default();
+        let (seen, flags) = (Effects::clone(&effects), [&has_begun, &is_over, &is_held_up]);
+        let [begins, may_end, waits_long] = flags.map(Arc::<AtomicBool>::clone);
+        let member = engine.member("g", ["t"]).join().await.unwrap();
+        let builder = Consumer::builder(member).strict(true).concurrency(4).key(move |record| {
+            let (start, is_busy) = (std::time::Instant::now(), record.partition == 0);
+            // Ordering: Relaxed, nothing goes by these.
+            while is_busy && number(record) >= 50 && !may_end.load(Ordering::Relaxed) {
+                begins.store(true, Ordering::Relaxed);
+                if start.elapsed().as_secs() >= 20 {
+                    waits_long.store(true, Ordering::Relaxed);
+                    may_end.store(true, Ordering::Relaxed);
+                }
+                std::thread::sleep(millis(1));
+            }
+            record.key.clone()
+        });
+        let consumer = builder.start(move |record, context| {
+            let seen = seen.clone();
+            async move {
+                sleep(millis(1)).await;
+                seen.add(&record, context.generation());
+                Ok(())
+            }
+        });
+        // Now its lanes are in line.
+        effects.wait_for(20).await;
+        send(&engine, 40, 50, 60).await;
+        // Ordering: as above.
+        until("the busy one", || has_begun.load(Ordering::Relaxed)).await;
+        let (_, busy) = engine.range(&partition(0)).await.unwrap();
+        let others = || effects.all().iter().filter(|effect| effect.partition != 0).count();
+        until("the others", || {
+            // Ordering: as above.
+            others() == 2_400 - busy as usize || is_over.load(Ordering::Relaxed)
+        })
+        .await;
+        // Ordering: as above.
+        is_over.store(true, Ordering::Relaxed);
+        assert!(!is_held_up.load(Ordering::Relaxed), "the others do not go on");
+        effects.wait_for(2_400).await;
+        consumer.unwrap().stop().await.unwrap();
+        effects.assert_once_and_in_order(40, 60);
+    });
 }

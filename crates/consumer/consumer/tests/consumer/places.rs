@@ -5,7 +5,7 @@ use crate::support::{Effects, Scratch, engine, millis, number, partition, send, 
 use colored::sync::Semaphore;
 use colored::time::{sleep, timeout};
 use colored_consumer::embedded::{Engine, NewRecord};
-use colored_consumer::{Consumer, ConsumerError, Place};
+use colored_consumer::{Consumer, ConsumerError, Place, Reset};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::SystemTime;
@@ -278,4 +278,57 @@ async fn a_span_that_has_not_ended_is_refused() {
         let ConsumerError::Setting(text) = refused else { panic!("{refused}") };
         assert!(text.contains("not in the future"), "{text}");
     }
+}
+
+/// A group without a place begins a replay where the span begins, whatever [`Reset`] says: it has caught up when that is handled.
+#[colored::test]
+async fn a_replay_has_caught_up_when_its_span_is_handled() {
+    let scratch = Scratch::new();
+    let engine = engine(&scratch, 1).await;
+    let start = SystemTime::now();
+    sleep(millis(5)).await;
+    send(&engine, 1, 0, 10).await;
+    sleep(millis(5)).await;
+    let end = SystemTime::now();
+    for round in 0..40 {
+        let effects = Effects::default();
+        let seen = effects.clone();
+        let member = engine.member(&format!("g{round}"), ["t"]).join().await.unwrap();
+        let builder = Consumer::builder(member).strict(true).reset(Reset::Latest);
+        let consumer = builder.replay(start..end).start(move |record, context| {
+            seen.add(&record, context.generation());
+            std::future::ready(Ok(()))
+        });
+        let consumer = consumer.unwrap();
+        if round % 2 == 0 {
+            assert!(timeout(millis(60_000), consumer.caught_up()).await.unwrap());
+        } else {
+            while !consumer.metrics().await.is_caught_up {}
+        }
+        assert_eq!(effects.count(), 10, "round {round}");
+        consumer.stop().await.unwrap();
+    }
+}
+
+/// Handlers that are dropped are counted, though their partition goes on elsewhere.
+#[colored::test]
+async fn handlers_that_a_seek_drops_are_counted() {
+    let scratch = Scratch::new();
+    let engine = engine(&scratch, 1).await;
+    send(&engine, 1, 0, 1).await;
+    let effects = Effects::default();
+    let seen = effects.clone();
+    let member = engine.member("g", ["t"]).join().await.unwrap();
+    let builder = Consumer::builder(member).strict(true).drain(millis(10));
+    let consumer = builder.start(move |record, context| {
+        seen.add(&record, context.generation());
+        std::future::pending()
+    });
+    let consumer = consumer.unwrap();
+    for dropped in 0..3 {
+        effects.wait_for(dropped + 1).await;
+        assert_eq!(consumer.metrics().await.aborted, dropped as u64);
+        assert_eq!(consumer.seek("t", Place::Start).await.unwrap(), 1);
+    }
+    consumer.stop().await.unwrap();
 }

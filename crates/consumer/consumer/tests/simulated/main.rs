@@ -16,6 +16,7 @@ mod engine;
 #[allow(dead_code, reason = "tests/consumer uses the rest")]
 mod memory;
 mod outside;
+mod parallel;
 mod scripted;
 mod time;
 mod watched;
