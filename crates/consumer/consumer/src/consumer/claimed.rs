@@ -362,6 +362,7 @@ impl Claimed {
 mod tests {
     use super::super::context::{Context, ask_all};
     use super::super::failure::Failure;
+    use super::super::kept::Records;
     use super::super::run::Common;
     use super::super::state::State;
     use super::super::work::Each;
@@ -418,7 +419,14 @@ mod tests {
         all.into_iter().for_each(|at| claimed.remove_lane(at));
         assert_ne!(claimed.lanes.bytes(), 0);
         shared.part.store(5_000_u32.ilog2(), Ordering::Relaxed);
+        claimed.ready.reserve(100);
+        claimed.spare.push(Vec::with_capacity(100));
+        let (records, dead) = (Records::default(), None);
+        let run = Run { lane: 0, color, records, done: 0, attempts: 0, dead_letters: 0, dead };
+        claimed.spare_runs.push(Box::new(run));
         claimed.shrink();
         assert_eq!(claimed.lanes.bytes(), 0);
+        let spare = [claimed.spare.capacity(), claimed.spare_runs.capacity()];
+        assert_eq!((claimed.ready.capacity(), spare), (0, [0, 0]));
     }
 }

@@ -381,4 +381,18 @@ mod tests {
         told.expect("the driver is to read again");
         assert!(state.room().records > 0);
     }
+
+    /// What was told is heard, and its memory is kept as long as it is not too much.
+    #[test]
+    fn a_part_that_is_too_large_is_not_kept() {
+        let (inbox, shared) = (Inbox::default(), Shared::new(Arc::default()));
+        for (count, most, is_kept) in [(1, 4, true), (AT_ONCE, AT_ONCE, true), (1, 4, false)] {
+            (0..count).for_each(|_| _ = inbox.put((0, Told::Burial), &shared));
+            let mut part = inbox.take(&shared).unwrap();
+            assert_eq!((part.len(), part.capacity() <= most), (count, is_kept));
+            part.clear();
+            assert_eq!(inbox.give_back(part, most), 0);
+            assert_eq!(inbox.letters().spare.is_some(), is_kept);
+        }
+    }
 }
