@@ -163,7 +163,8 @@ impl<S: Source> Builder<S> {
     }
 
     /// The key of a record, for [`Order::Key`]. Default: the record's own. A record for which this panics is given up at once, as by
-    /// [`Failure::DeadLetter`], before its handler is called.
+    /// [`Failure::DeadLetter`], before its handler is called. While it takes long, the records of other partitions are handled and
+    /// committed, but none of its own is, and a hand-over waits.
     pub fn key(mut self, key: impl Fn(&Record) -> Option<Bytes> + Send + Sync + 'static) -> Self {
         self.settings.key_of = Some(Arc::new(key));
         self

@@ -10,6 +10,7 @@
 
 use super::contain::{contain, drop_each};
 use super::context::{Claim, HANDS, Hand, color_of_key};
+use super::failure::ConsumerError;
 use super::figures::Counts;
 use super::kept::Kept;
 use super::key_hash::KeyHasher;
@@ -159,11 +160,17 @@ impl Claimed {
         self.end_turn(claim, now);
     }
 
-    /// A turn that panicked would be told to nobody.
+    /// A turn that panicked would be told to nobody. What it has left undone is unknown, so the consumer ends.
     pub(crate) fn contain_turn(&mut self, turn: impl FnOnce(&mut Claimed)) {
         if let Err(panic) = contain(|| turn(self)) {
-            self.shared.violate(&panic, Some(&self.owned.partition));
+            self.note_panic(panic);
         }
+    }
+
+    #[cold]
+    pub(crate) fn note_panic(&mut self, panic: String) {
+        self.shared.violate(&panic, Some(&self.owned.partition));
+        self.shared.fail(ConsumerError::Violation(format!("{}: {panic}", self.owned.partition)));
     }
 
     /// Ends a turn: tells what it has changed, and starts runs, as many as there are permits for.
@@ -224,7 +231,11 @@ impl Claimed {
                 return self.find_lane(&[], || (LaneKey::Partition, color()), now);
             }
             (Order::Key, Some(key_of)) => match contain(|| key_of(record)) {
-                Ok(Some(key)) => return self.lane_of_key(record, &key, now),
+                Ok(Some(key)) => {
+                    let at = self.lane_of_key(record, &key, now);
+                    drop_each(Some(key));
+                    return at;
+                }
                 Ok(None) => {}
                 Err(text) => {
                     let cause = format!("the function of its key {text}");
@@ -275,11 +286,12 @@ impl Claimed {
     pub(crate) fn shrink(&mut self) {
         self.shrink_lanes();
         self.waiting.shrink(self.part_of(waiting::KEPT));
+        self.shrink_spare();
     }
 
     fn shrink_lanes(&mut self) {
         if self.lanes.shrink(self.part_of(KEPT_BY_ALL).min(KEPT)) {
-            self.keys = HashTable::new();
+            (self.keys, self.ready) = (HashTable::new(), VecDeque::new());
         }
     }
 
@@ -348,15 +360,33 @@ impl Claimed {
 
 #[cfg(test)]
 mod tests {
-    use super::super::context::Context;
+    use super::super::context::{Context, ask_all};
     use super::super::failure::Failure;
+    use super::super::kept::Records;
     use super::super::run::Common;
+    use super::super::state::State;
     use super::super::work::Each;
     use super::*;
-    use crate::source::TopicPartition;
+    use crate::source::{Extent, TopicPartition};
     use std::future::Ready;
 
     type Nobody = Common<Each<fn(Record, Context) -> Ready<Result<(), Failure>>>>;
+
+    /// What such a turn has left undone may be records that a commit would pass.
+    #[colored::test]
+    async fn a_turn_that_panics_ends_the_consumer() {
+        let settings = Arc::<Settings>::default();
+        let shared = Arc::new(Shared::new(Arc::clone(&settings)));
+        let mut state = State::new(settings, Weak::<Nobody>::new(), Arc::clone(&shared));
+        let partition = TopicPartition { topic: "t".into(), partition: 0 };
+        let owned = Owned { partition, generation: 1 };
+        let id = state.insert(owned, Tracker::new(0, Vec::new()), &Extent::default(), false, None);
+        let claim = Arc::clone(&state.claims[&id].claim);
+        claim.post(|_, _| panic!("a turn"));
+        assert_eq!(ask_all([claim], |_, _| ()).await, [Some(())]);
+        let failure = shared.sums().failure.take().map(|failure| failure.to_string());
+        assert_eq!(failure.as_deref(), Some("a promise is broken: t/0: panicked: a turn"));
+    }
 
     #[test]
     fn a_partition_has_memory_for_the_lanes_it_has() {
@@ -389,7 +419,14 @@ mod tests {
         all.into_iter().for_each(|at| claimed.remove_lane(at));
         assert_ne!(claimed.lanes.bytes(), 0);
         shared.part.store(5_000_u32.ilog2(), Ordering::Relaxed);
+        claimed.ready.reserve(100);
+        claimed.spare.push(Vec::with_capacity(100));
+        let (records, dead) = (Records::default(), None);
+        let run = Run { lane: 0, color, records, done: 0, attempts: 0, dead_letters: 0, dead };
+        claimed.spare_runs.push(Box::new(run));
         claimed.shrink();
         assert_eq!(claimed.lanes.bytes(), 0);
+        let spare = [claimed.spare.capacity(), claimed.spare_runs.capacity()];
+        assert_eq!((claimed.ready.capacity(), spare), (0, [0, 0]));
     }
 }

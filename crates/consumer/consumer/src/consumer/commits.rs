@@ -9,12 +9,13 @@
 //!   engine that refuses a commit and tells neither, as a broker does that has forgotten a topic for a moment, takes the next.
 
 use super::claimed::Claimed;
-use super::context::{Claim, ask_all};
+use super::context::{Claim, ask_all, ask_in_time};
+use super::line::say;
 use super::options::Broken;
 use super::state::State;
 use crate::source::{Commit, Committed, Owned};
 use colored::ColorCell;
-use colored::time::Instant;
+use colored::time::{Duration, Instant};
 use std::sync::Arc;
 
 /// A commit that is under way.
@@ -30,15 +31,21 @@ pub(crate) struct UnderWay {
 /// A claim that has something to commit, and the log that it reads.
 type Asked = (Arc<Claim>, Option<u128>);
 
-/// The commits of these claims that have something to say. The caller, under the color of the consumer, gives them to the engine in
+/// The commits of these claims that have something to say; with a time, of those whose turn comes in it: the others say it at the next
+/// commit. The caller, under the color of the consumer, gives them to the engine in
 /// the same turn.
 pub(crate) async fn take_commits(
     cell: &ColorCell<State>,
     wanted: impl Fn(u64) -> bool,
+    time: Option<Duration>,
 ) -> (Vec<Commit>, Vec<UnderWay>) {
     let asked = cell.with(|state| state.ask_for_commits(wanted));
     let (claims, logs): (Vec<_>, Vec<_>) = asked.into_iter().unzip();
-    let taken = ask_all(claims, |claimed, _| claimed.take_commit()).await;
+    let take = |claimed: &mut Claimed, _: &Arc<Claim>| claimed.take_commit();
+    let taken = match time {
+        Some(time) => ask_in_time(time, claims, take).await,
+        None => ask_all(claims, take).await,
+    };
     let taken = taken.into_iter().zip(logs).filter_map(|(taken, log)| {
         let (mut commit, under_way) = taken?;
         commit.committed.log = log;
@@ -65,7 +72,7 @@ impl State {
     /// The engine has confirmed these commits, but for the partitions in `refused`. Returns whether nothing is left to be tried
     /// again.
     pub(crate) fn confirm(&mut self, under_way: Vec<UnderWay>, refused: &[Owned]) -> bool {
-        let (mut is_whole, mut confirmed) = (true, Vec::new());
+        let (mut is_whole, mut confirmed, mut lines) = (true, Vec::new(), Vec::new());
         let mut guard = self.sums();
         let sums = &mut *guard;
         for UnderWay { id, version, offset, taken } in under_way {
@@ -79,12 +86,13 @@ impl State {
                 sums.figures.refused_commits += 1;
                 let of = &entry.owned().partition;
                 let text = format!("{of}: the engine refuses its commit, which is tried again");
-                sums.figures.commit_lines.say(&text);
+                lines.extend(sums.figures.commit_lines.next(&text));
             }
         }
         sums.figures.commits += u64::from(!confirmed.is_empty());
         sums.look_for_news();
         drop(guard);
+        lines.into_iter().for_each(say);
         for (claim, version, offset, taken) in confirmed {
             claim.post(move |claimed, _| claimed.confirm(version, offset, taken));
         }

@@ -7,6 +7,7 @@ use crate::source::{Owned, Record};
 use bytes::Bytes;
 use colored::sync::oneshot;
 use colored::task::CancellationToken;
+use colored::time::{Duration, Instant, timeout_at};
 use colored::{Color, ColorCell};
 use std::ops::Deref;
 use std::sync::Arc;
@@ -170,20 +171,37 @@ pub(crate) async fn ask_all<T: Send + 'static>(
     claims: impl IntoIterator<Item = Arc<Claim>>,
     question: impl Fn(&mut Claimed, &Arc<Claim>) -> T + Clone + Send + 'static,
 ) -> Vec<Option<T>> {
-    let asked: Vec<_> = claims
-        .into_iter()
-        .map(|claim| {
-            let ((answer, answered), question) = (oneshot::channel(), question.clone());
-            claim.post(move |claimed, claim| {
-                // Nobody may wait any more.
-                let _ = answer.send(question(claimed, claim));
-            });
-            answered
-        })
-        .collect();
-    let mut answers = Vec::with_capacity(asked.len());
-    for answered in asked {
+    let mut answers = Vec::new();
+    for answered in put_question(claims, question) {
         answers.push(answered.await.ok());
     }
     answers
+}
+
+/// As [`ask_all`], but none of a claim whose turn does not come in this time either.
+pub(crate) async fn ask_in_time<T: Send + 'static>(
+    time: Duration,
+    claims: impl IntoIterator<Item = Arc<Claim>>,
+    question: impl Fn(&mut Claimed, &Arc<Claim>) -> T + Clone + Send + 'static,
+) -> Vec<Option<T>> {
+    let (until, mut answers) = (Instant::now() + time, Vec::new());
+    for answered in put_question(claims, question) {
+        answers.push(timeout_at(until, answered).await.ok().and_then(Result::ok));
+    }
+    answers
+}
+
+fn put_question<T: Send + 'static>(
+    claims: impl IntoIterator<Item = Arc<Claim>>,
+    question: impl Fn(&mut Claimed, &Arc<Claim>) -> T + Clone + Send + 'static,
+) -> Vec<oneshot::Receiver<T>> {
+    let put = |claim: Arc<Claim>| {
+        let ((answer, answered), question) = (oneshot::channel(), question.clone());
+        claim.post(move |claimed, claim| {
+            // Nobody may wait any more.
+            let _ = answer.send(question(claimed, claim));
+        });
+        answered
+    };
+    claims.into_iter().map(put).collect()
 }

@@ -208,7 +208,7 @@ impl<S: Source> Driver<S> {
             self.next_commit = after(now, self.commit_every);
             let (cell, control) = (self.cell.clone(), self.control.clone());
             self.operation = Some(Box::pin(async move {
-                if !commit(&cell, &control, |_| true).await {
+                if !commit(&cell, &control, |_| true, Some(PAUSE)).await {
                     sleep(PAUSE).await;
                 }
             }));
@@ -244,7 +244,7 @@ impl<S: Source> Driver<S> {
         let now = Instant::now();
         if now >= self.next_look {
             self.next_look = now + LOOK;
-            for claim in self.cell.with(|state| state.all()) {
+            for claim in self.cell.with(|state| state.busy()) {
                 claim.post(move |claimed, _| claimed.report_slow(now));
             }
         }
@@ -315,7 +315,9 @@ impl<S: Source> Driver<S> {
             sums.failure.get_or_insert(ConsumerError::Source(error));
         } else {
             let text = format!("the engine fails, and is tried again: {error}");
-            sums.figures.engine_lines.say(&text);
+            let line = sums.figures.engine_lines.next(&text);
+            drop(sums);
+            say(line);
         }
     }
 }
@@ -341,7 +343,7 @@ async fn end(cell: ColorCell<State>, control: impl Control, ending: Ending) {
     ask_all(aborted, Claimed::hear_all).await;
     for _ in 0..LAST_TRIES {
         let ids = ids.clone();
-        if commit(&cell, &control, move |id| ids.contains(&id)).await {
+        if commit(&cell, &control, move |id| ids.contains(&id), None).await {
             break;
         }
         sleep(PAUSE).await;
@@ -352,19 +354,20 @@ async fn end(cell: ColorCell<State>, control: impl Control, ending: Ending) {
         }
         // Others wait for it.
         let Err(error) = control.release(released.clone()).await else { break };
-        say(&format!("a release failed: {error}"));
+        say(format!("a release failed: {error}"));
         sleep(PAUSE).await;
     }
     cell.call(move |state| ids.into_iter().for_each(|id| state.remove(id))).await;
 }
 
-/// Commits; returns whether nothing is left to be tried again.
+/// Commits what claims have to say, with a time: what they say in it; returns whether nothing is left to be tried again.
 async fn commit(
     cell: &ColorCell<State>,
     control: &impl Control,
     wanted: impl Fn(u64) -> bool,
+    time: Option<Duration>,
 ) -> bool {
-    let (commits, under_way) = take_commits(cell, wanted).await;
+    let (commits, under_way) = take_commits(cell, wanted, time).await;
     if commits.is_empty() {
         return true;
     }
@@ -373,10 +376,12 @@ async fn commit(
         Err(CommitError::Fenced(refused)) => refused,
         Err(CommitError::Failed(error)) => {
             let count = move |state: &mut State| {
-                let figures = &mut state.sums().figures;
-                figures.failed_commits += 1;
                 let text = format!("a commit failed, and is tried again: {error}");
-                figures.commit_lines.say(&text);
+                let mut sums = state.sums();
+                sums.figures.failed_commits += 1;
+                let line = sums.figures.commit_lines.next(&text);
+                drop(sums);
+                say(line);
             };
             cell.call(count).await;
             return false;

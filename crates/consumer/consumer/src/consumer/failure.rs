@@ -75,7 +75,8 @@ pub enum ConsumerError {
     OutOfRange(String),
     /// The engine failed again and again; or the consumer was stopped while a partition could not be read.
     Source(Error),
-    /// A sentinel saw a broken promise, and [`strict`](crate::Builder::strict) was chosen.
+    /// A sentinel saw a broken promise, and [`strict`](crate::Builder::strict) was chosen. Or the consumer itself has panicked: a defect
+    /// of it.
     Violation(String),
     /// The runtime shut down.
     Shutdown,

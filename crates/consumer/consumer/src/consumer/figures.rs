@@ -69,19 +69,22 @@ pub(crate) struct Figures {
 }
 
 impl Figures {
-    /// A promise is broken: a count, and a line on the standard error.
-    pub(crate) fn violate(&mut self, what: &str, of: Option<&TopicPartition>) {
+    /// A promise is broken: a count, and the line on the standard error, if it is to be said.
+    #[must_use]
+    pub(crate) fn violate(&mut self, what: &str, of: Option<&TopicPartition>) -> Option<String> {
         self.violations += 1;
         let place = of.map_or_else(|| "a partition".to_owned(), ToString::to_string);
         let text = format!("{place}: {what}");
-        self.violation_lines.say(&format!("a promise is broken: {text}"));
+        let line = self.violation_lines.next(&format!("a promise is broken: {text}"));
         self.first_violation.get_or_insert(text);
+        line
     }
 
-    /// What takes the dead letters has not taken one.
-    pub(crate) fn count_failed_letter(&mut self, text: &str) {
+    /// What takes the dead letters has not taken one. As above.
+    #[must_use]
+    pub(crate) fn count_failed_letter(&mut self, text: &str) -> Option<String> {
         self.failed_dead_letters += 1;
-        self.letter_lines.say(text);
+        self.letter_lines.next(text)
     }
 
     pub(crate) fn first_violation(&self) -> Option<&str> {
@@ -226,6 +229,14 @@ impl State {
     /// All claims.
     pub(crate) fn all(&self) -> Vec<Arc<Claim>> {
         self.claims.values().map(|entry| Arc::clone(&entry.claim)).collect()
+    }
+
+    /// Those with records in flight.
+    pub(crate) fn busy(&self) -> Vec<Arc<Claim>> {
+        let sums = self.sums();
+        let has_some = |id| sums.of.get(id).is_some_and(|of| of.in_flight.records > 0);
+        let busy = self.claims.iter().filter(|(id, _)| has_some(*id));
+        busy.map(|(_, entry)| Arc::clone(&entry.claim)).collect()
     }
 
     /// With what the claims have told under their colors.

@@ -17,8 +17,8 @@ use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// So many full parts of what runs have told may be unheard while the source is read. A guess: some 2,000 reports.
-pub(super) const BEHIND: usize = 16;
+/// So many reports of runs may be unheard while the source is read. A guess.
+pub(super) const BEHIND: usize = 2_048;
 
 /// The bounds that a partition has reached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

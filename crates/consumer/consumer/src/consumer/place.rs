@@ -96,7 +96,7 @@ impl State {
                 let map = map.unwrap_or_else(|fault| {
                     self.sums().figures.foreign_metadata += 1;
                     let (of, offset) = (&owned.partition, committed.offset);
-                    say(&format!("{of}: {fault}: records after {offset} may come again"));
+                    say(format!("{of}: {fault}: records after {offset} may come again"));
                     Vec::new()
                 });
                 let mut tracker = Tracker::new(committed.offset, map);
@@ -148,9 +148,12 @@ impl State {
             return None;
         };
         if !matches!(missing, Missing::Never | Missing::Added) {
-            let figures = &mut self.sums().figures;
-            figures.resets += 1;
-            figures.reset_lines.say(&format!("{of}: {missing}: {log}, and begins at {place}"));
+            let text = format!("{of}: {missing}: {log}, and begins at {place}");
+            let mut sums = self.sums();
+            sums.figures.resets += 1;
+            let line = sums.figures.reset_lines.next(&text);
+            drop(sums);
+            say(line);
         }
         Some(place)
     }

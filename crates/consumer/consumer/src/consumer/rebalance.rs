@@ -11,6 +11,7 @@ use super::claimed::Claimed;
 use super::clock::after;
 use super::context::Claim;
 use super::lane::Phase;
+use super::line::say;
 use super::options::Broken;
 use super::state::{Entry, Stage, State};
 use crate::source::{Owned, TopicPartition};
@@ -131,9 +132,11 @@ impl Claimed {
                 lane.is_reported = true;
                 let (of, name, what) = (&owned.partition, lane.name(), lane.hook());
                 let offset = lane.first;
-                shared.sums().figures.slow_lines.say(&format!(
+                let text = format!(
                     "{of}: the {what} of {name}, offset {offset}, has not returned for {time:?}"
-                ));
+                );
+                let line = shared.sums().figures.slow_lines.next(&text);
+                say(line);
             }
         }
     }

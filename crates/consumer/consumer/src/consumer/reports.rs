@@ -6,6 +6,7 @@ use super::context::Claim;
 use super::failure::ConsumerError;
 use super::kept::{Kept, Records};
 use super::lane::Phase;
+use super::line::say;
 use super::run::{End, Letter, Run, Told};
 use super::starts::{RUN, wake_later};
 use super::waiting;
@@ -13,11 +14,14 @@ use colored::time::Instant;
 use std::mem;
 use std::sync::Arc;
 
-/// So many vectors all claims keep for later runs, and one at most: together they have some 350 KiB at most. A guess.
+/// So many vectors all claims keep for later runs: together they have some 350 KiB at most. A guess.
 const SPARE: usize = 64;
 
 /// So many boxes of runs all claims keep. A guess: as many runs as there are at a time by default.
 const SPARE_RUNS: usize = 256;
+
+/// So many letters the parts have room for that all claims keep: together some 800 KiB at most. A guess.
+const SPARE_LETTERS: usize = 16_384;
 
 impl Claimed {
     /// Hears what runs have told, a part of it if that is much.
@@ -45,12 +49,12 @@ impl Claimed {
         while let Err(panic) = contain(|| {
             told.by_ref().for_each(|letter| self.hear_one(claim, letter, now));
         }) {
-            self.shared.violate(&panic, None);
+            self.note_panic(panic);
         }
         drop(told);
         self.waiting.shrink(self.part_of(waiting::KEPT));
         self.contain_turn(|claimed| claimed.end_turn(claim, now));
-        claim.inbox.give_back(letters) > 0
+        claim.inbox.give_back(letters, self.part_of(SPARE_LETTERS)) > 0
     }
 
     fn hear_one(&mut self, claim: &Arc<Claim>, (at, told): Letter, now: Instant) {
@@ -60,7 +64,10 @@ impl Claimed {
         match told {
             Told::Progress(done, next) => self.progress(at, done, next, now),
             Told::Burial => self.begin_burial(at),
-            Told::FailedLetter(text) => self.shared.sums().figures.count_failed_letter(&text),
+            Told::FailedLetter(text) => {
+                let line = self.shared.sums().figures.count_failed_letter(&text);
+                say(line);
+            }
             Told::End(run, end) => self.end_run(claim, run, end, now),
         }
     }
@@ -165,15 +172,24 @@ impl Claimed {
             Records::One(record) => drop_each(Some(record)),
             Records::Many(mut records) => {
                 drop_each(records.drain(..));
-                if records.capacity() == RUN && self.spare.len() < self.part_of(SPARE).max(1) {
+                if records.capacity() == RUN && self.spare.len() < self.part_of(SPARE) {
                     self.spare.push(records);
                 }
             }
         }
     }
 
+    /// Gives back what is more than its part.
+    pub(crate) fn shrink_spare(&mut self) {
+        let (vectors, boxes) = (self.part_of(SPARE), self.part_of(SPARE_RUNS));
+        self.spare.truncate(vectors);
+        self.spare.shrink_to(vectors);
+        self.spare_runs.truncate(boxes);
+        self.spare_runs.shrink_to(boxes);
+    }
+
     fn keep_box(&mut self, run: Box<Run>) {
-        if self.spare_runs.len() < self.part_of(SPARE_RUNS).max(1) {
+        if self.spare_runs.len() < self.part_of(SPARE_RUNS) {
             self.spare_runs.push(run);
         }
     }

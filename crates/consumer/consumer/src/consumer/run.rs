@@ -108,18 +108,14 @@ impl Inbox {
 
     /// Returns whether it was empty: then a turn is to be posted.
     fn put(&self, letter: Letter, shared: &Shared) -> bool {
+        // Ordering: Relaxed, a count.
+        shared.unheard.fetch_add(1, Ordering::Relaxed);
         let Letters { parts, spare } = &mut *self.letters();
         let was_empty = parts.is_empty();
         match parts.back_mut().filter(|last| last.len() < AT_ONCE) {
-            Some(last) => {
-                last.push(letter);
-                if last.len() == AT_ONCE {
-                    // Ordering: Relaxed, a count.
-                    shared.unheard.fetch_add(1, Ordering::Relaxed);
-                }
-            }
+            Some(last) => last.push(letter),
             None => {
-                let mut part = spare.take().unwrap_or_else(|| Vec::with_capacity(AT_ONCE));
+                let mut part = spare.take().unwrap_or_default();
                 part.push(letter);
                 parts.push_back(part);
             }
@@ -135,17 +131,15 @@ impl Inbox {
     /// The first part. None if it is empty.
     pub(crate) fn take(&self, shared: &Shared) -> Option<Vec<Letter>> {
         let part = self.letters().parts.pop_front()?;
-        if part.len() == AT_ONCE {
-            // Ordering: Relaxed, a count.
-            shared.unheard.fetch_sub(1, Ordering::Relaxed);
-        }
+        // Ordering: Relaxed, a count.
+        shared.unheard.fetch_sub(part.len(), Ordering::Relaxed);
         Some(part)
     }
 
-    /// Takes an empty part back. Returns how many others there are to be heard.
-    pub(crate) fn give_back(&self, part: Vec<Letter>) -> usize {
+    /// Takes an empty part back, to keep it if it has room for so many letters at most. Returns how many others there are to be heard.
+    pub(crate) fn give_back(&self, part: Vec<Letter>, most: usize) -> usize {
         let mut letters = self.letters();
-        letters.spare = Some(part);
+        letters.spare = Some(part).filter(|part| part.capacity() <= most);
         letters.parts.len()
     }
 }
@@ -368,15 +362,17 @@ mod tests {
         let id = state.insert(owned, Tracker::new(0, Vec::new()), &log, false, None);
         let claim = Arc::clone(&state.claims[&id].claim);
         let told = || claim.inbox.put((0, Told::Burial), &shared);
-        (1..(BEHIND + 1) * AT_ONCE).for_each(|_| _ = told());
+        (0..BEHIND).for_each(|_| _ = told());
         assert!(state.room().records > 0);
         told();
         assert_eq!(state.room().records, 0);
         let hear = |claimed: &mut Claimed, claim: &Arc<Claim>| {
-            for left in (0..=BEHIND).rev() {
+            for left in (0..=BEHIND / AT_ONCE).rev() {
                 claimed.hear(claim);
                 assert_eq!(claim.inbox.parts(), left);
-                assert_eq!(claimed.shared.sums().is_behind, left > BEHIND / 2);
+                let unheard = claimed.shared.unheard.load(Ordering::Relaxed);
+                assert_eq!(unheard, left.saturating_sub(1) * AT_ONCE + usize::from(left > 0));
+                assert_eq!(claimed.shared.sums().is_behind, unheard > BEHIND / 2);
             }
         };
         let heard = ask_all([Arc::clone(&claim)], hear).await;
@@ -384,5 +380,19 @@ mod tests {
         let told = timeout(Duration::from_secs(60), shared.attention.notified()).await;
         told.expect("the driver is to read again");
         assert!(state.room().records > 0);
+    }
+
+    /// What was told is heard, and its memory is kept as long as it is not too much.
+    #[test]
+    fn a_part_that_is_too_large_is_not_kept() {
+        let (inbox, shared) = (Inbox::default(), Shared::new(Arc::default()));
+        for (count, most, is_kept) in [(1, 4, true), (AT_ONCE, AT_ONCE, true), (1, 4, false)] {
+            (0..count).for_each(|_| _ = inbox.put((0, Told::Burial), &shared));
+            let mut part = inbox.take(&shared).unwrap();
+            assert_eq!((part.len(), part.capacity() <= most), (count, is_kept));
+            part.clear();
+            assert_eq!(inbox.give_back(part, most), 0);
+            assert_eq!(inbox.letters().spare.is_some(), is_kept);
+        }
     }
 }

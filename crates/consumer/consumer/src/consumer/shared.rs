@@ -13,6 +13,7 @@
 use super::context::Claim;
 use super::failure::ConsumerError;
 use super::figures::{Counts, Figures};
+use super::line::say;
 use super::options::Settings;
 use super::pauses::{BEHIND, Reached};
 use super::permits::{Granted, Permits};
@@ -32,7 +33,7 @@ const SPARE: usize = 4;
 pub(crate) struct Shared {
     /// Wakes the driver.
     pub(crate) attention: Notify,
-    /// How many parts of what runs have told are full and unheard.
+    /// How much of what runs have told is unheard.
     pub(crate) unheard: AtomicUsize,
     /// A claim keeps what all may keep, shifted by so much: about its part.
     pub(crate) part: AtomicU32,
@@ -201,7 +202,8 @@ impl Shared {
 
     /// A promise is broken.
     pub(crate) fn violate(&self, what: &str, of: Option<&TopicPartition>) {
-        self.sums().figures.violate(what, of);
+        let line = self.sums().figures.violate(what, of);
+        say(line);
         self.attention.notify_one();
     }
 

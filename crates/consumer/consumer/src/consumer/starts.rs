@@ -2,6 +2,7 @@
 
 use super::claimed::Claimed;
 use super::clock::after;
+use super::contain::drop_each;
 use super::context::{Claim, HANDS};
 use super::kept::{Kept, Records};
 use super::lane::{Lane, Phase};
@@ -59,6 +60,7 @@ impl Claimed {
                         Accepted::Done => done += 1,
                         _ => self.counts.stale += 1,
                     }
+                    drop_each(Some(record));
                     continue;
                 }
             }
@@ -319,7 +321,7 @@ mod tests {
                 headers: Vec::new(),
             };
             state.accept(&owned, vec![record], (offset + 1, 2));
-            ask_all([Arc::clone(&claim)], |_, _| ()).await;
+            ask_all([Arc::clone(&claim)], |of, claim| of.end_turn(claim, Instant::now())).await;
             assert_eq!(shared.sums().figures.counts.runs, 1, "{has_runs}");
         }
     }

@@ -9,6 +9,7 @@
 
 use super::caught_up::Waits;
 use super::claimed::Claimed;
+use super::contain::drop_each;
 use super::context::{Claim, HANDS, Hand};
 use super::failure::ConsumerError;
 use super::options::Settings;
@@ -187,11 +188,11 @@ impl State {
         let entry = id.and_then(|id| Some((id, self.claims.get_mut(&id)?)));
         let Some((id, entry)) = entry.filter(|(_, entry)| !entry.awaits_begin) else {
             self.sums().figures.counts.stale += records.len() as u64;
-            records.clear();
+            drop_each(records.drain(..));
             return self.shared.give_back(records);
         };
         if let Some(until) = entry.until {
-            records.retain(|record| record.offset < until);
+            drop_each(records.extract_if(.., |record| record.offset >= until));
             (next, end) = (next.min(until), end.min(until));
         }
         entry.trouble.end();

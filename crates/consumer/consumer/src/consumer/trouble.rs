@@ -4,7 +4,7 @@
 
 use super::clock::after;
 use super::failure::ConsumerError;
-use super::line::Line;
+use super::line::{Line, say};
 use super::place::Begin;
 use super::state::State;
 use crate::source::{Error, Owned};
@@ -60,7 +60,7 @@ impl State {
         trouble.errors = trouble.errors.saturating_add(1);
         trouble.until = Some(after(Instant::now(), doubled));
         trouble.error = Some(error.to_string());
-        trouble.line.say(&format!("{}: it is tried again: {error}", owned.partition));
+        say(trouble.line.next(&format!("{}: it is tried again: {error}", owned.partition)));
         self.sums().figures.engine_errors += 1;
         self.has_trouble = true;
     }

@@ -425,6 +425,8 @@ async fn a_destructor_of_a_record_that_panics_stops_nothing() {
     consumer.stop().await.unwrap();
     let member = engine.member("g", ["t"]).join().await.unwrap();
     let builder = Consumer::builder(Changed { member, change }).strict(true).concurrency(2);
+    // The keys have them, too: a single one.
+    let builder = builder.key(|_| Some(Bytes::from_owner(Bomb)));
     let consumer = builder.start(move |record, context| {
         seen.add(&record, context.generation());
         std::future::ready(Ok(()))

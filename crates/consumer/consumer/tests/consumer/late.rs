@@ -2,10 +2,11 @@
 
 use crate::delegated::as_its_member;
 use crate::support::{Effects, Scratch, engine, millis, number, send, until};
+use bytes::Bytes;
 use colored::sync::Semaphore;
 use colored::time::{sleep, timeout};
 use colored_consumer::embedded::{EmbeddedControl, Member};
-use colored_consumer::{Consumer, Error, Event, Extent, Owned, Place, Room, Source};
+use colored_consumer::{Consumer, Error, Event, Extent, Owned, Place, Record, Room, Source};
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
@@ -115,4 +116,59 @@ async fn a_replay_does_not_pass_its_end() {
     consumer.stop().await.unwrap();
     assert_eq!(engine.committed("g", &crate::support::partition(0)).await.unwrap().offset, 5);
     assert_eq!(effects.count(), 5);
+}
+
+/// The engine returns records again whose destructors panic: they are counted, and nothing else is lost.
+#[colored::test]
+async fn a_destructor_of_a_record_that_comes_again_loses_nothing() {
+    struct Bomb;
+    impl AsRef<[u8]> for Bomb {
+        fn as_ref(&self) -> &[u8] {
+            b"3"
+        }
+    }
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            panic!("the owner of the bytes");
+        }
+    }
+    let scratch = Scratch::new();
+    let engine = engine(&scratch, 1).await;
+    send(&engine, 1, 0, 10).await;
+    let (effects, event) = (Effects::default(), Arc::default());
+    let seen = effects.clone();
+    let member = engine.member("g", ["t"]).join().await.unwrap();
+    let source = Late { member, event: Arc::clone(&event) };
+    let consumer = Consumer::builder(source).strict(true).start(move |record, context| {
+        seen.add(&record, context.generation());
+        std::future::ready(Ok(()))
+    });
+    let consumer = consumer.unwrap();
+    assert!(consumer.caught_up().await);
+    let of = consumer.metrics().await.partitions.remove(0);
+    // Of the partition, behind records that have come; and of one that has gone.
+    for (generation, stale) in [(of.generation, 2), (of.generation + 1, 5)] {
+        let owned = Owned { partition: of.partition.clone(), generation };
+        let bytes = |offset| if offset < 2 { Bytes::from_owner(Bomb) } else { "10".into() };
+        let records = [0, 1, 10].map(|offset| Record {
+            topic: "t".into(),
+            partition: 0,
+            offset,
+            timestamp: 0,
+            key: Some("k0".into()),
+            value: Some(bytes(offset)),
+            headers: Vec::new(),
+        });
+        let records = records.into();
+        *event.lock().unwrap() = Some(Event::Records { owned, records, next: 11, end: 11 });
+        until("the event", || event.lock().unwrap().is_none()).await;
+        while consumer.metrics().await.stale < stale {
+            sleep(millis(1)).await;
+        }
+    }
+    effects.wait_for(11).await;
+    let metrics = consumer.metrics().await;
+    assert_eq!((metrics.done, metrics.violations, metrics.in_flight), (11, 0, 0));
+    consumer.stop().await.unwrap();
+    effects.assert_once_and_in_order(1, 11);
 }

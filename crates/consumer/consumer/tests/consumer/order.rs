@@ -174,7 +174,7 @@ async fn the_key_may_come_from_the_value_and_be_missing() {
     assert_eq!(even, (0..20).map(|n| 2 * n).collect::<Vec<_>>());
 }
 
-/// While a consumer is busy with the records of a partition, those of the others are read and handled.
+/// While a consumer is busy with the records of a partition, those of the others are read, handled and committed.
 #[test]
 fn a_busy_partition_holds_no_other_one_up() {
     let runtime = colored::Builder::new().workers(4).build().unwrap();
@@ -211,6 +211,16 @@ fn a_busy_partition_holds_no_other_one_up() {
         send(&engine, 40, 1, 5).await;
         let (_, busy) = engine.range(&partition(0)).await.unwrap();
         effects.wait_for(200 - busy as usize).await;
+        for other in 1..4 {
+            let (_, end) = engine.range(&partition(other)).await.unwrap();
+            let committed = async || engine.committed("g", &partition(other)).await;
+            // Ordering: as above.
+            while committed().await.is_none_or(|of| of.offset < end)
+                && !is_over.load(Ordering::Relaxed)
+            {
+                sleep(millis(2)).await;
+            }
+        }
         // Ordering: as above.
         is_over.store(true, Ordering::Relaxed);
         assert!(!is_held_up.load(Ordering::Relaxed), "the others do not go on");
