@@ -156,7 +156,7 @@ impl Context {
     }
 }
 
-/// The color of a key of a partition: for a [`ColorCell`](colored::ColorCell) with the state of the key.
+/// The color of a key of a partition: for a [`ColorCell`] with the state of the key.
 #[must_use]
 pub fn color_of(topic: &str, partition: u32, key: &Bytes) -> Color {
     color_of_key(topic, partition, key)
