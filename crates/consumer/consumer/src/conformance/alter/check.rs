@@ -148,6 +148,8 @@ impl<F: AlterLog> Run<'_, F> {
             match timeout(Duration::from_millis(50), caught_up.as_mut()).await {
                 Ok(true) => return Settled::CaughtUp,
                 Ok(false) => return Settled::Not("the consumer has ended".to_owned()),
+                // To ask takes turns of all partitions.
+                Err(_) if !is_damage && Instant::now() < end => continue,
                 Err(_) => {}
             }
             let metrics = consumer.metrics().await;
