@@ -3,7 +3,8 @@
 //! Invariants:
 //!
 //! * The permits that are free, and those that claims have, are as many as runs may be under way.
-//! * While a permit is free, no claim waits that has none on its way. So whoever gives a permit back looks who is first in line.
+//! * No claim waits while a permit is free, but for one that has a permit on its way. So a claim that gives a permit back hands
+//!   it to the first in line.
 //! * A claim that waits is in line once, and gets a permit before any that came later get their next one. One that got permits by a
 //!   post is in line again when it has heard of them: so a claim whose turn takes long gets no others meanwhile.
 

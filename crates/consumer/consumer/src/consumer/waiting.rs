@@ -1,4 +1,4 @@
-//! The records that have come and have not started: all of a claim in one table, in which those of a lane are a row.
+//! A claim keeps the records that have come and have not started in one table; the records of a lane are a row of it.
 //!
 //! A row of its own allocation would cost more than all else that a record costs here: large allocations, which come and go, make the
 //! allocator sort all that is free.

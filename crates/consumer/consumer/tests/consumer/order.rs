@@ -174,7 +174,7 @@ async fn the_key_may_come_from_the_value_and_be_missing() {
     assert_eq!(even, (0..20).map(|n| 2 * n).collect::<Vec<_>>());
 }
 
-/// While a consumer is busy with the records of a partition, those of the others are read, handled and committed.
+/// A consumer reads, handles and commits the records of the other partitions while it is busy with those of one.
 #[test]
 fn a_busy_partition_holds_no_other_one_up() {
     let runtime = colored::Builder::new().workers(4).build().unwrap();
