@@ -360,31 +360,19 @@ impl Claimed {
 
 #[cfg(test)]
 mod tests {
-    use super::super::context::{Context, ask_all};
-    use super::super::failure::Failure;
+    use super::super::context::ask_all;
     use super::super::kept::Records;
-    use super::super::run::Common;
-    use super::super::state::State;
-    use super::super::work::Each;
+    use super::super::state::tests::{Nobody, one_claim};
     use super::*;
-    use crate::source::{Extent, TopicPartition};
-    use std::future::Ready;
-
-    type Nobody = Common<Each<fn(Record, Context) -> Ready<Result<(), Failure>>>>;
+    use crate::source::TopicPartition;
 
     /// What such a turn has left undone may be records that a commit would pass.
     #[colored::test]
     async fn a_turn_that_panics_ends_the_consumer() {
-        let settings = Arc::<Settings>::default();
-        let shared = Arc::new(Shared::new(Arc::clone(&settings)));
-        let mut state = State::new(settings, Weak::<Nobody>::new(), Arc::clone(&shared));
-        let partition = TopicPartition { topic: "t".into(), partition: 0 };
-        let owned = Owned { partition, generation: 1 };
-        let id = state.insert(owned, Tracker::new(0, Vec::new()), &Extent::default(), false, None);
-        let claim = Arc::clone(&state.claims[&id].claim);
+        let (state, _, claim) = one_claim(0, None);
         claim.post(|_, _| panic!("a turn"));
         assert_eq!(ask_all([claim], |_, _| ()).await, [Some(())]);
-        let failure = shared.sums().failure.take().map(|failure| failure.to_string());
+        let failure = state.sums().failure.take().map(|failure| failure.to_string());
         assert_eq!(failure.as_deref(), Some("a promise is broken: t/0: panicked: a turn"));
     }
 

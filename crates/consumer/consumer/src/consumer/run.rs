@@ -339,28 +339,15 @@ impl<W: Work> Runner<W> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::context::{Claim, Context, ask_all};
+    use super::super::context::{Claim, ask_all};
     use super::super::pauses::BEHIND;
-    use super::super::state::State;
-    use super::super::work::Each;
+    use super::super::state::tests::one_claim;
     use super::*;
-    use crate::progress::Tracker;
-    use crate::source::{Extent, Owned, Record, TopicPartition};
-    use std::future::Ready;
-    use std::sync::Weak;
-
-    type Nobody = Common<Each<fn(Record, Context) -> Ready<Result<(), Failure>>>>;
 
     #[colored::test]
     async fn nothing_is_read_while_much_is_unheard() {
-        let settings = Arc::<Settings>::default();
-        let shared = Arc::new(Shared::new(Arc::clone(&settings)));
-        let mut state = State::new(settings, Weak::<Nobody>::new(), Arc::clone(&shared));
-        let partition = TopicPartition { topic: "t".into(), partition: 0 };
-        let owned = Owned { partition, generation: 1 };
-        let log = Extent::default();
-        let id = state.insert(owned, Tracker::new(0, Vec::new()), &log, false, None);
-        let claim = Arc::clone(&state.claims[&id].claim);
+        let (state, _, claim) = one_claim(0, None);
+        let shared = Arc::clone(&state.shared);
         let told = || claim.inbox.put((0, Told::Burial), &shared);
         (0..BEHIND).for_each(|_| _ = told());
         assert!(state.room().records > 0);

@@ -260,16 +260,9 @@ pub(crate) async fn place(
 
 #[cfg(test)]
 mod tests {
-    use super::super::context::{Context, ask_all};
-    use super::super::failure::Failure;
-    use super::super::options::Settings;
-    use super::super::run::Common;
-    use super::super::shared::Shared;
-    use super::super::work::Each;
+    use super::super::context::ask_all;
+    use super::super::state::tests::one_claim;
     use super::*;
-    use crate::source::{Record, TopicPartition};
-    use std::future::Ready;
-    use std::sync::Weak;
 
     #[test]
     fn a_time_is_the_first_millisecond_that_is_not_before_it() {
@@ -281,24 +274,16 @@ mod tests {
         assert_eq!(millis(UNIX_EPOCH - Duration::from_nanos(7_999_999)), -7);
     }
 
-    type Nobody = Common<Each<fn(Record, Context) -> Ready<Result<(), Failure>>>>;
-
     /// Its low-water mark is that of another place until then: nobody takes it for how far the claim is.
     #[colored::test]
     async fn a_claim_commits_nothing_before_it_knows_its_place() {
-        let settings = Arc::<Settings>::default();
-        let shared = Arc::new(Shared::new(Arc::clone(&settings)));
-        let mut state = State::new(settings, Weak::<Nobody>::new(), Arc::clone(&shared));
-        let partition = TopicPartition { topic: "t".into(), partition: 0 };
-        let owned = Owned { partition, generation: 1 };
-        let (log, end) = (Extent { end: 9, ..Extent::default() }, Tracker::new(9, Vec::new()));
-        let id = state.insert(owned, end, &log, true, Some(Unplaced::Both));
+        let (mut state, id, claim) = one_claim(9, Some(Unplaced::Both));
+        let shared = Arc::clone(&state.shared);
         let told = || {
             let sums = shared.sums();
             let of = &sums.of[&id];
             (of.is_placed, of.low, of.has_news(), sums.has_news)
         };
-        let claim = Arc::clone(&state.claims[&id].claim);
         let turn = async || _ = ask_all([Arc::clone(&claim)], |_, _| ()).await;
         turn().await;
         assert_eq!(told(), (false, 9, false, false));

@@ -229,3 +229,30 @@ impl State {
         }
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::super::context::Context;
+    use super::super::failure::Failure;
+    use super::super::run::Common;
+    use super::super::work::Each;
+    use super::*;
+    use crate::source::TopicPartition;
+    use std::future::Ready;
+
+    pub(crate) type Nobody = Common<Each<fn(Record, Context) -> Ready<Result<(), Failure>>>>;
+
+    /// A member with one claim, at the end of its log, that nobody launches runs of.
+    pub(crate) fn one_claim(end: u64, unplaced: Option<Unplaced>) -> (State, u64, Arc<Claim>) {
+        let settings = Arc::<Settings>::default();
+        let shared = Arc::new(Shared::new(Arc::clone(&settings)));
+        let mut state = State::new(settings, Weak::<Nobody>::new(), shared);
+        let partition = TopicPartition { topic: "t".into(), partition: 0 };
+        let (owned, log) =
+            (Owned { partition, generation: 1 }, Extent { end, ..Extent::default() });
+        let tracker = Tracker::new(end, Vec::new());
+        let id = state.insert(owned, tracker, &log, unplaced.is_some(), unplaced);
+        let claim = Arc::clone(&state.claims[&id].claim);
+        (state, id, claim)
+    }
+}
