@@ -3,7 +3,7 @@
 use super::{passes_with, silent};
 use colored::io::{AsyncReadExt, AsyncWriteExt};
 use colored::net::{TcpListener, TcpStream};
-use colored::sim::{Builder, always, host, host_name, system_time};
+use colored::sim::{Builder, always, host, host_name, is_on, shared, system_time};
 use colored::spawn;
 use colored::time::{Duration, Instant, sleep, timeout};
 use std::io::{self, ErrorKind};
@@ -187,4 +187,58 @@ fn a_host_that_is_not_there_is_named() {
         .host("a", || async {})
         .run(|| async { host("b").restart() })
         .assert_passed();
+}
+
+/// Counts the values that are made and dropped.
+#[derive(Debug)]
+struct Counted(AtomicUsize);
+
+static MADE: AtomicUsize = AtomicUsize::new(0);
+static DROPPED: AtomicUsize = AtomicUsize::new(0);
+
+impl Default for Counted {
+    fn default() -> Self {
+        // It asks for the run.
+        assert!(is_on());
+        MADE.fetch_add(1, SeqCst);
+        Self(AtomicUsize::new(0))
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        assert!(is_on());
+        DROPPED.fetch_add(1, SeqCst);
+    }
+}
+
+#[test]
+fn hosts_share_a_value_of_each_run() {
+    let count = || async {
+        shared::<Counted>().0.fetch_add(1, SeqCst);
+        sleep(SECOND).await;
+    };
+    let simulate = |jobs| {
+        let simulation = Builder::new().seeds(0..300).host("a", count).host("b", count).jobs(jobs);
+        let report = simulation.run(|| async {
+            assert!(Arc::ptr_eq(&shared::<Counted>(), &shared::<Counted>()));
+            assert_eq!(shared::<AtomicUsize>().fetch_add(1, SeqCst), 0, "another type");
+            sleep(SECOND / 2).await;
+            host("a").crash().await;
+            host("a").restart();
+            sleep(SECOND / 2).await;
+            assert_eq!(shared::<Counted>().0.load(SeqCst), 3);
+        });
+        report.assert_passed();
+    };
+    simulate(1);
+    let made = MADE.load(SeqCst);
+    assert!(made >= 300 && made == DROPPED.load(SeqCst), "{made} made, {DROPPED:?} dropped");
+    simulate(4);
+}
+
+#[test]
+#[should_panic(expected = "`sim::shared` outside of a simulation")]
+fn nothing_is_shared_outside_of_a_simulation() {
+    let _ = shared::<AtomicUsize>();
 }

@@ -44,7 +44,7 @@ pub use self::failure::Failure;
 pub use self::faults::{Fault, Faults, FaultsError};
 pub use self::host::{Host, begin_quiet_phase, host};
 pub use self::report::Report;
-pub use self::run::{fail_at_panics, happens, note_sometimes};
+pub use self::run::{fail_at_panics, happens, note_sometimes, shared};
 pub use self::runtime::{Main, Runtime, Runtimes, Settings};
 
 /// A number by the seed of the run. Outside a simulation, a number that no seed decides.

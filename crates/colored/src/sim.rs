@@ -209,7 +209,7 @@ pub use crate::runtime::simulated::OfThisCrate;
 #[doc(inline)]
 pub use colored_sim::sim::{
     Cancellable, Exhaustive, Failure, Fault, Faults, FaultsError, Host, Report, begin_quiet_phase,
-    cancellable, fs, host, is_on, net, random,
+    cancellable, fs, host, is_on, net, random, shared,
 };
 #[doc(hidden)]
 pub use colored_sim::sim::{attribute, happens, note_sometimes};

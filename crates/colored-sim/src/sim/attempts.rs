@@ -412,6 +412,7 @@ pub(super) fn new_run(setup: &Setup, seed: u64, choices: Choices, noted: Noted) 
         noted,
         has_cancelled: false,
         panicked: None,
+        shared: Vec::new(),
         numbers: HashMap::default(),
         looked_up: [None; LOOKED_UP],
     }
@@ -469,6 +470,8 @@ pub(super) fn finish(
                 (None, None) => ended,
             });
             turns.end();
+            // What is shared may ask for the run in its destructor.
+            drop(with(|run| mem::take(&mut run.shared)));
             drop(watch);
             outcome
         }

@@ -104,7 +104,8 @@ impl<R: Runtimes> Builder<R> {
     /// The most runs that are made at once. `COLORED_SIM_JOBS`, or the number of cores, is the limit in any case.
     ///
     /// By default that limit alone counts, but for simulations with [hosts](Self::host): theirs are made one after another,
-    /// because what hosts and the main future share beside the network is outside of the runs. With 1, too, one run is made
+    /// because what the closures of hosts hold is outside of the runs. Where they share by the network and by
+    /// [`shared`](super::shared) alone, say so by a large number. With 1, too, one run is made
     /// after another, in the order of the seeds: for a program whose runs use what is outside of them, such as a static, or a list
     /// in which the test collects what each run has done.
     ///

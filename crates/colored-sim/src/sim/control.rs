@@ -6,6 +6,7 @@ use crate::world::World;
 use crate::{Act, Choices, thread, wakes};
 use colored_core::Color;
 use colored_core::port::SimulatedIds;
+use std::any::Any;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
@@ -65,6 +66,8 @@ pub(super) struct Run {
     pub(super) has_cancelled: bool,
     /// The panic of a task without a handle.
     pub(super) panicked: Option<String>,
+    /// What the program shares, a value of each type.
+    pub(super) shared: Vec<Arc<dyn Any + Send + Sync>>,
     /// By color, its number in the order in which colors became runnable first.
     pub(super) numbers: HashMap<Color, usize, BuildHasherDefault<ColorHasher>>,
     /// By the last bits of their numbers, colors that were looked up last: each turn looks one up.

@@ -41,6 +41,46 @@ pub(super) fn random() -> u64 {
     })
 }
 
+/// What the hosts of a run share beside the network: the run's one value of the type. It is made by the first call, and dropped
+/// when the run has ended and its tasks are dropped, or later if somebody keeps it. A crash of a host leaves it as it is.
+///
+/// For a test that collects what its hosts have seen: runs that share by nothing else can be made at
+/// [once](super::Builder::jobs). Costs some nanoseconds, and a comparison for each other type that the run shares.
+///
+/// ```
+/// use colored::sim;
+/// use colored::time::{Duration, sleep};
+/// use std::sync::atomic::{AtomicU32, Ordering};
+///
+/// // Ordering: one thread goes on at a time.
+/// let host = || async { sim::shared::<AtomicU32>().fetch_add(1, Ordering::Relaxed); };
+/// let report = sim::Builder::new().seeds(0..100).host("a", host).jobs(64).run(|| async {
+///     sleep(Duration::from_secs(1)).await;
+///     assert_eq!(sim::shared::<AtomicU32>().load(Ordering::Relaxed), 1);
+/// });
+/// report.assert_passed();
+/// ```
+///
+/// # Panics
+///
+/// Outside of a simulation.
+#[must_use]
+#[track_caller]
+pub fn shared<T: Default + Send + Sync + 'static>() -> Arc<T> {
+    let find = || {
+        with(|run| run.shared.iter().find_map(|of| Arc::clone(of).downcast().ok()))
+            .expect("`sim::shared` outside of a simulation")
+    };
+    find().unwrap_or_else(|| {
+        // It may ask for the run, and give way.
+        let made = Arc::new(T::default());
+        find().unwrap_or_else(|| {
+            with(|run| run.shared.push(made.clone()));
+            made
+        })
+    })
+}
+
 /// For the macro `buggify!`: a choice of the place of the call, and of the color.
 #[must_use]
 #[track_caller]

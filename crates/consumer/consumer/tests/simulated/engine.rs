@@ -135,17 +135,13 @@ async fn complete(outside: &Outside) {
 
 /// Runs so many seeds, of which each must keep all promises.
 fn simulate(faults: Faults, broken: Broken, seeds: Range<u64>) -> Report {
-    let outside = Outside::new(faults == Faults::none());
-    let inside = outside.clone();
-    let simulation = Builder::new().seeds(seeds).workers(1..=4).faults(faults);
-    let simulation = simulation.host("a", move || live(inside.clone(), broken));
-    simulation.run(|| {
-        outside.reset();
-        let outside = outside.clone();
-        async move {
-            complete(&outside).await;
-            outside.check();
-        }
+    let is_planned = faults == Faults::none();
+    let simulation = Builder::new().seeds(seeds).workers(1..=4).faults(faults).jobs(64);
+    let simulation = simulation.host("a", move || live(Outside::new(is_planned), broken));
+    simulation.run(|| async move {
+        let outside = Outside::new(is_planned);
+        complete(&outside).await;
+        outside.check();
     })
 }
 

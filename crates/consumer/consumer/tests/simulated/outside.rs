@@ -1,5 +1,6 @@
 //! What is known outside of the simulated host, and outlives its crashes: what was confirmed, and what handlers did.
 
+use colored::sim::shared;
 use colored_consumer::{Assignment, Commit, Record};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -49,8 +50,9 @@ impl Seen {
     }
 }
 
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(crate) struct Outside {
+    /// Of the run.
     seen: Arc<Mutex<Seen>>,
     /// Whether members come and go by plan only.
     is_planned: bool,
@@ -58,7 +60,7 @@ pub(crate) struct Outside {
 
 impl Outside {
     pub(crate) fn new(is_planned: bool) -> Outside {
-        Outside { is_planned, ..Outside::default() }
+        Outside { seen: shared(), is_planned }
     }
 
     pub(crate) fn is_planned(&self) -> bool {
@@ -68,11 +70,6 @@ impl Outside {
     fn seen(&self) -> MutexGuard<'_, Seen> {
         // A check that fails holds the lock.
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Forgets everything: a new run begins.
-    pub(crate) fn reset(&self) {
-        *self.seen() = Seen::default();
     }
 
     /// The number of the next record to be sent. A record whose append was not confirmed is sent again.
