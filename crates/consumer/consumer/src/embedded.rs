@@ -71,6 +71,7 @@
 //!
 //! One process has the directory at a time, by a lock of the system.
 
+mod control;
 mod engine;
 mod folder;
 mod group;
@@ -81,6 +82,7 @@ mod options;
 mod step;
 mod topics;
 
+pub use self::control::EmbeddedControl;
 pub use self::engine::{Engine, NewRecord};
-pub use self::member::{EmbeddedControl, Member, MemberOptions};
+pub use self::member::{Member, MemberOptions};
 pub use self::options::{Damage, Options};

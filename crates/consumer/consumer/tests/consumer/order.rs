@@ -174,6 +174,37 @@ async fn the_key_may_come_from_the_value_and_be_missing() {
     assert_eq!(even, (0..20).map(|n| 2 * n).collect::<Vec<_>>());
 }
 
+/// What a key function waits for, in its thread: until it is opened, and for 20 s at most.
+#[derive(Default)]
+struct Gate {
+    is_waited_for: AtomicBool,
+    is_open: AtomicBool,
+}
+
+// Ordering: Relaxed, nothing goes by these.
+impl Gate {
+    fn wait(&self) {
+        self.is_waited_for.store(true, Ordering::Relaxed);
+        let start = std::time::Instant::now();
+        while !self.is_open() && start.elapsed().as_secs() < 20 {
+            std::thread::sleep(millis(1));
+        }
+        self.open();
+    }
+
+    fn is_waited_for(&self) -> bool {
+        self.is_waited_for.load(Ordering::Relaxed)
+    }
+
+    fn is_open(&self) -> bool {
+        self.is_open.load(Ordering::Relaxed)
+    }
+
+    fn open(&self) {
+        self.is_open.store(true, Ordering::Relaxed);
+    }
+}
+
 /// A consumer reads, handles and commits the records of the other partitions while it is busy with those of one.
 #[test]
 fn a_busy_partition_holds_no_other_one_up() {
@@ -182,20 +213,12 @@ fn a_busy_partition_holds_no_other_one_up() {
         let scratch = Scratch::new();
         let engine = engine(&scratch, 4).await;
         send(&engine, 40, 0, 1).await;
-        let (effects, [has_begun, is_over, is_held_up]) = Default::default();
-        let (seen, flags) = (Effects::clone(&effects), [&has_begun, &is_over, &is_held_up]);
-        let [begins, may_end, waits_long] = flags.map(Arc::<AtomicBool>::clone);
+        let (effects, gate) = (Effects::default(), Arc::new(Gate::default()));
+        let (seen, waits) = (effects.clone(), Arc::clone(&gate));
         let member = engine.member("g", ["t"]).join().await.unwrap();
         let builder = Consumer::builder(member).strict(true).key(move |record| {
-            let start = std::time::Instant::now();
-            // Ordering: Relaxed, nothing goes by these.
-            while record.partition == 0 && !may_end.load(Ordering::Relaxed) {
-                begins.store(true, Ordering::Relaxed);
-                if start.elapsed().as_secs() >= 20 {
-                    waits_long.store(true, Ordering::Relaxed);
-                    may_end.store(true, Ordering::Relaxed);
-                }
-                std::thread::sleep(millis(1));
+            if record.partition == 0 {
+                waits.wait();
             }
             record.key.clone()
         });
@@ -206,24 +229,19 @@ fn a_busy_partition_holds_no_other_one_up() {
                 Ok(())
             }
         });
-        // Ordering: as above.
-        until("the busy one", || has_begun.load(Ordering::Relaxed)).await;
+        until("the busy one", || gate.is_waited_for()).await;
         send(&engine, 40, 1, 5).await;
         let (_, busy) = engine.range(&partition(0)).await.unwrap();
         effects.wait_for(200 - busy as usize).await;
         for other in 1..4 {
             let (_, end) = engine.range(&partition(other)).await.unwrap();
             let committed = async || engine.committed("g", &partition(other)).await;
-            // Ordering: as above.
-            while committed().await.is_none_or(|of| of.offset < end)
-                && !is_over.load(Ordering::Relaxed)
-            {
+            while committed().await.is_none_or(|of| of.offset < end) && !gate.is_open() {
                 sleep(millis(2)).await;
             }
         }
-        // Ordering: as above.
-        is_over.store(true, Ordering::Relaxed);
-        assert!(!is_held_up.load(Ordering::Relaxed), "the others do not go on");
+        assert!(!gate.is_open(), "the others do not go on");
+        gate.open();
         effects.wait_for(200).await;
         consumer.unwrap().stop().await.unwrap();
         effects.assert_once_and_in_order(40, 5);
@@ -265,20 +283,12 @@ fn a_busy_partition_hoards_no_handlers() {
         let scratch = Scratch::new();
         let engine = engine(&scratch, 4).await;
         send(&engine, 40, 0, 50).await;
-        let (effects, [has_begun, is_over, is_held_up]) = Default::default();
-        let (seen, flags) = (Effects::clone(&effects), [&has_begun, &is_over, &is_held_up]);
-        let [begins, may_end, waits_long] = flags.map(Arc::<AtomicBool>::clone);
+        let (effects, gate) = (Effects::default(), Arc::new(Gate::default()));
+        let (seen, waits) = (effects.clone(), Arc::clone(&gate));
         let member = engine.member("g", ["t"]).join().await.unwrap();
         let builder = Consumer::builder(member).strict(true).concurrency(4).key(move |record| {
-            let (start, is_busy) = (std::time::Instant::now(), record.partition == 0);
-            // Ordering: Relaxed, nothing goes by these.
-            while is_busy && number(record) >= 50 && !may_end.load(Ordering::Relaxed) {
-                begins.store(true, Ordering::Relaxed);
-                if start.elapsed().as_secs() >= 20 {
-                    waits_long.store(true, Ordering::Relaxed);
-                    may_end.store(true, Ordering::Relaxed);
-                }
-                std::thread::sleep(millis(1));
+            if record.partition == 0 && number(record) >= 50 {
+                waits.wait();
             }
             record.key.clone()
         });
@@ -293,18 +303,12 @@ fn a_busy_partition_hoards_no_handlers() {
         // Now its lanes are in line.
         effects.wait_for(20).await;
         send(&engine, 40, 50, 60).await;
-        // Ordering: as above.
-        until("the busy one", || has_begun.load(Ordering::Relaxed)).await;
+        until("the busy one", || gate.is_waited_for()).await;
         let (_, busy) = engine.range(&partition(0)).await.unwrap();
         let others = || effects.all().iter().filter(|effect| effect.partition != 0).count();
-        until("the others", || {
-            // Ordering: as above.
-            others() == 2_400 - busy as usize || is_over.load(Ordering::Relaxed)
-        })
-        .await;
-        // Ordering: as above.
-        is_over.store(true, Ordering::Relaxed);
-        assert!(!is_held_up.load(Ordering::Relaxed), "the others do not go on");
+        until("the others", || others() == 2_400 - busy as usize || gate.is_open()).await;
+        assert!(!gate.is_open(), "the others do not go on");
+        gate.open();
         effects.wait_for(2_400).await;
         consumer.unwrap().stop().await.unwrap();
         effects.assert_once_and_in_order(40, 60);
