@@ -256,6 +256,8 @@
 
 #[cfg(feature = "stage")]
 pub mod admission;
+#[cfg(feature = "macros")]
+mod attributes;
 mod block_on;
 mod blocking;
 mod budget;
@@ -322,7 +324,7 @@ pub use self::task::{
 
 #[cfg(feature = "macros")]
 #[doc(inline)]
-pub use colored_macros::{main, test};
+pub use self::attributes::{main, test};
 pub use tokio::{join, pin, try_join};
 
 #[doc(hidden)]
