@@ -364,10 +364,10 @@ mod tests {
     fn a_run_is_told_the_share_of_choices_of_all_runs_before() {
         let plan = plan();
         let mut asks = Asks::new(&plan);
-        asks.note(Length { turns: 10, points: 0, choices: 0, steps: 10 });
+        asks.note(Length { turns: 10, points: 0, choices: 3, steps: 10 });
         asks.note(Length { turns: 20, points: 5, choices: 30, steps: 50 });
-        assert_eq!(asks.lengths[0], Length { turns: 10, points: 0, choices: 0, steps: 10 });
-        assert_eq!(asks.lengths[1], Length { turns: 20, points: 5, choices: 30, steps: 60 });
+        assert_eq!(asks.lengths[0], Length { turns: 10, points: 0, choices: 3, steps: 10 });
+        assert_eq!(asks.lengths[1], Length { turns: 20, points: 5, choices: 33, steps: 60 });
     }
 
     #[test]
