@@ -72,6 +72,13 @@ pub(crate) fn all() -> impl Iterator<Item = (&'static str, &'static Kernel)> {
     FAMILIES.iter().flat_map(|(family, kernels)| kernels.iter().map(|kernel| (*family, kernel)))
 }
 
+/// The first seed of the search of that number. No search of another kernel has its seeds: else the luck of nine seeds, of which
+/// some have one worker, would be in all rows.
+pub(crate) fn first_seed(kernel: &str, number: u64) -> u64 {
+    let place = all().position(|(_, other)| other.name == kernel);
+    (place.expect("a kernel has a place") as u64 * 1000 + number) * 1_000_000
+}
+
 pub(crate) fn by_name(name: &str) -> &'static Kernel {
     let found = all().map(|(_, kernel)| kernel).find(|kernel| kernel.name == name);
     found.unwrap_or_else(|| panic!("no kernel {name}"))

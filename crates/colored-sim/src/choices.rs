@@ -120,7 +120,7 @@ impl Choices {
     /// Choices by that seed, at random.
     #[must_use]
     pub fn at_random(seed: u64) -> Self {
-        Self::by(Strategy::Random.begin(seed, Length { turns: 0, points: 0 }))
+        Self::by(Strategy::Random.begin(seed, Length::default()))
     }
 
     /// The choices of a replay. The default is chosen where it names none, or an actor that is not runnable.
@@ -136,7 +136,7 @@ impl Choices {
         Self {
             explores: !matches!(source, Source::Replay(_)),
             source,
-            length: Length { turns: 0, points: 0 },
+            length: Length::default(),
             last: 0,
             actors: Vec::new(),
             sites: BTreeMap::new(),
@@ -274,7 +274,10 @@ impl Choices {
         let is_inside = moment != Moment::End;
         let at = Situation { runnable, length: self.length, last: self.last, is_inside };
         let chosen = match &mut self.source {
-            Source::Strategy(chooser) if runnable.len() > 1 => chooser.choose(at),
+            Source::Strategy(chooser) if runnable.len() > 1 => {
+                self.length.choices += 1;
+                chooser.choose(at)
+            }
             Source::Strategy(_) => default,
             Source::Replay(deviations) => match deviations.get(&(place, moment)) {
                 Some(Deviation::Next(actor)) if runnable.contains(actor) => *actor,
@@ -462,7 +465,8 @@ impl Choices {
     }
 
     pub(crate) fn length(&self) -> Length {
-        self.length
+        let gives_way = matches!(&self.source, Source::Strategy(chooser) if chooser.gives_way());
+        Length { steps: self.length.steps_if(gives_way), ..self.length }
     }
 
     /// A hash of the choices and of what the run has [noted](Self::note): two equal runs have equal trails.

@@ -81,8 +81,9 @@ pub struct Failure {
 /// A run is repeated, and compared with itself, once in so many seeds.
 const REPEATED: u64 = 64;
 
-/// The length of a run before the first one has ended. A guess.
-const LENGTH: Length = Length { turns: 200, points: 400 };
+/// The length of a run before the first one has ended. A guess: what is to happen at a random moment of it happens early in a
+/// longer run, and in a shorter one it may not happen.
+const LENGTH: Length = Length { turns: 20, points: 40, choices: 30, steps: 60 };
 
 /// Runs the program for each seed, until one fails. `run` makes the choices of a run, and gives them back with its outcome.
 pub fn search(plan: &Plan, mut run: impl FnMut(&Replay, Choices) -> (Outcome, Choices)) -> Found {
@@ -106,7 +107,8 @@ pub struct Asked {
 /// What decides how the runs of a search begin.
 pub(crate) struct Asks<'p> {
     plan: &'p Plan,
-    /// By number, the length of each run that has been added.
+    /// By number, the length of each run that has been added, with the choices of all until then, of so many steps. A run of one
+    /// worker has few, and says little of the next one.
     lengths: Vec<Length>,
 }
 
@@ -144,7 +146,11 @@ impl<'p> Asks<'p> {
     }
 
     /// A run has been added.
-    pub(crate) fn note(&mut self, length: Length) {
+    pub(crate) fn note(&mut self, mut length: Length) {
+        if let Some(before) = self.lengths.last() {
+            length.choices += before.choices;
+            length.steps += before.steps;
+        }
         self.lengths.push(length);
     }
 }
@@ -296,8 +302,8 @@ pub(crate) fn confirm(
 
 #[cfg(test)]
 mod tests {
-    use super::{End, Plan, search};
-    use crate::strategy::{Act, Strategy};
+    use super::{Asks, End, Plan, search};
+    use crate::strategy::{Act, Length, Strategy};
     use std::time::Duration;
 
     fn plan() -> Plan {
@@ -334,6 +340,34 @@ mod tests {
         assert_eq!(failure.message, "the number is 1");
         assert!(failure.differs.is_none());
         assert!((1..=2).contains(&failure.replay.choices()), "{}", failure.replay);
+    }
+
+    /// Most tests are of small programs, and many bugs are found by a few runs: the first one counts.
+    #[test]
+    fn the_first_run_of_a_small_program_has_its_changes() {
+        let has_changed = |seed: &u64| {
+            let strategy = Strategy::Pct { depth: 2 };
+            let plan = Plan { seeds: *seed..*seed + 1, strategy, ..plan() };
+            let mut chosen = Vec::new();
+            search(&plan, |_, mut choices| {
+                let chosen_now = (0..20).map(|_| choices.choose(&[0, 1, 2], &[])).collect();
+                chosen = chosen_now;
+                (Ok(()), choices)
+            });
+            chosen.iter().any(|actor| *actor != chosen[0])
+        };
+        let changed = (1..51).filter(has_changed).count();
+        assert!(changed > 25, "{changed} of 50");
+    }
+
+    #[test]
+    fn a_run_is_told_the_share_of_choices_of_all_runs_before() {
+        let plan = plan();
+        let mut asks = Asks::new(&plan);
+        asks.note(Length { turns: 10, points: 0, choices: 3, steps: 10 });
+        asks.note(Length { turns: 20, points: 5, choices: 30, steps: 50 });
+        assert_eq!(asks.lengths[0], Length { turns: 10, points: 0, choices: 3, steps: 10 });
+        assert_eq!(asks.lengths[1], Length { turns: 20, points: 5, choices: 33, steps: 60 });
     }
 
     #[test]

@@ -16,10 +16,11 @@ pub enum Strategy {
     RoundRobin,
     /// Any, with equal chances.
     Random,
-    /// Each actor has a random priority, and the runnable actor of the highest one runs; at `depth - 1` random moments, the
-    /// actor that runs falls behind all others. It finds a bug that depends on the order of `depth` turns with a chance of
-    /// at least one in *actors · turns^(depth - 1)* (Burckhardt and others, ASPLOS 2010). A run that takes four times as
-    /// long as the one before goes on at random: an actor that waits for another one by running would never end it.
+    /// Each actor has a random priority, and the runnable actor of the highest one runs; at `depth - 1` random choices, the
+    /// actor that has run falls behind all that have not fallen. It finds a bug that depends on the order of `depth` turns with a
+    /// chance of about one in *actors · choices^(depth - 1)* (Burckhardt and others, ASPLOS 2010). A choice is a moment at which
+    /// several actors can go on. A run of four times as many choices as the one before goes on at random: an actor that waits for
+    /// another one by running would never end it.
     Pct {
         /// From 1.
         depth: u32,
@@ -46,11 +47,28 @@ pub struct Act {
 }
 
 /// The length of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Length {
     pub(crate) turns: u64,
     /// Moments inside turns at which an actor may give way.
     pub(crate) points: u64,
+    /// The steps at which several actors could go on, of so many.
+    pub(crate) choices: u64,
+    pub(crate) steps: u64,
+}
+
+impl Length {
+    /// The steps of such a run: its turns, and its points if actors give way there.
+    pub(crate) fn steps_if(&self, gives_way: bool) -> u64 {
+        self.turns + if gives_way { self.points } else { 0 }
+    }
+
+    /// The choices to expect of such a run.
+    fn choices_if(&self, gives_way: bool) -> u64 {
+        let steps = u128::from(self.steps_if(gives_way));
+        let choices = u128::from(self.choices) * steps / u128::from(self.steps.max(1));
+        u64::try_from(choices).unwrap_or(u64::MAX)
+    }
 }
 
 /// A choice that is to be made.
@@ -125,11 +143,13 @@ impl Strategy {
                 return of.begin(seed, length);
             }
         };
-        let steps = length.turns + one_in.map_or(0, |_| length.points);
         let kind = match self {
             Strategy::RoundRobin | Strategy::Portfolio => Kind::RoundRobin,
             Strategy::Random => Kind::Random,
-            Strategy::Pct { depth } => Kind::Pct(Changing::new(&mut rng, depth, steps)),
+            Strategy::Pct { depth } => {
+                let choices = length.choices_if(one_in.is_some());
+                Kind::Pct(Changing::new(&mut rng, depth, choices))
+            }
             Strategy::Pos => Kind::Pos(Racing::default()),
             Strategy::Starve => Kind::Starve { victim: None, until: 0 },
         };
@@ -184,7 +204,7 @@ impl Chooser {
 
     #[inline]
     pub(crate) fn choose(&mut self, at: Situation<'_>) -> usize {
-        let step = at.length.turns + self.one_in.map_or(0, |_| at.length.points);
+        let step = at.length.steps_if(self.gives_way());
         let rng = &mut self.rng;
         let any = |rng: &mut Rng, of: &[usize]| of[rng.usize(..of.len())];
         match &mut self.kind {
@@ -192,8 +212,8 @@ impl Chooser {
                 *at.runnable.iter().find(|actor| **actor > at.last).unwrap_or(&at.runnable[0])
             }
             Kind::Random => any(rng, at.runnable),
-            Kind::Pct(changing) if changing.is_late(step) => any(rng, at.runnable),
-            Kind::Pct(changing) => changing.choose(rng, at, step),
+            Kind::Pct(changing) if changing.is_late(at) => any(rng, at.runnable),
+            Kind::Pct(changing) => changing.choose(rng, at),
             Kind::Pos(racing) => racing.choose(rng, at),
             Kind::Starve { victim, until } => {
                 if step >= *until {

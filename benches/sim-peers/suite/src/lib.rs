@@ -57,8 +57,8 @@ pub fn kernels() -> impl Iterator<Item = (&'static str, &'static str)> {
 /// If a run fails in another way, or there is no such kernel.
 #[must_use]
 pub fn search(kernel: &str, strategy: Strategy, number: u64) -> Option<Found> {
+    let first = suite::first_seed(kernel, number);
     let kernel = suite::by_name(kernel);
-    let first = number * 1_000_000;
     let program = kernel.program;
     let builder = Builder::new().strategy(strategy).seeds(first..first + 1000);
     let report = builder.run(move || program(true));

@@ -47,7 +47,7 @@ fn walk(choices: &mut Choices) -> Vec<usize> {
 fn the_deviations_of_a_run_replay_it() {
     let mut inside = 0;
     for seed in 0..200 {
-        let length = Length { turns: 60, points: 60 };
+        let length = Length { turns: 60, points: 60, choices: 120, steps: 120 };
         let mut first = Choices::by(Strategy::Portfolio.begin(seed, length));
         let walked = walk(&mut first);
         let is_inside = |(_, moment): &&(Place, Moment)| matches!(moment, Moment::Point(_));
@@ -62,13 +62,32 @@ fn the_deviations_of_a_run_replay_it() {
 #[test]
 fn in_whole_turns_nobody_gives_way() {
     for seed in 0..50 {
-        let length = Length { turns: 60, points: 60 };
+        let length = Length { turns: 60, points: 60, choices: 120, steps: 120 };
         let first = Choices::by(Strategy::Portfolio.begin(seed, length));
         let mut whole = first.in_whole_turns();
         walk(&mut whole);
         let is_inside = |(_, moment): &(Place, Moment)| matches!(moment, Moment::Point(_));
         assert!(!whole.deviations().keys().any(is_inside));
     }
+}
+
+#[test]
+fn a_choice_is_where_several_actors_can_go_on() {
+    let act = Act { on: 1, by: None, takes: false };
+    let of = |strategy: Strategy| {
+        let mut choices = Choices::by(strategy.begin(0, Length::default()));
+        for runnable in [&[0][..], &[0, 1], &[1], &[0, 2]] {
+            choices.choose(runnable, &[]);
+            if choices.pass_point(act, true) {
+                choices.give_way(&[0, 1, 2], &[]);
+            }
+        }
+        let Length { turns, points, choices, steps } = choices.length();
+        assert_eq!(points, 4);
+        (choices, steps - turns)
+    };
+    assert_eq!(of(Strategy::RoundRobin), (2, 0));
+    assert_eq!(of(Strategy::Pos), (6, 4));
 }
 
 #[test]

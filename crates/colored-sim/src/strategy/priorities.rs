@@ -6,7 +6,7 @@ use fastrand::Rng;
 /// The priority that no drawn one is below.
 const LOWEST_DRAWN: u64 = 1 << 32;
 
-/// A run of so many times the expected length is late.
+/// A run of so many times the expected choices is late.
 const LATE: u64 = 4;
 
 /// The priorities of actors, some of which change.
@@ -14,27 +14,23 @@ const LATE: u64 = 4;
 pub(super) struct Changing {
     /// By actor; 0 before it has one.
     priorities: Vec<u64>,
-    /// When the actor that has run falls behind the others.
-    changes: Vec<u64>,
-    lowest: u64,
-    steps: u64,
+    /// The number of the choice at which the actor that has run falls, and its priority from then on. Who falls later is not
+    /// always behind who has fallen before: all orders of them have the same chance.
+    changes: Vec<(u64, u64)>,
+    choices: u64,
 }
 
 impl Changing {
-    pub(super) fn new(rng: &mut Rng, depth: u32, steps: u64) -> Self {
-        Self {
-            priorities: Vec::new(),
-            changes: (1..depth).map(|_| rng.u64(..steps.max(1))).collect(),
-            lowest: LOWEST_DRAWN,
-            steps,
-        }
+    pub(super) fn new(rng: &mut Rng, depth: u32, choices: u64) -> Self {
+        let change = |priority| (rng.u64(..choices.max(1)), u64::from(priority));
+        Self { priorities: Vec::new(), changes: (1..depth).map(change).collect(), choices }
     }
 
-    pub(super) fn is_late(&self, step: u64) -> bool {
-        step > LATE * self.steps.max(100)
+    pub(super) fn is_late(&self, at: Situation<'_>) -> bool {
+        at.length.choices > LATE * self.choices.max(100)
     }
 
-    pub(super) fn choose(&mut self, rng: &mut Rng, at: Situation<'_>, step: u64) -> usize {
+    pub(super) fn choose(&mut self, rng: &mut Rng, at: Situation<'_>) -> usize {
         let most = at.most();
         if most >= self.priorities.len() {
             self.priorities.resize(most + 1, 0);
@@ -44,11 +40,9 @@ impl Changing {
                 self.priorities[*actor] = rng.u64(LOWEST_DRAWN..);
             }
         }
-        let changes = self.changes.len();
-        self.changes.retain(|change| *change > step);
-        if self.changes.len() < changes {
-            self.lowest -= 1;
-            self.priorities[at.last] = self.lowest;
+        let change = self.changes.iter().find(|(choice, _)| *choice == at.length.choices);
+        if let Some((_, priority)) = change {
+            self.priorities[at.last] = *priority;
         }
         let of = |actor: &&usize| self.priorities[**actor];
         *at.runnable.iter().max_by_key(of).expect("some actor is runnable")

@@ -1,9 +1,10 @@
 use super::{Act, Length, Situation, Strategy};
 
-const LENGTH: Length = Length { turns: 100, points: 100 };
+const LENGTH: Length = Length { turns: 100, points: 100, choices: 200, steps: 200 };
 
 fn at(runnable: &[usize], turns: u64, last: usize, is_inside: bool) -> Situation<'_> {
-    Situation { runnable, length: Length { turns, points: 0 }, last, is_inside }
+    let length = Length { turns, choices: turns, ..Length::default() };
+    Situation { runnable, length, last, is_inside }
 }
 
 fn run(strategy: Strategy, seed: u64) -> Vec<usize> {
@@ -46,6 +47,53 @@ fn priorities_change_as_often_as_the_depth_says() {
     }
     let changed = |seed| run(Strategy::Pct { depth: 2 }, seed).windows(2).any(|of| of[0] != of[1]);
     assert!((0..50).any(changed));
+}
+
+/// Where one actor alone can go on, a change would change nothing.
+#[test]
+fn priorities_change_at_choices() {
+    let length = Length { turns: 1000, points: 0, choices: 10, steps: 1000 };
+    let is_changed = |seed: &u64| {
+        let mut chooser = Strategy::Pct { depth: 2 }.begin(*seed, length).in_whole_turns();
+        let mut last = chooser.choose(at(&[1, 4, 6], 0, 0, false));
+        (1..10).any(|choice| {
+            let before = last;
+            last = chooser.choose(at(&[1, 4, 6], choice, last, false));
+            last != before
+        })
+    };
+    let changed = (0..100).filter(is_changed).count();
+    assert!(changed > 75, "{changed} of 100 runs have a change behind one of their 10 choices");
+}
+
+#[test]
+fn actors_that_have_fallen_have_any_order() {
+    let runs_first = |seed| {
+        let mut chooser = Strategy::Pct { depth: 3 }.begin(seed, LENGTH);
+        let (mut last, mut fallen) = (0, Vec::new());
+        for choice in 0..200 {
+            let next = chooser.choose(at(&[1, 4, 6], choice, last, false));
+            if next != last && last != 0 {
+                fallen.push(last);
+            }
+            last = next;
+        }
+        let &[first, second] = &fallen[..] else { return None };
+        let mut both = [first, second];
+        both.sort_unstable();
+        Some(chooser.choose(at(&both, 200, last, false)) == first)
+    };
+    let orders: Vec<bool> = (0..50).filter_map(runs_first).collect();
+    assert!(orders.contains(&true) && orders.contains(&false), "{orders:?}");
+}
+
+#[test]
+fn the_next_run_has_the_same_share_of_choices() {
+    let length = Length { turns: 100, points: 300, choices: 40, steps: 400 };
+    assert_eq!([true, false].map(|gives_way| length.choices_if(gives_way)), [40, 10]);
+    let length = Length { steps: 100, ..length };
+    assert_eq!([true, false].map(|gives_way| length.choices_if(gives_way)), [160, 40]);
+    assert_eq!(Length::default().choices_if(true), 0);
 }
 
 #[test]
@@ -93,7 +141,7 @@ fn partial_order_sampling_gives_each_order_of_racing_acts_its_chance() {
 
 /// The points at which actors may give way in a run that has so many of them.
 fn points(seed: u64, of: u64, act: Act) -> Vec<u64> {
-    let mut chooser = Strategy::Pos.begin(seed, Length { turns: of, points: of });
+    let mut chooser = Strategy::Pos.begin(seed, Length { turns: of, points: of, ..LENGTH });
     (0..of).filter(|point| chooser.may_give_way(0, act, true, *point)).collect()
 }
 

@@ -55,8 +55,8 @@ const RUNS: u64 = 1000;
 /// How many of at most a thousand runs the search of that number needs to find the bug.
 #[must_use]
 pub fn runs_until_bug(kernel: &str, search: u64) -> Option<u64> {
+    let first = suite::first_seed(kernel, search);
     let kernel = suite::by_name(kernel);
-    let first = search * 1_000_000;
     let (run, message) = (1..=RUNS).find_map(|run| {
         failure(|| (kernel.program)(true), first + run).map(|message| (run, message))
     })?;

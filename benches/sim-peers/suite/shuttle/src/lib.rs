@@ -64,8 +64,9 @@ pub enum By {
 /// How many of at most a thousand runs the search of that number needs to find the bug.
 #[must_use]
 pub fn runs_until_bug(kernel: &str, by: By, search: u64) -> Option<u64> {
+    let first = suite::first_seed(kernel, search);
     let kernel = suite::by_name(kernel);
-    let (runs, message) = search_for(kernel.program, true, by, search);
+    let (runs, message) = search_for(kernel.program, true, by, first);
     message?.contains(kernel.text).then_some(runs)
 }
 
@@ -78,11 +79,11 @@ pub fn is_twin_right(kernel: &str) -> bool {
 type Program = fn(bool) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// How many runs there were, and the message of the one that failed.
-fn search_for(program: Program, wrong: bool, by: By, search: u64) -> (u64, Option<String>) {
+fn search_for(program: Program, wrong: bool, by: By, seed: u64) -> (u64, Option<String>) {
     const RUNS: usize = 1000;
     match by {
-        By::Random => run(RandomScheduler::new_from_seed(search, RUNS), program, wrong),
-        By::Pct => run(PctScheduler::new_from_seed(search, 3, RUNS), program, wrong),
+        By::Random => run(RandomScheduler::new_from_seed(seed, RUNS), program, wrong),
+        By::Pct => run(PctScheduler::new_from_seed(seed, 3, RUNS), program, wrong),
     }
 }
 
