@@ -3,7 +3,10 @@
 //! Invariants:
 //!
 //! * A lease is written only over the revision that the agent knows, so that of two members one fails.
-//! * An agent that could not write its entry for a session has lost everything, before it does anything else.
+//! * A member that could not write its entry for a session has lost everything: what its agent does then is dropped, wherever
+//!   it waits. So what is to be told whatever the server answers is told before the wait.
+//! * No wait of the agent, however long, keeps the entry from being written.
+//! * Leases that are taken side by side are told together when the last of them is answered, and never when the session is over.
 
 mod balance;
 mod beat;
@@ -11,9 +14,10 @@ mod write;
 
 pub(crate) use self::write::Shared;
 
+use self::beat::Membership;
 use self::write::{Fault, Held, write};
 use crate::engine::{Thread, failed};
-use crate::lease::{Beat, member_key};
+use crate::lease::member_key;
 use crate::log::Log;
 use crate::reader::{Reader, Request};
 use crate::table::Table;
@@ -23,10 +27,11 @@ use colored_consumer::{Commit, CommitError, Error, Event, Extent, Owned, Record,
 use futures_util::StreamExt;
 use futures_util::future::join_all;
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::{MissedTickBehavior, interval, timeout};
+use tokio::time::{Interval, MissedTickBehavior, interval, timeout};
 
 /// How long a search for the records of a time may take.
 const LOOK_UP: Duration = Duration::from_secs(30);
@@ -112,13 +117,10 @@ struct Agent {
     table: Table,
     held: BTreeMap<TopicPartition, Held>,
     readings: BTreeMap<TopicPartition, Reading>,
-    beat: Beat,
-    /// The revision of the own entry, and of the one before.
-    revisions: (u64, u64),
+    /// `None` if the member has to join again.
+    membership: Option<Membership>,
     /// The last own entry that the watch has shown.
     seen: u64,
-    /// When the own entry was written at last. `None` if the member has to join again.
-    beaten: Option<Instant>,
     watch: Option<Watch>,
     /// Another member has the name.
     is_replaced: bool,
@@ -141,15 +143,13 @@ pub(crate) async fn join(
     let mut agent = Agent {
         context,
         store,
-        beat: Beat { since: 0, token: String::new(), topics: Vec::new() },
         settings,
         told: told_sender,
         table: Table::default(),
         held: BTreeMap::new(),
         readings: BTreeMap::new(),
-        revisions: (0, 0),
+        membership: None,
         seen: 0,
-        beaten: None,
         watch: None,
         is_replaced: false,
         is_stopping: false,
@@ -168,43 +168,69 @@ impl Agent {
     ) {
         let mut ticks = interval(self.settings.session / 6);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut reply = None;
-        loop {
-            let watch = &mut self.watch;
-            let next = async move {
-                match watch {
-                    Some(watch) => watch.next().await,
-                    None => std::future::pending().await,
-                }
-            };
+        let reply = loop {
+            let ended = Membership::ended(self.membership.as_ref());
             tokio::select! {
                 biased;
-                _ = ticks.tick() => self.tick().await,
-                command = commands.recv() => {
-                    self.check_session();
-                    match command {
-                        Some(Command::Close(done)) => {
-                            reply = Some(done);
-                            break;
-                        }
-                        Some(command) => self.obey(command).await,
-                        None => break,
+                () = ended => self.lose_all(),
+                step = self.step(&mut ticks, &mut commands, &mut alive) => {
+                    if let ControlFlow::Break(reply) = step {
+                        break reply;
                     }
                 }
-                _ = &mut alive => break,
-                entry = next => match entry {
-                    Some(Ok(entry)) => self.hear(entry).await,
-                    _ => self.watch = None,
-                },
             }
-        }
+        };
         self.readings.clear();
         self.leave().await;
         // Nobody may wait.
         reply.map(|reply| reply.send(Ok(())));
     }
 
-    /// How long an answer of the server may take: it must not keep the agent from its next entry.
+    /// Waits for something to do, and does it; breaks if the member is to leave, with whom to tell.
+    async fn step(
+        &mut self,
+        ticks: &mut Interval,
+        commands: &mut mpsc::UnboundedReceiver<Command>,
+        alive: &mut oneshot::Receiver<()>,
+    ) -> ControlFlow<Option<oneshot::Sender<Result<(), Error>>>> {
+        let watch = &mut self.watch;
+        let next = async move {
+            match watch {
+                Some(watch) => watch.next().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            _ = ticks.tick() => {
+                self.tick().await;
+                // However long it took: the others come, too.
+                ticks.reset();
+            }
+            command = commands.recv() => match command {
+                Some(Command::Close(reply)) => return ControlFlow::Break(Some(reply)),
+                Some(command) => self.obey(command).await,
+                None => return ControlFlow::Break(None),
+            },
+            _ = alive => return ControlFlow::Break(None),
+            entry = next => match entry {
+                Some(Ok(entry)) => self.hear(entry).await,
+                _ => self.watch = None,
+            },
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Joins the group, or joins it again.
+    async fn enter(&mut self) -> Result<(), String> {
+        let token = self.context.client().new_inbox();
+        self.membership = Some(Membership::begin(&self.store, &self.settings, token).await?);
+        // The bucket may be another one, which counts from the beginning: only what it shows from now on counts.
+        (self.seen, self.watch, self.table) = (0, None, Table::default());
+        Ok(())
+    }
+
+    /// How long an answer of the server may take: commands wait meanwhile.
     fn limit(&self) -> Duration {
         self.settings.session / 3
     }
@@ -224,51 +250,60 @@ impl Agent {
         if !lost.is_empty() {
             self.tell(Told::Event(Event::Lost(lost)));
         }
-        self.beaten = None;
-    }
-
-    fn check_session(&mut self) {
-        if self.beaten.is_some_and(|beaten| beaten.elapsed() >= self.settings.session) {
-            self.lose_all();
-        }
+        let membership = self.membership.take();
+        self.is_replaced |= membership.is_some_and(|of| of.written().is_replaced);
     }
 
     async fn tick(&mut self) {
-        self.check_session();
         if self.is_replaced {
             let name = &self.settings.name;
             let text =
                 format!("another member has joined as {name:?}, and this one has lost everything");
             return self.tell(Told::Failed(text));
         }
-        if self.beaten.is_some() {
-            self.write_beat().await;
-        } else if let Ok(Err(error)) = timeout(self.limit(), self.enter()).await {
-            return self.tell(Told::Failed(error));
-        }
+        let Some(membership) = &self.membership else {
+            if let Ok(Err(error)) = timeout(self.limit(), self.enter()).await {
+                self.tell(Told::Failed(error));
+            }
+            return;
+        };
         // The watch shows what this member writes, or it has died.
-        if self.watch.is_none() || self.seen < self.revisions.1 {
+        if self.watch.is_none() || self.seen < membership.written().before {
             let watch = timeout(self.limit(), self.store.watch_with_history(">"));
             self.watch = watch.await.ok().and_then(Result::ok);
         }
-        let now = Instant::now();
-        for name in self.table.forgotten(self.settings.session, now) {
-            // Another member may be faster.
-            let _ = timeout(self.limit(), self.store.delete(member_key(&name))).await;
-        }
+        self.forget().await;
         self.look_for_topics().await;
         self.release_again().await;
         self.balance().await;
+    }
+
+    /// Deletes the entries of members that nobody needs.
+    async fn forget(&mut self) {
+        let forgotten = self.table.forgotten(self.settings.session, Instant::now()).into_iter();
+        let (limit, store) = (self.limit(), &self.store);
+        let delete = async |(name, revision): (String, u64)| {
+            // It may live after all, and another member may be faster.
+            let deleted = store.delete_expect_revision(member_key(&name), Some(revision));
+            let _ = timeout(limit, deleted).await;
+        };
+        join_all(forgotten.map(delete)).await;
     }
 
     async fn hear(&mut self, entry: Entry) {
         if entry.key == member_key(&self.settings.name) {
             self.seen = self.seen.max(entry.revision);
         }
-        let value = (entry.operation == Operation::Put).then_some(&entry.value[..]);
-        if self.table.apply(&entry.key, value, entry.revision, Instant::now()) {
+        if self.apply(&entry.key, Some(&entry)) {
             self.balance().await;
         }
+    }
+
+    /// Takes what the server says of a key. Returns whether something may have to move.
+    fn apply(&mut self, key: &str, entry: Option<&Entry>) -> bool {
+        let put = entry.filter(|entry| entry.operation == Operation::Put);
+        let revision = entry.map_or(0, |entry| entry.revision);
+        self.table.apply(key, put.map(|entry| &entry.value[..]), revision, Instant::now())
     }
 
     async fn obey(&mut self, command: Command) {
@@ -376,24 +411,29 @@ impl Agent {
         }
     }
 
-    async fn release(&mut self, owned: Vec<Owned>) -> Result<(), Error> {
-        let mut failure = Ok(());
-        for owned in owned {
+    async fn release(&mut self, all: Vec<Owned>) -> Result<(), Error> {
+        let (limit, mut writes) = (self.limit(), Vec::new());
+        for owned in all {
             if self.held(&owned).is_none() {
                 continue;
             }
             self.readings.remove(&owned.partition);
-            let Some(mut held) = self.held.remove(&owned.partition) else { continue };
+            let Some(held) = self.held.remove(&owned.partition) else { continue };
             let owner = self.settings.is_static.then(|| self.settings.name.clone());
             // A static member that stops keeps its partitions for its successor, one that goes on does not.
             let owner = owner.filter(|_| !held.is_revoked);
             self.is_stopping |= !held.is_revoked;
-            if let Err(Fault::Failed(text)) =
-                write(&self.store, &owned, owner, &held, self.limit()).await
-            {
+            let store = self.store.clone();
+            writes.push(async move {
+                let written = write(&store, &owned, owner, &held, limit).await;
+                (owned, held, written)
+            });
+        }
+        let mut failure = Ok(());
+        for (owned, held, written) in join_all(writes).await {
+            if let Err(Fault::Failed(text)) = written {
                 // The next try finds it: that of the consumer, or that of the next tick.
-                held.is_released = true;
-                self.held.insert(owned.partition, held);
+                self.held.insert(owned.partition, Held { is_released: true, ..held });
                 failure = Err(Error::new(text));
             }
         }
@@ -422,7 +462,7 @@ impl Agent {
         let all: Vec<_> = owned.collect();
         // What fails is free when the member is dead.
         let _ = self.release(all).await;
-        if !self.settings.is_static && self.beaten.is_some() {
+        if !self.settings.is_static && self.membership.take().is_some() {
             let key = member_key(&self.settings.name);
             let _ = timeout(self.limit(), self.store.delete(key)).await;
         }

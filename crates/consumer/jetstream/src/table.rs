@@ -2,7 +2,8 @@
 //!
 //! Invariants:
 //!
-//! * A member is dead when its entry has not changed for a session and a quarter, by the clock of the one who looks.
+//! * A member is dead when its entry has not changed for a session and a quarter, by the clock of the one who looks. An entry
+//!   that is shown again says nothing new.
 //! * The shares of the living members are as equal as can be; those that are longer there have one more.
 
 use crate::lease::{Beat, Lease, Subject, subject};
@@ -14,8 +15,12 @@ use std::time::{Duration, Instant};
 struct Seen {
     beat: Beat,
     since: u64,
+    revision: u64,
     at: Instant,
 }
+
+/// A partition with its lease, and the revision of that.
+pub(crate) type Free = (TopicPartition, Lease, u64);
 
 /// What a bucket says.
 #[derive(Debug, Default)]
@@ -38,8 +43,11 @@ impl Table {
                 let Some(beat) = value.and_then(Beat::decode) else {
                     return self.members.remove(&name).is_some();
                 };
+                if self.members.get(&name).is_some_and(|known| known.revision >= revision) {
+                    return false;
+                }
                 let since = if beat.since == 0 { revision } else { beat.since };
-                self.members.insert(name, Seen { beat, since, at: now }).is_none()
+                self.members.insert(name, Seen { beat, since, revision, at: now }).is_none()
             }
             Some(Subject::Lease(of)) => {
                 // What is somebody else's counts as free, in its revision.
@@ -56,16 +64,16 @@ impl Table {
         }
     }
 
-    fn is_alive(&self, name: &str, session: Duration, now: Instant) -> bool {
+    pub(crate) fn is_alive(&self, name: &str, session: Duration, now: Instant) -> bool {
         let most = session + session / 4;
         self.members.get(name).is_some_and(|seen| now.saturating_duration_since(seen.at) < most)
     }
 
-    /// The members that have been silent for ten sessions, whose entries nobody needs.
-    pub(crate) fn forgotten(&self, session: Duration, now: Instant) -> Vec<String> {
+    /// The members that have been silent for ten sessions, whose entries nobody needs, and the revisions of these.
+    pub(crate) fn forgotten(&self, session: Duration, now: Instant) -> Vec<(String, u64)> {
         let is_old = |seen: &Seen| now.saturating_duration_since(seen.at) > 10 * session;
         let old = self.members.iter().filter(|(_, seen)| is_old(seen));
-        old.map(|(name, _)| name.clone()).collect()
+        old.map(|(name, seen)| (name.clone(), seen.revision)).collect()
     }
 
     /// Whether the group has a commit in another partition of the topic.
@@ -110,14 +118,14 @@ impl Table {
         (topic, partitions): (&str, u32),
         session: Duration,
         now: Instant,
-    ) -> Vec<(TopicPartition, Lease, u64)> {
+    ) -> Vec<Free> {
         let all =
             (0..partitions).map(|partition| TopicPartition { topic: topic.into(), partition });
         let with_lease = all.map(|of| {
             let (lease, revision) = self.leases.get(&of).cloned().unwrap_or_default();
             (of, lease, revision)
         });
-        let is_free = |(_, lease, _): &(TopicPartition, Lease, u64)| match &lease.owner {
+        let is_free = |(_, lease, _): &Free| match &lease.owner {
             None => true,
             // An earlier member of the same name.
             Some(owner) => owner == me || !self.is_alive(owner, session, now),
@@ -133,9 +141,9 @@ mod tests {
 
     const SESSION: Duration = Duration::from_secs(4);
 
-    fn beat(table: &mut Table, name: &str, since: u64, now: Instant) {
+    fn beat(table: &mut Table, name: &str, (since, revision): (u64, u64), now: Instant) {
         let beat = Beat { since, token: name.into(), topics: vec!["t".into()] };
-        table.apply(&format!("member.{name}"), Some(&beat.encode()), since, now);
+        table.apply(&format!("member.{name}"), Some(&beat.encode()), revision, now);
     }
 
     fn lease(table: &mut Table, partition: u32, owner: &str, revision: u64, now: Instant) -> bool {
@@ -147,14 +155,14 @@ mod tests {
     fn the_older_members_have_one_more() {
         let (mut table, now) = (Table::default(), Instant::now());
         for (name, since) in [("z", 1), ("a", 2), ("m", 3)] {
-            beat(&mut table, name, since, now);
+            beat(&mut table, name, (since, since), now);
         }
         let shares =
             |table: &Table, now| ["z", "a", "m"].map(|me| table.share(me, ("t", 11), SESSION, now));
         assert_eq!(shares(&table, now), [4, 4, 3]);
         let later = now + SESSION;
-        beat(&mut table, "z", 1, later);
-        beat(&mut table, "m", 3, later);
+        beat(&mut table, "z", (1, 4), later);
+        beat(&mut table, "m", (3, 5), later);
         assert_eq!(table.share("z", ("t", 11), SESSION, later + SESSION / 2), 6, "a is dead");
         assert_eq!(table.share("z", ("u", 11), SESSION, now), 0, "it does not read u");
     }
@@ -162,7 +170,7 @@ mod tests {
     #[test]
     fn what_the_dead_have_is_free() {
         let (mut table, now) = (Table::default(), Instant::now());
-        beat(&mut table, "a", 1, now);
+        beat(&mut table, "a", (1, 1), now);
         assert!(lease(&mut table, 0, "a", 5, now));
         assert!(!lease(&mut table, 0, "b", 4, now), "an old entry");
         assert!(!lease(&mut table, 0, "a", 6, now), "a commit moves nothing");
@@ -174,6 +182,23 @@ mod tests {
         assert_eq!(free(now + SESSION), [(1, 0)], "it may not know of its death");
         assert_eq!(free(now + 2 * SESSION), [(0, 6), (1, 0)]);
         assert_eq!(table.free("a", ("t", 1), SESSION, now).len(), 1, "its own, of an earlier time");
+    }
+
+    /// As when a watch begins anew, or is behind what the server has answered.
+    #[test]
+    fn an_entry_that_is_shown_again_wakes_no_dead() {
+        let (mut table, now) = (Table::default(), Instant::now());
+        beat(&mut table, "a", (5, 7), now);
+        let later = now + 2 * SESSION;
+        for revision in [7, 6] {
+            beat(&mut table, "a", (5, revision), later);
+            assert!(!table.is_alive("a", SESSION, later));
+        }
+        assert_eq!(table.forgotten(SESSION, now + 11 * SESSION), [("a".to_owned(), 7)]);
+        beat(&mut table, "a", (5, 8), later);
+        assert!(
+            table.is_alive("a", SESSION, later) && table.is_alive("a", SESSION, later + SESSION)
+        );
     }
 
     #[test]

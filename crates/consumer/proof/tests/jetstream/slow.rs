@@ -1,0 +1,159 @@
+//! A server whose answers come late: what that costs a member, and when it hears of its loss.
+
+use crate::support::{Topic, nats};
+use colored::time::{Duration, Instant, sleep, timeout};
+use colored::{block_in_place, spawn_unique};
+use colored_consumer::{Control, Event, Room, Source, TopicPartition};
+use colored_consumer_jetstream::{Engine, Member};
+use colored_engines_proof::effects::millis;
+use colored_engines_proof::proxy::Proxy;
+use colored_engines_proof::suite::TestTopic;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+const SESSION: Duration = millis(4_000);
+
+/// What members were told.
+#[derive(Debug, Default)]
+struct Told {
+    owners: BTreeMap<TopicPartition, &'static str>,
+    /// Partitions with two owners.
+    overlaps: Vec<TopicPartition>,
+    /// When, and by whom.
+    losses: Vec<(Instant, &'static str)>,
+}
+
+#[derive(Clone, Default)]
+struct Group(Arc<Mutex<Told>>);
+
+impl Group {
+    /// Does what a member is told, until it fails.
+    fn follow(&self, name: &'static str, mut member: Member) {
+        let group = self.clone();
+        let _detached = spawn_unique(async move {
+            let (control, room) = (member.control(), Room { records: 100, bytes: 1 << 20 });
+            while let Ok(event) = member.poll(room).await {
+                if let Event::Revoked(gone) = group.take(name, event) {
+                    // The agent tries again what fails.
+                    let _ = control.release(gone).await;
+                }
+            }
+        });
+    }
+
+    fn take(&self, name: &'static str, event: Event) -> Event {
+        let mut told = self.0.lock().unwrap();
+        match &event {
+            Event::Assigned(all) => {
+                for of in all.iter().map(|of| &of.owned.partition) {
+                    if told.owners.insert(of.clone(), name).is_some() {
+                        told.overlaps.push(of.clone());
+                    }
+                }
+            }
+            Event::Revoked(gone) | Event::Lost(gone) => {
+                // Another one may have it: then it is among the overlaps.
+                told.owners.retain(|of, owner| {
+                    *owner != name || gone.iter().all(|gone| gone.partition != *of)
+                });
+                if matches!(event, Event::Lost(_)) {
+                    told.losses.push((Instant::now(), name));
+                }
+            }
+            _ => {}
+        }
+        event
+    }
+
+    /// Waits until the members have so many partitions each, and no partition has had two owners.
+    async fn settle(&self, counts: &[(&str, usize)]) {
+        let end = Instant::now() + Duration::from_secs(60);
+        loop {
+            {
+                let told = self.0.lock().unwrap();
+                assert_eq!(told.overlaps, [], "{told:?}");
+                let has = |name| told.owners.values().filter(|owner| **owner == name).count();
+                if counts.iter().all(|(name, count)| has(*name) == *count) {
+                    return;
+                }
+                assert!(Instant::now() < end, "not {counts:?}: {told:?}");
+            }
+            sleep(millis(10)).await;
+        }
+    }
+}
+
+/// A member takes many partitions, and gives some up, while each answer comes late: it is taken for dead by nobody.
+#[colored::test]
+async fn a_slow_server_costs_no_membership() {
+    let Some(nats) = nats() else { return };
+    let (topic, group) = (Topic::create_at(nats, "slow", 24).await, Group::default());
+    let proxy = block_in_place(|| Proxy::start(&nats.url()));
+    let engine = Engine::connect(&proxy.url()).await.unwrap();
+    proxy.hold_back(SESSION / 12);
+    let slow = engine.member("g-slow", ["slow"]).session(SESSION).join().await.unwrap();
+    group.follow("slow", slow);
+    sleep(SESSION / 4).await;
+    group.follow("quick", topic.member().session(SESSION).join().await.unwrap());
+    group.settle(&[("slow", 12), ("quick", 12)]).await;
+    sleep(2 * SESSION).await;
+    group.settle(&[("slow", 12), ("quick", 12)]).await;
+    assert_eq!(group.0.lock().unwrap().losses, []);
+}
+
+/// A member of many topics whose server answers no more hears of its loss when its session is over, and not later: nobody has
+/// its partitions before.
+#[colored::test]
+async fn a_member_hears_of_its_loss_in_time() {
+    const NAMES: [&str; 6] = ["late-0", "late-1", "late-2", "late-3", "late-4", "late-5"];
+    let Some(nats) = nats() else { return };
+    let (mut topics, group) = (Vec::new(), Group::default());
+    for name in NAMES {
+        topics.push(Topic::create_at(nats, name, 2).await);
+    }
+    let proxy = block_in_place(|| Proxy::start(&nats.url()));
+    let engine = Engine::connect(&proxy.url()).await.unwrap();
+    let join = async |engine: &Engine| engine.member("g-late", NAMES).session(SESSION).join().await;
+    group.follow("slow", join(&engine).await.unwrap());
+    group.follow("quick", join(&topics[0].engine).await.unwrap());
+    group.settle(&[("slow", 6), ("quick", 6)]).await;
+    let start = Instant::now();
+    proxy.hold_back(Duration::from_secs(3_600));
+    group.settle(&[("slow", 0), ("quick", 12)]).await;
+    let losses = std::mem::take(&mut group.0.lock().unwrap().losses);
+    let [(at, "slow")] = losses[..] else { panic!("{losses:?}") };
+    let late = at.saturating_duration_since(start + SESSION);
+    assert!(late < SESSION / 8, "{late:?} after its session");
+}
+
+/// A member leaves although its server answers no more.
+#[colored::test]
+async fn a_server_that_does_not_answer_keeps_no_member() {
+    let Some(nats) = nats() else { return };
+    let _topic = Topic::create_at(nats, "kept", 2).await;
+    let proxy = block_in_place(|| Proxy::start(&nats.url()));
+    let engine = Engine::connect(&proxy.url()).await.unwrap();
+    let member = engine.member("g-kept", ["kept"]).session(SESSION).join().await.unwrap();
+    proxy.hold_back(Duration::from_secs(3_600));
+    sleep(SESSION / 2).await;
+    timeout(2 * SESSION, member.close()).await.expect("it has left").unwrap();
+}
+
+/// A watch does not show that another member lives: that one keeps its partitions, since the server is asked.
+#[colored::test]
+async fn a_late_watch_makes_nobody_dead() {
+    let Some(nats) = nats() else { return };
+    let (topic, group) = (Topic::create_at(nats, "watch", 12).await, Group::default());
+    group.follow("quick", topic.join(SESSION, Some("a")).await);
+    group.settle(&[("quick", 12)]).await;
+    let proxy = block_in_place(|| Proxy::start(&nats.url()));
+    // The subject of what a watch shows. In an answer to a question no space follows it.
+    proxy.replace(".member.a ", ".nobody.a ");
+    let engine = Engine::connect(&proxy.url()).await.unwrap();
+    group
+        .follow("late", engine.member("g-watch", ["watch"]).session(SESSION).join().await.unwrap());
+    group.settle(&[("quick", 6), ("late", 6)]).await;
+    sleep(3 * SESSION).await;
+    group.settle(&[("quick", 6), ("late", 6)]).await;
+    assert_eq!(group.0.lock().unwrap().losses, []);
+}
