@@ -119,6 +119,10 @@ struct Agent {
     readings: BTreeMap<TopicPartition, Reading>,
     /// `None` if the member has to join again.
     membership: Option<Membership>,
+    /// Tells it from another one of its name.
+    token: String,
+    /// The last own entry of the membership before. What an earlier process has left may be of any revision.
+    last: u64,
     /// The last own entry that the watch has shown.
     seen: u64,
     watch: Option<Watch>,
@@ -140,6 +144,7 @@ pub(crate) async fn join(
     let (command_sender, commands) = mpsc::unbounded_channel();
     let (told_sender, told) = mpsc::unbounded_channel();
     let (alive_sender, alive) = oneshot::channel();
+    let token = context.client().new_inbox();
     let mut agent = Agent {
         context,
         store,
@@ -149,6 +154,8 @@ pub(crate) async fn join(
         held: BTreeMap::new(),
         readings: BTreeMap::new(),
         membership: None,
+        token,
+        last: u64::MAX,
         seen: 0,
         watch: None,
         is_replaced: false,
@@ -223,8 +230,9 @@ impl Agent {
 
     /// Joins the group, or joins it again.
     async fn enter(&mut self) -> Result<(), String> {
-        let token = self.context.client().new_inbox();
-        self.membership = Some(Membership::begin(&self.store, &self.settings, token).await?);
+        let begun = Membership::begin(&self.store, &self.settings, &self.token, self.last);
+        self.membership = begun.await?;
+        self.is_replaced = self.membership.is_none();
         // The bucket may be another one, which counts from the beginning: only what it shows from now on counts.
         (self.seen, self.watch, self.table) = (0, None, Table::default());
         Ok(())
@@ -250,8 +258,11 @@ impl Agent {
         if !lost.is_empty() {
             self.tell(Told::Event(Event::Lost(lost)));
         }
-        let membership = self.membership.take();
-        self.is_replaced |= membership.is_some_and(|of| of.written().is_replaced);
+        if let Some(membership) = self.membership.take() {
+            let written = membership.written();
+            self.last = written.revision;
+            self.is_replaced |= written.is_replaced;
+        }
     }
 
     async fn tick(&mut self) {
@@ -262,7 +273,11 @@ impl Agent {
             return self.tell(Told::Failed(text));
         }
         let Some(membership) = &self.membership else {
-            if let Ok(Err(error)) = timeout(self.limit(), self.enter()).await {
+            if self.is_stopping {
+                return;
+            }
+            // Two questions.
+            if let Ok(Err(error)) = timeout(2 * self.limit(), self.enter()).await {
                 self.tell(Told::Failed(error));
             }
             return;
@@ -462,7 +477,9 @@ impl Agent {
         let all: Vec<_> = owned.collect();
         // What fails is free when the member is dead.
         let _ = self.release(all).await;
-        if !self.settings.is_static && self.membership.take().is_some() {
+        if !self.settings.is_static {
+            // Its writer ends. If the member is lost, a write of its entry may have come late all the same.
+            self.membership = None;
             let key = member_key(&self.settings.name);
             let _ = timeout(self.limit(), self.store.delete(key)).await;
         }

@@ -15,7 +15,6 @@ use std::time::{Duration, Instant};
 struct Seen {
     beat: Beat,
     since: u64,
-    revision: u64,
     at: Instant,
 }
 
@@ -25,7 +24,8 @@ pub(crate) type Free = (TopicPartition, Lease, u64);
 /// What a bucket says.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
-    members: BTreeMap<String, Seen>,
+    /// With the revisions of their last entries, also of those that are gone.
+    members: BTreeMap<String, (u64, Option<Seen>)>,
     leases: BTreeMap<TopicPartition, (Lease, u64)>,
 }
 
@@ -40,14 +40,18 @@ impl Table {
     ) -> bool {
         match subject(key) {
             Some(Subject::Member(name)) => {
-                let Some(beat) = value.and_then(Beat::decode) else {
-                    return self.members.remove(&name).is_some();
-                };
-                if self.members.get(&name).is_some_and(|known| known.revision >= revision) {
+                let known = self.members.get(&name);
+                if known.is_some_and(|(known, _)| *known >= revision) {
                     return false;
                 }
-                let since = if beat.since == 0 { revision } else { beat.since };
-                self.members.insert(name, Seen { beat, since, revision, at: now }).is_none()
+                let was_there = known.is_some_and(|(_, seen)| seen.is_some());
+                let seen = value.and_then(Beat::decode).map(|beat| {
+                    let since = if beat.since == 0 { revision } else { beat.since };
+                    Seen { beat, since, at: now }
+                });
+                let is_there = seen.is_some();
+                self.members.insert(name, (revision, seen));
+                was_there != is_there
             }
             Some(Subject::Lease(of)) => {
                 // What is somebody else's counts as free, in its revision.
@@ -66,14 +70,15 @@ impl Table {
 
     pub(crate) fn is_alive(&self, name: &str, session: Duration, now: Instant) -> bool {
         let most = session + session / 4;
-        self.members.get(name).is_some_and(|seen| now.saturating_duration_since(seen.at) < most)
+        let seen = self.members.get(name).and_then(|(_, seen)| seen.as_ref());
+        seen.is_some_and(|seen| now.saturating_duration_since(seen.at) < most)
     }
 
     /// The members that have been silent for ten sessions, whose entries nobody needs, and the revisions of these.
     pub(crate) fn forgotten(&self, session: Duration, now: Instant) -> Vec<(String, u64)> {
         let is_old = |seen: &Seen| now.saturating_duration_since(seen.at) > 10 * session;
-        let old = self.members.iter().filter(|(_, seen)| is_old(seen));
-        old.map(|(name, seen)| (name.clone(), seen.revision)).collect()
+        let old = self.members.iter().filter(|(_, (_, seen))| seen.as_ref().is_some_and(is_old));
+        old.map(|(name, (revision, _))| (name.clone(), *revision)).collect()
     }
 
     /// Whether the group has a commit in another partition of the topic.
@@ -102,6 +107,7 @@ impl Table {
         let mut all: Vec<_> = self
             .members
             .iter()
+            .filter_map(|(name, (_, seen))| Some((name, seen.as_ref()?)))
             .filter(|(name, seen)| is_there(name) && reads(seen))
             .map(|(name, seen)| (seen.since, name.as_str()))
             .collect();
@@ -182,6 +188,22 @@ mod tests {
         assert_eq!(free(now + SESSION), [(1, 0)], "it may not know of its death");
         assert_eq!(free(now + 2 * SESSION), [(0, 6), (1, 0)]);
         assert_eq!(table.free("a", ("t", 1), SESSION, now).len(), 1, "its own, of an earlier time");
+    }
+
+    /// The server answers with what its watch shows later.
+    #[test]
+    fn an_entry_that_is_shown_late_changes_nothing() {
+        let (mut table, now) = (Table::default(), Instant::now());
+        beat(&mut table, "a", (5, 5), now);
+        beat(&mut table, "a", (5, 7), now);
+        assert!(!table.apply("member.a", None, 6, now) && table.is_alive("a", SESSION, now));
+        assert!(table.apply("member.a", None, 8, now) && !table.is_alive("a", SESSION, now));
+        beat(&mut table, "a", (5, 7), now);
+        assert!(!table.is_alive("a", SESSION, now), "it has left since");
+        assert!(lease(&mut table, 0, "a", 9, now));
+        assert!(table.apply("lease.t.0", None, 11, now));
+        assert!(!lease(&mut table, 0, "a", 10, now), "it is deleted since");
+        assert_eq!(table.free("b", ("t", 1), SESSION, now)[0].2, 11);
     }
 
     /// As when a watch begins anew, or is behind what the server has answered.

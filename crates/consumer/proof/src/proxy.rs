@@ -53,7 +53,7 @@ impl Proxy {
         format!("127.0.0.1:{}", self.port)
     }
 
-    /// Holds back what the server says from now on for so long.
+    /// Holds back for so long what the server says, also what is held back already.
     pub fn hold_back(&self, delay: Duration) {
         lock(&self.change).delay = delay;
     }
@@ -82,7 +82,8 @@ fn join(client: TcpStream, server: TcpStream, change: &Arc<Mutex<Change>>) {
         let _ = hears.shutdown(Shutdown::Both);
     });
     let (sender, answers) = mpsc::channel::<(Instant, Vec<u8>)>();
-    let (mut server, mut client, change) = (server, client, Arc::clone(change));
+    let (mut server, mut client) = (server, client);
+    let (change, held) = (Arc::clone(change), Arc::clone(change));
     spawn(move || {
         let mut bytes = vec![0; 64 << 10];
         while let Ok(count @ 1..) = server.read(&mut bytes) {
@@ -94,14 +95,16 @@ fn join(client: TcpStream, server: TcpStream, change: &Arc<Mutex<Change>>) {
                     }
                 }
             }
-            if sender.send((Instant::now() + change.delay, said)).is_err() {
+            if sender.send((Instant::now(), said)).is_err() {
                 return;
             }
         }
     });
     spawn(move || {
-        for (due, bytes) in answers {
-            sleep(due.saturating_duration_since(Instant::now()));
+        for (said, bytes) in answers {
+            while said.elapsed() < lock(&held).delay {
+                sleep(Duration::from_millis(1));
+            }
             if client.write_all(&bytes).is_err() {
                 break;
             }
