@@ -5,7 +5,9 @@
 //! * A lease is written only over the revision that the agent knows, so that of two members one fails.
 //! * A member that could not write its entry for a session has lost everything: what its agent does then is dropped, wherever
 //!   it waits. So what is to be told whatever the server answers is told before the wait.
-//! * No wait of the agent, however long, keeps the entry from being written.
+//! * No wait of the agent, however long, keeps the entry from being written. Commits and reads do wait, for three sessions at
+//!   most: a tick asks nine questions one after the other, each within a third of a session, and those of a kind side by side.
+//! * A lease in the name of a member that the member does not hold is taken or given up, whatever has left it there.
 //! * Leases that are taken side by side are told together when the last of them is answered, and never when the session is over.
 
 mod balance;
@@ -24,13 +26,14 @@ use crate::table::Table;
 use async_nats::jetstream::Context;
 use async_nats::jetstream::kv::{Entry, Operation, Store, Watch};
 use colored_consumer::{Commit, CommitError, Error, Event, Extent, Owned, Record, TopicPartition};
-use futures_util::StreamExt;
 use futures_util::future::join_all;
+use futures_util::{FutureExt, StreamExt};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot};
+use tokio::task::unconstrained;
 use tokio::time::{Interval, MissedTickBehavior, interval, timeout};
 
 /// How long a search for the records of a time may take.
@@ -126,6 +129,8 @@ struct Agent {
     /// The last own entry that the watch has shown.
     seen: u64,
     watch: Option<Watch>,
+    /// How many leases could not be taken, one after the other.
+    failed: usize,
     /// Another member has the name.
     is_replaced: bool,
     /// The consumer gives up what nobody has asked for: it stops.
@@ -158,6 +163,7 @@ pub(crate) async fn join(
         last: u64::MAX,
         seen: 0,
         watch: None,
+        failed: 0,
         is_replaced: false,
         is_stopping: false,
         _thread: Arc::clone(&thread),
@@ -282,8 +288,11 @@ impl Agent {
             }
             return;
         };
+        // It may have waited for a while.
+        let before = membership.written().before;
+        self.drain();
         // The watch shows what this member writes, or it has died.
-        if self.watch.is_none() || self.seen < membership.written().before {
+        if self.watch.is_none() || self.seen < before {
             let watch = timeout(self.limit(), self.store.watch_with_history(">"));
             self.watch = watch.await.ok().and_then(Result::ok);
         }
@@ -306,12 +315,31 @@ impl Agent {
     }
 
     async fn hear(&mut self, entry: Entry) {
+        let moves = self.see(&entry);
+        if self.drain() || moves {
+            self.balance().await;
+        }
+    }
+
+    /// Takes what the watch has. Returns whether something may have to move.
+    fn drain(&mut self) -> bool {
+        let mut moves = false;
+        while let Some(watch) = &mut self.watch
+            && let Some(next) = unconstrained(watch.next()).now_or_never()
+        {
+            match next {
+                Some(Ok(entry)) => moves |= self.see(&entry),
+                _ => self.watch = None,
+            }
+        }
+        moves
+    }
+
+    fn see(&mut self, entry: &Entry) -> bool {
         if entry.key == member_key(&self.settings.name) {
             self.seen = self.seen.max(entry.revision);
         }
-        if self.apply(&entry.key, Some(&entry)) {
-            self.balance().await;
-        }
+        self.apply(&entry.key, Some(entry))
     }
 
     /// Takes what the server says of a key. Returns whether something may have to move.

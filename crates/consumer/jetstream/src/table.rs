@@ -117,7 +117,21 @@ impl Table {
         partitions / count + usize::from(rank < partitions % count)
     }
 
-    /// The partitions of a topic that the member may take, with what their leases say and in which revision.
+    /// The leases in the name of a member that are meant.
+    pub(crate) fn leases_of(
+        &self,
+        name: &str,
+        is_meant: impl Fn(&TopicPartition) -> bool,
+    ) -> Vec<Free> {
+        let own = self
+            .leases
+            .iter()
+            .filter(|(of, (lease, _))| lease.owner.as_deref() == Some(name) && is_meant(of));
+        own.map(|(of, (lease, revision))| (of.clone(), lease.clone(), *revision)).collect()
+    }
+
+    /// The partitions of a topic that the member may take, with what their leases say and in which revision; those first that
+    /// are in its name.
     pub(crate) fn free(
         &self,
         me: &str,
@@ -136,7 +150,9 @@ impl Table {
             // An earlier member of the same name.
             Some(owner) => owner == me || !self.is_alive(owner, session, now),
         };
-        with_lease.filter(is_free).collect()
+        let mut free: Vec<_> = with_lease.filter(is_free).collect();
+        free.sort_by_key(|(_, lease, _)| lease.owner.as_deref() != Some(me));
+        free
     }
 }
 
@@ -188,6 +204,20 @@ mod tests {
         assert_eq!(free(now + SESSION), [(1, 0)], "it may not know of its death");
         assert_eq!(free(now + 2 * SESSION), [(0, 6), (1, 0)]);
         assert_eq!(table.free("a", ("t", 1), SESSION, now).len(), 1, "its own, of an earlier time");
+    }
+
+    #[test]
+    fn what_is_in_the_name_of_a_member_comes_first() {
+        let (mut table, now) = (Table::default(), Instant::now());
+        lease(&mut table, 2, "a", 5, now);
+        lease(&mut table, 3, "b", 6, now);
+        let partitions = |all: Vec<Free>| -> Vec<_> {
+            all.into_iter().map(|(of, _, revision)| (of.partition, revision)).collect()
+        };
+        let free = table.free("a", ("t", 4), SESSION, now);
+        assert_eq!(partitions(free), [(2, 5), (0, 0), (1, 0), (3, 6)]);
+        assert_eq!(partitions(table.leases_of("a", |_| true)), [(2, 5)]);
+        assert!(table.leases_of("a", |of| of.partition != 2).is_empty());
     }
 
     /// The server answers with what its watch shows later.

@@ -105,6 +105,10 @@ impl Membership {
         *self.written.borrow()
     }
 
+    pub(super) fn is_over(&self) -> bool {
+        self.written().is_over(self.session)
+    }
+
     /// Ends with the membership: when the session is over, or the entry is lost.
     pub(super) fn ended(of: Option<&Membership>) -> impl Future<Output = ()> + use<> {
         let of = of.map(|of| (of.written.clone(), of.session));
@@ -220,7 +224,7 @@ mod tests {
             let is_early = (&mut ended).now_or_never().is_some();
             std::thread::sleep(SESSION);
             assert!(!is_early || membership.written().at.elapsed() > SESSION);
-            assert!(ended.now_or_never().is_some());
+            assert!(membership.is_over() && ended.now_or_never().is_some());
         });
     }
 }

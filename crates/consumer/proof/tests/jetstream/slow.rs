@@ -164,6 +164,42 @@ async fn a_late_answer_costs_no_membership() {
     group.settle(&[("slow", 2)]).await;
 }
 
+/// A member that was lost joins again, and another one has come: what is above its share now is given up.
+#[colored::test]
+async fn a_member_that_comes_back_gives_up_what_is_above_its_share() {
+    let Some(nats) = nats() else { return };
+    let (topic, group) = (Topic::create_at(nats, "back", 24).await, Group::default());
+    let (proxy, engine) = behind(nats).await;
+    let slow = engine.member("g-back", ["back"]).session(SESSION).join().await.unwrap();
+    group.follow("slow", slow);
+    group.settle(&[("slow", 24)]).await;
+    proxy.hold_back(EVER);
+    group.follow("quick", topic.member().session(SESSION).join().await.unwrap());
+    group.until(|told| told.losses == ["slow"]).await;
+    proxy.hold_back(Duration::ZERO);
+    group.settle(&[("slow", 12), ("quick", 12)]).await;
+}
+
+/// A static member is started again, reads one topic less, and another one has come.
+#[colored::test]
+async fn a_member_that_is_started_again_gives_up_what_is_above_its_share() {
+    let Some(nats) = nats() else { return };
+    let (topic, group) = (Topic::create_at(nats, "anew", 24).await, Group::default());
+    let _more = Topic::create_at(nats, "anew-more", 2).await;
+    let both = || topic.engine.member("g-anew", ["anew", "anew-more"]).session(SESSION);
+    let mut first = both().instance("a").join().await.unwrap();
+    let mut count = 0;
+    while count < 26 {
+        let event = first.poll(Room { records: 1, bytes: 1 }).await.unwrap();
+        let Event::Assigned(all) = event else { panic!("{event:?}") };
+        count += all.len();
+    }
+    first.close().await.unwrap();
+    group.follow("other", both().join().await.unwrap());
+    group.follow("a", topic.join(SESSION, Some("a")).await);
+    group.settle(&[("a", 12), ("other", 14)]).await;
+}
+
 /// The network of a static member comes back, and another one has joined under its name: that one stays.
 #[colored::test]
 async fn a_member_that_comes_back_leaves_its_successor_alone() {
