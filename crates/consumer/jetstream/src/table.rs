@@ -3,7 +3,7 @@
 //! Invariants:
 //!
 //! * A member is dead when its entry has not changed for a session and a quarter, by the clock of the one who looks. An entry
-//!   that is shown again says nothing new.
+//!   that is shown again, or behind a later one or its deletion, says nothing new.
 //! * The shares of the living members are as equal as can be; those that are longer there have one more.
 
 use crate::lease::{Beat, Lease, Subject, subject};
