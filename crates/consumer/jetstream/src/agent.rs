@@ -3,7 +3,12 @@
 //! Invariants:
 //!
 //! * A lease is written only over the revision that the agent knows, so that of two members one fails.
-//! * An agent that could not write its entry for a session has lost everything, before it does anything else.
+//! * A member that could not write its entry for a session has lost everything: what its agent does then is dropped, wherever
+//!   it waits. So what is to be told whatever the server answers is told before the wait.
+//! * No wait of the agent, however long, keeps the entry from being written. Commits and reads do wait, for three sessions at
+//!   most: a tick asks nine questions one after the other, each within a third of a session, and those of a kind side by side.
+//! * A lease in the name of a member that the member does not hold is taken or given up, whatever has left it there.
+//! * Leases that are taken side by side are told together when the last of them is answered, and never when the session is over.
 
 mod balance;
 mod beat;
@@ -11,22 +16,25 @@ mod write;
 
 pub(crate) use self::write::Shared;
 
+use self::beat::Membership;
 use self::write::{Fault, Held, write};
 use crate::engine::{Thread, failed};
-use crate::lease::{Beat, member_key};
+use crate::lease::member_key;
 use crate::log::Log;
 use crate::reader::{Reader, Request};
 use crate::table::Table;
 use async_nats::jetstream::Context;
 use async_nats::jetstream::kv::{Entry, Operation, Store, Watch};
 use colored_consumer::{Commit, CommitError, Error, Event, Extent, Owned, Record, TopicPartition};
-use futures_util::StreamExt;
 use futures_util::future::join_all;
+use futures_util::{FutureExt, StreamExt};
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::{MissedTickBehavior, interval, timeout};
+use tokio::task::unconstrained;
+use tokio::time::{Interval, MissedTickBehavior, interval, timeout};
 
 /// How long a search for the records of a time may take.
 const LOOK_UP: Duration = Duration::from_secs(30);
@@ -112,14 +120,17 @@ struct Agent {
     table: Table,
     held: BTreeMap<TopicPartition, Held>,
     readings: BTreeMap<TopicPartition, Reading>,
-    beat: Beat,
-    /// The revision of the own entry, and of the one before.
-    revisions: (u64, u64),
+    /// `None` if the member has to join again.
+    membership: Option<Membership>,
+    /// Tells it from another one of its name.
+    token: String,
+    /// The last own entry of the membership before. What an earlier process has left may be of any revision.
+    last: u64,
     /// The last own entry that the watch has shown.
     seen: u64,
-    /// When the own entry was written at last. `None` if the member has to join again.
-    beaten: Option<Instant>,
     watch: Option<Watch>,
+    /// How many leases could not be taken, one after the other.
+    failed: usize,
     /// Another member has the name.
     is_replaced: bool,
     /// The consumer gives up what nobody has asked for: it stops.
@@ -138,19 +149,21 @@ pub(crate) async fn join(
     let (command_sender, commands) = mpsc::unbounded_channel();
     let (told_sender, told) = mpsc::unbounded_channel();
     let (alive_sender, alive) = oneshot::channel();
+    let token = context.client().new_inbox();
     let mut agent = Agent {
         context,
         store,
-        beat: Beat { since: 0, token: String::new(), topics: Vec::new() },
         settings,
         told: told_sender,
         table: Table::default(),
         held: BTreeMap::new(),
         readings: BTreeMap::new(),
-        revisions: (0, 0),
+        membership: None,
+        token,
+        last: u64::MAX,
         seen: 0,
-        beaten: None,
         watch: None,
+        failed: 0,
         is_replaced: false,
         is_stopping: false,
         _thread: Arc::clone(&thread),
@@ -168,43 +181,70 @@ impl Agent {
     ) {
         let mut ticks = interval(self.settings.session / 6);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut reply = None;
-        loop {
-            let watch = &mut self.watch;
-            let next = async move {
-                match watch {
-                    Some(watch) => watch.next().await,
-                    None => std::future::pending().await,
-                }
-            };
+        let reply = loop {
+            let ended = Membership::ended(self.membership.as_ref());
             tokio::select! {
                 biased;
-                _ = ticks.tick() => self.tick().await,
-                command = commands.recv() => {
-                    self.check_session();
-                    match command {
-                        Some(Command::Close(done)) => {
-                            reply = Some(done);
-                            break;
-                        }
-                        Some(command) => self.obey(command).await,
-                        None => break,
+                () = ended => self.lose_all(),
+                step = self.step(&mut ticks, &mut commands, &mut alive) => {
+                    if let ControlFlow::Break(reply) = step {
+                        break reply;
                     }
                 }
-                _ = &mut alive => break,
-                entry = next => match entry {
-                    Some(Ok(entry)) => self.hear(entry).await,
-                    _ => self.watch = None,
-                },
             }
-        }
+        };
         self.readings.clear();
         self.leave().await;
         // Nobody may wait.
         reply.map(|reply| reply.send(Ok(())));
     }
 
-    /// How long an answer of the server may take: it must not keep the agent from its next entry.
+    /// Waits for something to do, and does it; breaks if the member is to leave, with whom to tell.
+    async fn step(
+        &mut self,
+        ticks: &mut Interval,
+        commands: &mut mpsc::UnboundedReceiver<Command>,
+        alive: &mut oneshot::Receiver<()>,
+    ) -> ControlFlow<Option<oneshot::Sender<Result<(), Error>>>> {
+        let watch = &mut self.watch;
+        let next = async move {
+            match watch {
+                Some(watch) => watch.next().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            _ = ticks.tick() => {
+                self.tick().await;
+                // However long it took: the others come, too.
+                ticks.reset();
+            }
+            command = commands.recv() => match command {
+                Some(Command::Close(reply)) => return ControlFlow::Break(Some(reply)),
+                Some(command) => self.obey(command).await,
+                None => return ControlFlow::Break(None),
+            },
+            _ = alive => return ControlFlow::Break(None),
+            entry = next => match entry {
+                Some(Ok(entry)) => self.hear(entry).await,
+                _ => self.watch = None,
+            },
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Joins the group, or joins it again.
+    async fn enter(&mut self) -> Result<(), String> {
+        let begun = Membership::begin(&self.store, &self.settings, &self.token, self.last);
+        self.membership = begun.await?;
+        self.is_replaced = self.membership.is_none();
+        // The bucket may be another one, which counts from the beginning: only what it shows from now on counts.
+        (self.seen, self.watch, self.table) = (0, None, Table::default());
+        Ok(())
+    }
+
+    /// How long an answer of the server may take: commands wait meanwhile.
     fn limit(&self) -> Duration {
         self.settings.session / 3
     }
@@ -224,51 +264,89 @@ impl Agent {
         if !lost.is_empty() {
             self.tell(Told::Event(Event::Lost(lost)));
         }
-        self.beaten = None;
-    }
-
-    fn check_session(&mut self) {
-        if self.beaten.is_some_and(|beaten| beaten.elapsed() >= self.settings.session) {
-            self.lose_all();
+        if let Some(membership) = self.membership.take() {
+            let written = membership.written();
+            self.last = written.revision;
+            self.is_replaced |= written.is_replaced;
         }
     }
 
     async fn tick(&mut self) {
-        self.check_session();
         if self.is_replaced {
             let name = &self.settings.name;
             let text =
                 format!("another member has joined as {name:?}, and this one has lost everything");
             return self.tell(Told::Failed(text));
         }
-        if self.beaten.is_some() {
-            self.write_beat().await;
-        } else if let Ok(Err(error)) = timeout(self.limit(), self.enter()).await {
-            return self.tell(Told::Failed(error));
-        }
+        let Some(membership) = &self.membership else {
+            if self.is_stopping {
+                return;
+            }
+            // Two questions.
+            if let Ok(Err(error)) = timeout(2 * self.limit(), self.enter()).await {
+                self.tell(Told::Failed(error));
+            }
+            return;
+        };
+        // It may have waited for a while.
+        let before = membership.written().before;
+        self.drain();
         // The watch shows what this member writes, or it has died.
-        if self.watch.is_none() || self.seen < self.revisions.1 {
+        if self.watch.is_none() || self.seen < before {
             let watch = timeout(self.limit(), self.store.watch_with_history(">"));
             self.watch = watch.await.ok().and_then(Result::ok);
         }
-        let now = Instant::now();
-        for name in self.table.forgotten(self.settings.session, now) {
-            // Another member may be faster.
-            let _ = timeout(self.limit(), self.store.delete(member_key(&name))).await;
-        }
+        self.forget().await;
         self.look_for_topics().await;
         self.release_again().await;
         self.balance().await;
     }
 
+    /// Deletes the entries of members that nobody needs.
+    async fn forget(&mut self) {
+        let forgotten = self.table.forgotten(self.settings.session, Instant::now()).into_iter();
+        let (limit, store) = (self.limit(), &self.store);
+        let delete = async |(name, revision): (String, u64)| {
+            // It may live after all, and another member may be faster.
+            let deleted = store.delete_expect_revision(member_key(&name), Some(revision));
+            let _ = timeout(limit, deleted).await;
+        };
+        join_all(forgotten.map(delete)).await;
+    }
+
     async fn hear(&mut self, entry: Entry) {
+        let moves = self.see(&entry);
+        if self.drain() || moves {
+            self.balance().await;
+        }
+    }
+
+    /// Takes what the watch has. Returns whether something may have to move.
+    fn drain(&mut self) -> bool {
+        let mut moves = false;
+        while let Some(watch) = &mut self.watch
+            && let Some(next) = unconstrained(watch.next()).now_or_never()
+        {
+            match next {
+                Some(Ok(entry)) => moves |= self.see(&entry),
+                _ => self.watch = None,
+            }
+        }
+        moves
+    }
+
+    fn see(&mut self, entry: &Entry) -> bool {
         if entry.key == member_key(&self.settings.name) {
             self.seen = self.seen.max(entry.revision);
         }
-        let value = (entry.operation == Operation::Put).then_some(&entry.value[..]);
-        if self.table.apply(&entry.key, value, entry.revision, Instant::now()) {
-            self.balance().await;
-        }
+        self.apply(&entry.key, Some(entry))
+    }
+
+    /// Takes what the server says of a key. Returns whether something may have to move.
+    fn apply(&mut self, key: &str, entry: Option<&Entry>) -> bool {
+        let put = entry.filter(|entry| entry.operation == Operation::Put);
+        let revision = entry.map_or(0, |entry| entry.revision);
+        self.table.apply(key, put.map(|entry| &entry.value[..]), revision, Instant::now())
     }
 
     async fn obey(&mut self, command: Command) {
@@ -376,24 +454,29 @@ impl Agent {
         }
     }
 
-    async fn release(&mut self, owned: Vec<Owned>) -> Result<(), Error> {
-        let mut failure = Ok(());
-        for owned in owned {
+    async fn release(&mut self, all: Vec<Owned>) -> Result<(), Error> {
+        let (limit, mut writes) = (self.limit(), Vec::new());
+        for owned in all {
             if self.held(&owned).is_none() {
                 continue;
             }
             self.readings.remove(&owned.partition);
-            let Some(mut held) = self.held.remove(&owned.partition) else { continue };
+            let Some(held) = self.held.remove(&owned.partition) else { continue };
             let owner = self.settings.is_static.then(|| self.settings.name.clone());
             // A static member that stops keeps its partitions for its successor, one that goes on does not.
             let owner = owner.filter(|_| !held.is_revoked);
             self.is_stopping |= !held.is_revoked;
-            if let Err(Fault::Failed(text)) =
-                write(&self.store, &owned, owner, &held, self.limit()).await
-            {
+            let store = self.store.clone();
+            writes.push(async move {
+                let written = write(&store, &owned, owner, &held, limit).await;
+                (owned, held, written)
+            });
+        }
+        let mut failure = Ok(());
+        for (owned, held, written) in join_all(writes).await {
+            if let Err(Fault::Failed(text)) = written {
                 // The next try finds it: that of the consumer, or that of the next tick.
-                held.is_released = true;
-                self.held.insert(owned.partition, held);
+                self.held.insert(owned.partition, Held { is_released: true, ..held });
                 failure = Err(Error::new(text));
             }
         }
@@ -422,7 +505,9 @@ impl Agent {
         let all: Vec<_> = owned.collect();
         // What fails is free when the member is dead.
         let _ = self.release(all).await;
-        if !self.settings.is_static && self.beaten.is_some() {
+        if !self.settings.is_static {
+            // Its writer ends. If the member is lost, a write of its entry may have come late all the same.
+            self.membership = None;
             let key = member_key(&self.settings.name);
             let _ = timeout(self.limit(), self.store.delete(key)).await;
         }

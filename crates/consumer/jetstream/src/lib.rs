@@ -48,8 +48,9 @@
 //! # What JetStream does not promise
 //!
 //! Time decides who is dead: a member that is not heard of for its session has lost its partitions, and others take them a
-//! quarter of a session later. A member that was stopped in that time, or whose clock was, may have an effect before it
-//! notices. Its commits fail. The generation is for the effects.
+//! quarter of a session later, when the server confirms that its entry is still the old one. A member whose server is slow
+//! writes its entry beside whatever else it waits for, and is told when its session is over. A member that was stopped in that
+//! time, or whose clock was, may have an effect before it notices. Its commits fail. The generation is for the effects.
 //!
 //! What is confirmed survives the death of the server's process. It survives a power cut only with `sync_interval: always`
 //! or with replicas.

@@ -130,14 +130,13 @@ fn if_found<T>(found: Result<T, RawMessageError>) -> Result<Option<T>, Error> {
 /// What the log of a partition has for a group with this place, and what is to be known of it from now on. The group has been
 /// in the topic, in some partition, up to the offset `seen`.
 pub(crate) async fn judge(
-    context: &Context,
+    log: &Log,
     of: &TopicPartition,
     partitions: u32,
     known: &Known,
     place: Option<u64>,
     seen: u64,
 ) -> Result<(Extent, Known), Error> {
-    let log = Log::of(context, &of.topic).await?;
     let end = log.end(of).await?;
     let is_same = match known.witness {
         Some(witness) => log.has(witness).await?,

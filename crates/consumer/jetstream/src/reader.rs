@@ -178,8 +178,8 @@ impl Reader {
         let before = self.known.lock().clone();
         let (partitions, place) = (self.partitions, Some(sequence));
         // The reader is there to see.
-        let judged = judge(&self.context, of, partitions, &before, place, u64::MAX);
-        let (log, known) = judged.await?;
+        let log = Log::of(&self.context, &of.topic).await?;
+        let (log, known) = judge(&log, of, partitions, &before, place, u64::MAX).await?;
         *self.known.lock() = known;
         if log.is_other(before.identity) || !log.has_place(sequence) {
             return Err(Fault::OutOfRange(log));

@@ -10,6 +10,7 @@ mod directory;
 pub mod effects;
 pub mod kafka;
 pub mod nats;
+pub mod proxy;
 mod server;
 pub mod suite;
 

@@ -131,6 +131,17 @@ impl Nats {
         self.request(&format!("STREAM.PURGE.{stream}"), &text);
     }
 
+    /// Whether the last message of a subject has a value. What a bucket leaves of a deleted entry has none.
+    ///
+    /// # Panics
+    ///
+    /// If there is no message, or the server refuses.
+    #[must_use]
+    pub fn has_value(&self, stream: &str, subject: &str) -> bool {
+        let text = format!(r#"{{"last_by_subj":"{subject}"}}"#);
+        self.request(&format!("STREAM.MSG.GET.{stream}"), &text).contains("\"data\":")
+    }
+
     /// Deletes a stream.
     ///
     /// # Panics

@@ -95,12 +95,17 @@ impl Group {
         }
     }
 
-    /// Hears of a member, and returns what is new for it. `None` if it is no member any more: it has lost everything.
-    pub(crate) fn poll(&mut self, id: MemberId, now: Duration) -> Option<Vec<Change>> {
+    /// Hears of a member.
+    pub(crate) fn renew(&mut self, id: MemberId, now: Duration) {
         // It may have been asleep for as long as its session, and still be first to be heard.
         if let Some(member) = self.members.get_mut(&id).filter(|member| member.expires > now) {
             member.expires = now.saturating_add(member.joining.session);
         }
+    }
+
+    /// Hears of a member, and returns what is new for it. `None` if it is no member any more: it has lost everything.
+    pub(crate) fn poll(&mut self, id: MemberId, now: Duration) -> Option<Vec<Change>> {
+        self.renew(id, now);
         if self.members.values().any(|member| member.expires <= now) {
             self.balance(now);
         }

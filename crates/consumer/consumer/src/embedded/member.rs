@@ -8,7 +8,7 @@ use super::topics;
 use crate::log::{Cursor, Partition};
 use crate::source::{Assignment, Error, Event, Owned, Record, Room, Source, TopicPartition};
 use colored::sync::Notify;
-use colored::time::Duration;
+use colored::time::{Duration, Instant, timeout_at};
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
 use std::sync::Arc;
@@ -80,6 +80,7 @@ impl MemberOptions {
             control: EmbeddedControl { shared, group },
             id,
             joining,
+            heard: Instant::now(),
             wake,
             readers: Vec::new(),
             last: 0,
@@ -100,6 +101,8 @@ pub struct Member {
     control: EmbeddedControl,
     id: MemberId,
     joining: Joining,
+    /// When the group has heard of the member.
+    heard: Instant,
     wake: Arc<Notify>,
     readers: Vec<Reader>,
     /// The reader that was read last.
@@ -156,6 +159,7 @@ impl Member {
         }
         match self.next {
             Next::Hear => {
+                self.heard = Instant::now();
                 let (id, joining, wake) = (self.id, self.joining.clone(), Arc::clone(&self.wake));
                 Box::pin(step::hear(shared, group, id, joining, wake))
             }
@@ -281,6 +285,15 @@ impl Member {
         }
     }
 
+    /// Lets the group hear of the member, which takes no change yet.
+    fn renew(&mut self) {
+        self.heard = Instant::now();
+        let (group, id, now) = (self.control.group.clone(), self.id, self.control.shared.now());
+        self.control.shared.groups.post(move |groups| {
+            groups.get_mut(&group).expect("a group stays").group.renew(id, now);
+        });
+    }
+
     /// What ends the membership.
     fn leave(
         &self,
@@ -322,8 +335,14 @@ impl Source for Member {
             if self.step.is_none() {
                 self.step = Some(self.next_step(room));
             }
+            // A step may take longer than the session, and many steps may.
+            let due = self.heard + self.joining.session / 3;
+            if due <= Instant::now() {
+                self.renew();
+                continue;
+            }
             let step = self.step.as_mut().expect("it was set");
-            let done = step.await;
+            let Ok(done) = timeout_at(due, step).await else { continue };
             (self.step, self.waits_for_room) = (None, false);
             self.apply(done?, room);
         }
@@ -367,6 +386,7 @@ mod tests {
     use super::*;
     use crate::scratch::Scratch;
     use crate::source::Extent;
+    use colored::sim::Builder;
     use colored::time::timeout;
 
     /// What was read for a place that was left says nothing of the sought one.
@@ -391,6 +411,27 @@ mod tests {
         member.begin(&owned, 7);
         member.apply(fault(7), room);
         assert!(matches!(member.events.pop_front(), Some(Event::Failed { .. })));
+    }
+
+    /// Whatever its steps take, a member that is polled lives.
+    #[test]
+    fn a_long_step_ends_no_membership() {
+        let report = Builder::new().seeds(0..1).run(|| async {
+            let engine = Options::new().open("/log").await.expect("the directory is writable");
+            engine.create_topic("t", 2).await.expect("it is new");
+            let join = async || engine.member("g", ["t"]).join().await.expect("there is a topic");
+            let (mut member, room) = (join().await, Room { records: 1, bytes: 1 });
+            member.poll(room).await.expect("it is polled");
+            let mut other = join().await;
+            member.step = Some(Box::pin(std::future::pending()));
+            for _ in 0..6 {
+                let polled = timeout(SESSION / 2, member.poll(room)).await;
+                polled.expect_err("the step goes on");
+                let polled = timeout(Duration::from_millis(1), other.poll(room)).await;
+                polled.expect_err("the first member has all, and lives");
+            }
+        });
+        report.assert_passed();
     }
 
     /// A poll without room is no partition's turn; and a record may exceed the room for bytes.

@@ -1,9 +1,9 @@
 //! The bucket of a group is not what it was: its partitions go on, and no generation comes twice.
 
-use crate::support::Topic;
+use crate::support::{Topic, nats};
 use colored::block_in_place;
 use colored::time::{Duration, Instant, sleep};
-use colored_consumer::{Consumer, Reset};
+use colored_consumer::{Consumer, Event, Reset, Room, Source};
 use colored_engines_proof::effects::{Effects, millis, owned, run, settle};
 use colored_engines_proof::nats::Nats;
 use colored_engines_proof::suite::TestTopic;
@@ -71,4 +71,26 @@ async fn a_bucket_that_has_forgotten_lets_no_generation_fall() {
     assert_higher(&last, &before).await;
     effects.wait_for(60).await;
     last.stop().await.unwrap();
+}
+
+/// Of a partition whose lease names a time that cannot be, nothing can be known: a member with a share of one takes another.
+#[colored::test]
+async fn a_partition_that_cannot_be_taken_keeps_nothing_waiting() {
+    let Some(nats) = nats() else { return };
+    let topic = Topic::create_at(nats, "bad", 3).await;
+    topic.send_to(0, 0..3).await;
+    // It makes the bucket.
+    topic.member().join().await.unwrap().close().await.unwrap();
+    block_in_place(|| {
+        nats.delete_message("bad", 2);
+        let time = 10_i128.pow(30);
+        nats.publish("$KV.colored-g-bad.lease.bad.0", &format!(",5,,,7,2,{time},0\n"));
+        nats.publish("$KV.colored-g-bad.member.older", "1,token,bad");
+    });
+    let mut member = topic.member().join().await.unwrap();
+    let event = member.poll(Room { records: 1, bytes: 1 }).await.unwrap();
+    let Event::Assigned(all) = event else { panic!("{event:?}") };
+    let all: Vec<_> = all.iter().map(|of| of.owned.partition.partition).collect();
+    assert!(matches!(all[..], [1 | 2]), "{all:?}");
+    member.close().await.unwrap();
 }

@@ -6,6 +6,7 @@ mod bucket;
 mod conformance;
 mod faults;
 mod group;
+mod slow;
 mod support;
 
 colored_engines_proof::suite!(support::Topic);
