@@ -19,6 +19,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The time for which a member need not be heard.
 const SESSION: Duration = Duration::from_secs(10);
 
+/// The longest session.
+const DAY: Duration = Duration::from_secs(86_400);
+
 /// How long a server may take to answer, and to confirm a record. Its disk may be busy. The agents of members wait for less.
 const ANSWER: Duration = Duration::from_secs(30);
 
@@ -367,15 +370,15 @@ impl MemberOptions {
     /// # Errors
     ///
     /// If a topic does not exist, none is named, a name has other characters than letters, digits, `-` and `_`, the session
-    /// is shorter than 300 ms, or the server refuses.
+    /// is shorter than 300 ms or longer than a day, or the server refuses.
     pub async fn join(self) -> Result<Member, Error> {
         let MemberOptions { engine, group, topics, instance, session } = self;
         check_name("a group", &group)?;
         if let Some(name) = &instance {
             check_name("a member", name)?;
         }
-        if session < Duration::from_millis(300) {
-            let text = format!("a session of {session:?}: at least 300 ms are allowed");
+        if !(Duration::from_millis(300)..=DAY).contains(&session) {
+            let text = format!("a session of {session:?}: 300 ms to a day are allowed");
             return Err(Error::new(text));
         }
         if topics.is_empty() {

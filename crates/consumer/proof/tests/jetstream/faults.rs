@@ -2,6 +2,7 @@
 
 use crate::support::Topic;
 use colored::sync::Semaphore;
+use colored::time::Duration;
 use colored_consumer::{Consumer, Event, Room, Source};
 use colored_engines_proof::effects::{Effects, millis, run};
 use colored_engines_proof::suite::TestTopic;
@@ -17,8 +18,10 @@ async fn what_cannot_be_is_named() {
     assert!(fault(engine.member("g", ["unknown"])).await.contains("\"unknown\""));
     assert!(fault(engine.member("g", [""; 0])).await.contains("no topic"));
     assert!(fault(engine.member("a.b", ["known"])).await.contains("\"a.b\""));
-    let short = engine.member("g", ["known"]).session(millis(1));
-    assert!(fault(short).await.contains("1ms"));
+    for session in [millis(1), Duration::MAX] {
+        let text = fault(engine.member("g", ["known"]).session(session)).await;
+        assert!(text.contains(&format!("a session of {session:?}: 300 ms to a day")), "{text}");
+    }
     let grown = engine.create_topic("known", 2).await.expect_err("it cannot grow").to_string();
     assert!(grown.contains("has 1 partitions"), "{grown}");
 }
