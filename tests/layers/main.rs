@@ -57,7 +57,7 @@ const CRATES: [Crate; 14] = [
             &["diagnose"],
             &["runtime"],
             &["metrics", "sim"],
-            &["__private"],
+            &["__private", "attributes"],
             &["select"],
         ],
     },
