@@ -2,7 +2,7 @@
 
 use super::super::LONG;
 use super::{AlterLog, Alteration, Altered, Case, HANDLED, HANDLED_BEHIND, UNREAD};
-use crate::consumer::{Consumer, ConsumerError, Reset};
+use crate::consumer::{Consumer, ConsumerError, Metrics, Reset};
 use colored::time::{Duration, Instant, sleep, timeout};
 use std::collections::BTreeSet;
 use std::pin::pin;
@@ -37,6 +37,11 @@ enum Settled {
     CaughtUp,
     /// It has ended, or cannot read a partition.
     Not(String),
+}
+
+/// Whether the consumer has the partition that is altered.
+fn has_first(metrics: &Metrics) -> bool {
+    metrics.partitions.iter().any(|of| of.partition.partition == 0)
 }
 
 /// A group of a case.
@@ -135,14 +140,23 @@ impl<F: AlterLog> Run<'_, F> {
         };
         let end = Instant::now() + LONG;
         while !is_committed().await {
-            assert!(Instant::now() < end, "{:?}: nothing is committed", self.case);
+            if Instant::now() >= end {
+                let (seen, metrics) = (self.seen.all(), consumer.metrics().await);
+                panic!("{:?}: not all is committed: {seen:?} of {count}, {metrics:?}", self.case);
+            }
             sleep(Duration::from_millis(10)).await;
         }
     }
 
     /// Waits until the consumer has caught up, or cannot. An engine may need some tries of what is not damaged.
     async fn settle(&self, consumer: &Consumer) -> Settled {
-        let (end, mut caught_up) = (Instant::now() + LONG, pin!(consumer.caught_up()));
+        let end = Instant::now() + LONG;
+        // An engine may answer for the other partition first.
+        while !consumer.is_ended() && !has_first(&consumer.metrics().await) {
+            assert!(Instant::now() < end, "{:?}: it gets no partition", self.case);
+            sleep(Duration::from_millis(10)).await;
+        }
+        let mut caught_up = pin!(consumer.caught_up());
         let is_damage = matches!(self.case.alteration, Alteration::FlipBit(_));
         loop {
             match timeout(Duration::from_millis(50), caught_up.as_mut()).await {
