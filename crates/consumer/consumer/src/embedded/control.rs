@@ -7,7 +7,7 @@ use crate::log::Partition;
 use crate::source::{Commit, CommitError, Control, Error, Extent, Owned};
 use std::sync::Arc;
 
-/// Commits and releases for a [`Member`].
+/// Commits and releases for a [`Member`](super::Member).
 #[derive(Clone, Debug)]
 pub struct EmbeddedControl {
     pub(super) shared: Arc<Shared>,
