@@ -106,7 +106,8 @@ impl Agent {
     }
 
     /// Asks the server whether the owners of leases have written their entries since: the watch may be late, and a member that
-    /// only seems dead keeps its leases. Returns the others. Of whom the server does not answer the next balance knows more.
+    /// only seems dead keeps its leases. Returns the others. The next balance asks again for an owner of whom the server has not
+    /// answered.
     async fn confirm_dead(&mut self, mut wanted: Vec<Free>) -> Vec<Free> {
         let (limit, store, me) = (self.limit(), &self.store, &self.settings.name);
         let owners = wanted.iter().filter_map(|(_, lease, _)| lease.owner.clone());
