@@ -199,7 +199,7 @@ impl Agent {
         reply.map(|reply| reply.send(Ok(())));
     }
 
-    /// Waits for something to do, and does it; breaks if the member is to leave, with whom to tell.
+    /// The agent waits for something to do, and does it. It breaks if the member is to leave, with whom to tell.
     async fn step(
         &mut self,
         ticks: &mut Interval,

@@ -116,7 +116,7 @@ impl Membership {
             let Some((mut written, session)) = of else { return pending().await };
             loop {
                 let last = *written.borrow_and_update();
-                // After a stop of the process, whoever waits may be asked before the timer is.
+                // When a stopped process goes on, the runtime may poll this before it looks at its timers.
                 let is_over = poll_fn(|_| match last.is_over(session) {
                     true => Poll::Ready(()),
                     false => Poll::Pending,

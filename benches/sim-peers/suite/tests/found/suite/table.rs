@@ -23,7 +23,7 @@ struct Found {
 }
 
 impl Found {
-    /// The seeds are those of no kernel in another place.
+    /// Kernels in other places of the suite have other seeds.
     fn search(kernel: &Kernel, place: u64, strategy: Strategy) -> Self {
         let mut found = Self { seeds: Vec::new(), choices: Vec::new() };
         for first in (0..SEARCHES).map(|search| (place * 1000 + search) * 1_000_000) {
