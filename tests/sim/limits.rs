@@ -132,8 +132,8 @@ fn a_program_that_panics_before_its_future_is_made_does_not_hang() {
     assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
 }
 
-/// This process is the child of the test below.
-const CHILD: &str = "COLORED_TEST_CHILD";
+/// This process is the child of a test.
+pub(super) const CHILD: &str = "COLORED_TEST_CHILD";
 
 #[test]
 fn a_turn_that_does_not_end_is_named() {

@@ -311,8 +311,9 @@ where
     /// Makes a run on a thread of its own. None if it was given up.
     fn make_alone(&self, job: &Arc<Job>, is_ahead: bool) -> Option<thread::Result<()>> {
         let of = Arc::clone(job);
-        // This thread only waits meanwhile.
-        let cpus = Cpus::of_this_thread();
+        // The threads of the run hand over to each other, and this one only waits meanwhile. A run on stacks has one thread: the
+        // system finds an idle CPU for it.
+        let cpus = if job.way == Way::Threads { Cpus::of_this_thread() } else { None };
         let _bound = cpus.map(Cpus::bind_this);
         let body = move |lent: &Lent<Program<'_, P>>| {
             cpus.inspect(|cpus| cpus.release_this());

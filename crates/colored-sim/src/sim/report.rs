@@ -57,7 +57,7 @@ impl Report {
     }
 
     /// How many runs were made again in whole turns, because a turn waited for a lock of std that another turn held, which
-    /// was made to wait inside.
+    /// was made to wait inside. After eight, all turns of the search are whole, and the standard error says so.
     #[must_use]
     pub fn stuck(&self) -> u32 {
         self.seen.stuck

@@ -10,6 +10,7 @@ use super::turns::Way;
 use crate::world::World;
 use crate::{Asked, Choices, InOrder, Outcome, Replay, run_again};
 use colored_core::Color;
+use std::io::{self, Write};
 use std::panic::Location;
 use std::path::Path;
 use std::sync::Arc;
@@ -288,6 +289,7 @@ where
             self.stuck += 1;
             if self.stuck == MOST_STUCK {
                 self.attempts.turn_to(Mode::WholeTurns);
+                report_whole_turns();
             }
         }
         let (outcome, choices) = self.attempt(replay, whole, Way::Threads);
@@ -352,6 +354,15 @@ where
             Made::PutOff => None,
         }
     }
+}
+
+/// Says what a search does not explore any more. A harness of tests keeps what `eprintln!` writes if the test passes.
+fn report_whole_turns() {
+    let _ = writeln!(
+        io::stderr(),
+        "colored: {MOST_STUCK} runs of a simulation stood still, because a turn waited for a lock of std that another turn held \
+         while it woke, spawned or posted. The search goes on in whole turns, and explores less. Drop the lock before such acts"
+    );
 }
 
 #[cfg(test)]

@@ -224,6 +224,8 @@ impl Control for Shared {
             return Err(Error::new("a bad day"));
         }
         broker.is_released = true;
+        // Before the wake: a turn that gives way there would hold it.
+        drop(broker);
         self.changed.notify_one();
         Ok(())
     }
