@@ -16,7 +16,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// How much smaller the numbers are under Miri, which takes some thousand times as long.
-const LESS: u64 = if cfg!(miri) { 50 } else { 1 };
+const LESS: u64 = if cfg!(miri) { 100 } else { 1 };
 
 struct Shell {
     slots: Vec<(Mutex<bool>, Condvar)>,

@@ -44,7 +44,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-const TASKS: usize = 100;
+const TASKS: usize = if cfg!(miri) { 20 } else { 100 };
 
 fn run_until_it_parks(worker: &mut Worker) {
     while !matches!(worker.step(), Step::Park(_)) {}
