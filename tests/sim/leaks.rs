@@ -89,7 +89,14 @@ mod again {
         let threads = Mutex::new(HashSet::new());
         let report = Builder::new().seeds(0..400).jobs(2).run(|| {
             threads.lock().unwrap().insert(thread::current().id());
-            turns()
+            // The first one of a thread draws the keys of all, and the runtime counts attempts to read.
+            let made = HashSet::from([7]);
+            async move {
+                turns().await;
+                colored::fs::write("/file", b"seven").await.unwrap();
+                assert_eq!(colored::fs::read("/file").await.unwrap(), b"seven");
+                assert!(made.contains(&7));
+            }
         });
         report.assert_passed();
         // One for each job, and some for what is not made ahead.

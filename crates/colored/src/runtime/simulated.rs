@@ -69,6 +69,11 @@ async fn warm_up(seed: u64) {
         let _ = task.await;
     }
     let _ = crate::spawn_blocking(|| ()).await;
+    // A thread counts its attempts to read and write.
+    let _ = crate::fs::write("/file", []).await;
+    for _ in 0..seed % 8 {
+        let _ = crate::fs::read("/file").await;
+    }
 }
 
 /// The runtime of a host, whose workers the caller steps.
