@@ -361,7 +361,8 @@ fn report_whole_turns() {
     let _ = writeln!(
         io::stderr(),
         "colored: {MOST_STUCK} runs of a simulation stood still, because a turn waited for a lock of std that another turn held \
-         while it woke, spawned or posted. The search goes on in whole turns, and explores less. Drop the lock before such acts"
+         while it woke, spawned or posted. The search goes on in whole turns, and explores less. If the lock is \
+         the program's, drop it before such acts"
     );
 }
 
