@@ -34,6 +34,7 @@ mod acceptor;
 mod addr;
 mod buf_mut;
 mod chunks;
+mod connection;
 mod convert;
 mod datagram;
 mod direction;

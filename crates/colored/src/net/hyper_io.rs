@@ -6,12 +6,9 @@ use std::task::{Context, Poll};
 
 use hyper::rt::{Read, ReadBufCursor, Write};
 
-use super::direction::Direction;
+use super::direction::{Direction, implement, write_methods};
 use super::transfer::Stream;
 use super::uninit::read_cursor;
-use super::{TcpStream, tcp};
-#[cfg(unix)]
-use super::{UnixStream, unix};
 
 macro_rules! implement_read {
     ($($type:ty),*) => {$(
@@ -32,43 +29,16 @@ macro_rules! implement_read {
 macro_rules! implement_write {
     ($($type:ty),*) => {$(
         impl Write for $type {
-            fn poll_write(
-                self: Pin<&mut Self>,
-                cx: &mut Context<'_>,
-                buf: &[u8],
-            ) -> Poll<io::Result<usize>> {
-                self.stream().poll_write_buf(cx, buf)
-            }
-
-            fn poll_write_vectored(
-                self: Pin<&mut Self>,
-                cx: &mut Context<'_>,
-                bufs: &[IoSlice<'_>],
-            ) -> Poll<io::Result<usize>> {
-                self.stream().poll_write_bufs(cx, bufs)
-            }
+            write_methods!(poll_shutdown);
 
             fn is_write_vectored(&self) -> bool {
                 true
-            }
-
-            fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-                Poll::Ready(Ok(()))
-            }
-
-            fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-                Poll::Ready(self.stream().end_writing())
             }
         }
     )*};
 }
 
-implement_read!(TcpStream, &TcpStream, tcp::ReadHalf<'_>, tcp::OwnedReadHalf);
-#[cfg(unix)]
-implement_read!(UnixStream, &UnixStream, unix::ReadHalf<'_>, unix::OwnedReadHalf);
-implement_write!(TcpStream, &TcpStream, tcp::WriteHalf<'_>, tcp::OwnedWriteHalf);
-#[cfg(unix)]
-implement_write!(UnixStream, &UnixStream, unix::WriteHalf<'_>, unix::OwnedWriteHalf);
+implement!(implement_read, implement_write);
 
 #[cfg(test)]
 mod tests {

@@ -1,19 +1,14 @@
 //! A connection.
 
-mod methods;
-
-use std::fmt;
-use std::io;
-use std::net::Shutdown;
 use std::os::unix::net::{self, SocketAddr};
 use std::path::Path;
 use std::time::Duration;
 
 use super::address::{self, CONNECT};
-use crate::net::transfer::Stream;
-use crate::net::{socket, system};
-use crate::registration::Registered;
+use crate::net::connection::connection;
 use crate::time::sleep;
+
+connection!(UnixStream, net::UnixStream);
 
 /// The first wait for a place in the queue of a listener, and the longest.
 const FIRST_WAIT: Duration = Duration::from_micros(500);
@@ -92,34 +87,10 @@ impl UnixStream {
         Ok((UnixStream::connected(one)?, UnixStream::connected(other)?))
     }
 
-    /// Takes over a connection of the standard library and makes it non-blocking.
-    ///
-    /// # Errors
-    ///
-    /// When the system refuses to make it non-blocking or to register it.
-    ///
-    /// # Panics
-    ///
-    /// Outside a runtime.
-    #[track_caller]
-    pub fn from_std(stream: net::UnixStream) -> io::Result<UnixStream> {
-        stream.set_nonblocking(true)?;
-        UnixStream::connected(system::UnixStream::from_std(stream))
-    }
-
     /// Registers a connected socket. It can take data, and often has some to read already.
     #[track_caller]
     pub(super) fn connected(socket: system::UnixStream) -> io::Result<UnixStream> {
         Ok(UnixStream { inner: Registered::with_room(socket)? })
-    }
-
-    /// Gives the connection back to the standard library, still in non-blocking mode.
-    ///
-    /// # Errors
-    ///
-    /// When the system fails to release it; the connection is then closed.
-    pub fn into_std(self) -> io::Result<net::UnixStream> {
-        self.inner.into_inner().map(Into::into)
     }
 
     /// The address of this side. The side that connected has none.
@@ -130,38 +101,5 @@ impl UnixStream {
     /// The address of the other side. The side that connected has none.
     pub fn peer_addr(&self) -> io::Result<SocketAddr> {
         self.socket().peer_addr()
-    }
-
-    /// Takes the error that the system keeps for this socket.
-    pub fn take_error(&self) -> io::Result<Option<io::Error>> {
-        self.socket().take_error()
-    }
-
-    /// Ends one direction, or both, at once. Tasks that wait for it are woken.
-    ///
-    /// [`AsyncWriteExt::shutdown`](crate::io::AsyncWriteExt::shutdown) ends the writing direction.
-    pub fn shutdown_with(&self, how: Shutdown) -> io::Result<()> {
-        socket::Socket::shutdown(self.socket(), how)?;
-        // Linux wakes only tasks that wait to read.
-        self.inner.end(how);
-        Ok(())
-    }
-
-    pub(in crate::net) fn socket(&self) -> &system::UnixStream {
-        self.inner.get()
-    }
-}
-
-impl Stream for UnixStream {
-    type Socket = system::UnixStream;
-
-    fn registered(&self) -> &Registered<system::UnixStream> {
-        &self.inner
-    }
-}
-
-impl fmt::Debug for UnixStream {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.socket().fmt(f)
     }
 }
