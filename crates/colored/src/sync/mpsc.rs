@@ -2,6 +2,7 @@
 
 mod bounded;
 pub mod error;
+mod halves;
 mod unbounded;
 
 pub use self::bounded::{OwnedPermit, Receiver, Sender, WeakSender, channel};

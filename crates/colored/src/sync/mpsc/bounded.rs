@@ -1,36 +1,15 @@
 //! A channel with a bound.
 
-use super::super::waiting::Wait;
-use super::super::wrapper::{clone, convert, debug, deref};
+use super::super::wrapper::{convert, debug, deref};
 use super::error::{SendError, SendTimeoutError, TrySendError};
+use super::halves::halves;
 use super::{Permit, PermitIterator};
 use crate::time::{Duration, timeout};
-use crate::wait_reason::Kind;
-use std::task::{Context, Poll};
-use tokio::sync::mpsc;
 
-/// A sending half.
-pub struct Sender<T>(mpsc::Sender<T>);
-
-deref!([T] Sender<T> => mpsc::Sender<T>);
-convert!([T] Sender<T> => mpsc::Sender<T>);
-debug!([T] Sender<T>);
-clone!([T] Sender<T>);
-
-/// A sender that does not keep the channel open.
-pub struct WeakSender<T>(mpsc::WeakSender<T>);
-
-deref!([T] WeakSender<T> => mpsc::WeakSender<T>);
-convert!([T] WeakSender<T> => mpsc::WeakSender<T>);
-debug!([T] WeakSender<T>);
-clone!([T] WeakSender<T>);
-
-/// The receiving half.
-pub struct Receiver<T>(mpsc::Receiver<T>);
-
-deref!([T] Receiver<T> => mpsc::Receiver<T>);
-convert!([T] Receiver<T> => mpsc::Receiver<T>);
-debug!([T] Receiver<T>);
+halves! {
+    /// A sending half.
+    Sender, WeakSender, Receiver
+}
 
 /// Room for one value, with the sender that reserved it. Dropped, it gives the room back.
 pub struct OwnedPermit<T>(mpsc::OwnedPermit<T>);
@@ -49,39 +28,6 @@ debug!([T] OwnedPermit<T>);
 pub fn channel<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
     let (sender, receiver) = mpsc::channel(capacity);
     (Sender(sender), Receiver(receiver))
-}
-
-impl<T> Receiver<T> {
-    /// Waits for the next value; `None` if no sender is left and the channel is empty, or it is closed and empty. Cancel
-    /// safe.
-    #[track_caller]
-    pub fn recv(&mut self) -> impl Future<Output = Option<T>> {
-        Wait::here(Kind::Receive).until(self.0.recv())
-    }
-
-    /// Waits for values, and appends up to `limit` of them to `buffer`. Returns their number; 0 if there will be none,
-    /// or if `limit` is 0. Cancel safe.
-    #[track_caller]
-    pub fn recv_many(&mut self, buffer: &mut Vec<T>, limit: usize) -> impl Future<Output = usize> {
-        Wait::here(Kind::Receive).until(self.0.recv_many(buffer, limit))
-    }
-
-    /// As [`recv`](Self::recv), for a future that is written by hand. Only the last task to poll is woken.
-    #[track_caller]
-    pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
-        Wait::here(Kind::Receive).poll(cx, |cx| self.0.poll_recv(cx))
-    }
-
-    /// As [`recv_many`](Self::recv_many), for a future that is written by hand. Only the last task to poll is woken.
-    #[track_caller]
-    pub fn poll_recv_many(
-        &mut self,
-        cx: &mut Context<'_>,
-        buffer: &mut Vec<T>,
-        limit: usize,
-    ) -> Poll<usize> {
-        Wait::here(Kind::Receive).poll(cx, |cx| self.0.poll_recv_many(cx, buffer, limit))
-    }
 }
 
 impl<T> Sender<T> {
@@ -170,26 +116,6 @@ impl<T> Sender<T> {
             Err(TrySendError::Full(sender)) => Err(TrySendError::Full(Self(sender))),
             Err(TrySendError::Closed(sender)) => Err(TrySendError::Closed(Self(sender))),
         }
-    }
-
-    /// Waits until the receiver is closed or gone. Cancel safe.
-    #[track_caller]
-    pub fn closed(&self) -> impl Future<Output = ()> {
-        Wait::here(Kind::Notified).until(self.0.closed())
-    }
-
-    /// A sender that does not keep the channel open.
-    #[must_use]
-    pub fn downgrade(&self) -> WeakSender<T> {
-        WeakSender(self.0.downgrade())
-    }
-}
-
-impl<T> WeakSender<T> {
-    /// A sender, if there still is one.
-    #[must_use]
-    pub fn upgrade(&self) -> Option<Sender<T>> {
-        self.0.upgrade().map(Sender)
     }
 }
 
