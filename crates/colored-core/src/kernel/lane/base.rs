@@ -441,11 +441,11 @@ const LOCKS: usize = 2;
 
 /// The locks of one scheduler.
 #[derive(Debug)]
-pub(crate) struct ClaimLocks([CachePadded<Mutex<()>>; LOCKS]);
+pub(crate) struct ClaimLocks(Box<[CachePadded<Mutex<()>>]>);
 
 impl Default for ClaimLocks {
     fn default() -> Self {
-        Self(std::array::from_fn(|_| CachePadded::default()))
+        Self((0..LOCKS).map(|_| CachePadded::default()).collect())
     }
 }
 
