@@ -1,9 +1,8 @@
-//! Instructions of the runtime's hot paths, by callgrind: what the features `record` and `sim` cost a program that uses neither,
-//! and that without them nothing is there.
+//! Instructions of the runtime's hot paths, by callgrind: what the feature `sim` costs a program that does not use it, and that
+//! without it nothing is there.
 //!
 //! ```text
 //! cargo run --release --no-default-features --bin counts
-//! cargo run --release --no-default-features --features record --bin counts
 //! cargo run --release --bin counts
 //! ```
 //!
