@@ -277,7 +277,7 @@ pub(super) const ROWS: &[Row] = &[
             }
         })
     }),
-    ("net/tcp/stream/methods.rs::send_file", u64::MAX, |of| {
+    ("net/connection.rs::send_file", u64::MAX, |of| {
         let (path, file) = file();
         let done = on(async {
             let file = fs::File::from_std(file).unwrap();
@@ -290,7 +290,7 @@ pub(super) const ROWS: &[Row] = &[
         std::fs::remove_file(path).unwrap();
         done
     }),
-    ("net/tcp/stream/methods.rs::try_send_file", u64::MAX, |of| {
+    ("net/connection.rs::try_send_file", u64::MAX, |of| {
         let (path, file) = file();
         let done = on(async {
             let file = fs::File::from_std(file).unwrap();
