@@ -15,7 +15,7 @@ pub(crate) use self::faults::{Chance, Rates, Tell};
 use crate::disk::Disk;
 use crate::wall::{self, SystemTime};
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -37,8 +37,8 @@ pub(crate) struct World {
     /// Whether there are orders.
     has_orders: AtomicBool,
     network: Mutex<network::State>,
-    /// Whether a packet may be under way.
-    has_packets: AtomicBool,
+    /// How many packets are under way.
+    packets: AtomicUsize,
     /// Each is made when it is used first.
     disks: Vec<OnceLock<Mutex<Disk>>>,
 }
@@ -73,7 +73,7 @@ impl World {
             names,
             orders: Mutex::default(),
             has_orders: AtomicBool::new(false),
-            has_packets: AtomicBool::new(false),
+            packets: AtomicUsize::new(0),
         })
     }
 

@@ -35,6 +35,7 @@ use super::World;
 use colored_core::contain;
 use colored_machine::{Ready, Tasks};
 use std::collections::{BTreeMap, BTreeSet};
+use std::mem;
 use std::net::IpAddr;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard, PoisonError};
@@ -47,8 +48,6 @@ pub(crate) struct State {
     ends: Vec<End>,
     listeners: Vec<listener::Queue>,
     datagrams: Vec<datagrams::Queue>,
-    /// By the receiving host, the time at which they are due, and a serial number.
-    packets: BTreeMap<(usize, u64, u64), Packet>,
     serial: u64,
     /// From which host to which one nothing arrives.
     cuts: BTreeSet<(usize, usize)>,
@@ -57,12 +56,13 @@ pub(crate) struct State {
 }
 
 /// A host, as far as the network is concerned.
-#[derive(Debug)]
 struct Machine {
     is_up: bool,
     /// How often it has crashed. Sockets of an earlier boot are gone.
     boots: u64,
     next_port: u16,
+    /// Those to it, by the time at which they are due, and a serial number.
+    packets: BTreeMap<(u64, u64), Packet>,
 }
 
 /// Something on its way.
@@ -78,13 +78,17 @@ enum Packet {
 
 impl State {
     pub(super) fn new(hosts: usize) -> State {
-        let machine = |_| Machine { is_up: true, boots: 0, next_port: address::FIRST_PORT };
+        let machine = |_| Machine {
+            is_up: true,
+            boots: 0,
+            next_port: address::FIRST_PORT,
+            packets: BTreeMap::new(),
+        };
         State {
             machines: (0..hosts).map(machine).collect(),
             ends: Vec::new(),
             listeners: Vec::new(),
             datagrams: Vec::new(),
-            packets: BTreeMap::new(),
             serial: 0,
             cuts: BTreeSet::new(),
             last: None,
@@ -103,7 +107,7 @@ impl World {
     /// Whether a packet is under way.
     pub(crate) fn has_packets(&self) -> bool {
         // Ordering: only the thread of the run writes and reads.
-        self.has_packets.load(Ordering::Relaxed)
+        self.packets.load(Ordering::Relaxed) > 0
     }
 
     pub(crate) fn network(&self) -> Network<'_> {
@@ -130,7 +134,7 @@ impl std::ops::DerefMut for Network<'_> {
 impl Drop for Network<'_> {
     fn drop(&mut self) {
         self.state = None;
-        self.wakers.drain(..).for_each(|waker| contain(|| waker.wake()));
+        mem::take(&mut self.wakers).into_iter().for_each(|waker| contain(|| waker.wake()));
     }
 }
 
@@ -146,16 +150,14 @@ impl Network<'_> {
     }
 
     fn next_of(&self, host: usize) -> Option<u64> {
-        let (&(of, due, _), _) = self.packets.range((host, 0, 0)..).next()?;
-        (of == host).then_some(due)
+        self.machines[host].packets.first_key_value().map(|((due, _), _)| *due)
     }
 
     /// Delivers the next packet to this host.
     pub(crate) fn deliver(&mut self, host: usize) {
-        let next = self.packets.range((host, 0, 0)..).next().map(|(key, _)| *key);
-        let Some(packet) = next.and_then(|key| self.packets.remove(&key)) else { return };
+        let Some((_, packet)) = self.machines[host].packets.pop_first() else { return };
         // Ordering: see `World::has_packets`.
-        self.world.has_packets.store(!self.packets.is_empty(), Ordering::Relaxed);
+        self.world.packets.fetch_sub(1, Ordering::Relaxed);
         self.last = Some(self.describe(&packet));
         match packet {
             Packet::Segment(end, segment) => self.deliver_segment(end, segment),
@@ -187,9 +189,9 @@ impl Network<'_> {
     fn post(&mut self, to: usize, due: u64, packet: Packet) {
         let serial = self.serial;
         self.serial += 1;
-        self.packets.insert((to, due, serial), packet);
+        self.machines[to].packets.insert((due, serial), packet);
         // Ordering: see `World::has_packets`.
-        self.world.has_packets.store(true, Ordering::Relaxed);
+        self.world.packets.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Tells the tasks of a socket that it is ready.

@@ -125,11 +125,10 @@ impl Idle {
         let all = u64::MAX >> (64 - workers);
         let mut left = sleepers.parked.iter().fold(all, |left, worker| left & !(1 << worker));
         drop(sleepers);
-        to.extend((0..left.count_ones()).map(|_| {
-            let worker = left.trailing_zeros() as usize;
+        while left != 0 {
+            to.push(first + left.trailing_zeros() as usize);
             left &= left - 1;
-            first + worker
-        }));
+        }
     }
 
     /// Looks for a worker to wake, after a lane was published. The worker that it returns must be unparked,
