@@ -42,6 +42,7 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 use std::task::Waker;
 
 /// The state of the network.
+#[derive(Default)]
 pub(crate) struct State {
     machines: Vec<Machine>,
     /// All ends of streams of the run. None is removed.
@@ -84,15 +85,7 @@ impl State {
             next_port: address::FIRST_PORT,
             packets: BTreeMap::new(),
         };
-        State {
-            machines: (0..hosts).map(machine).collect(),
-            ends: Vec::new(),
-            listeners: Vec::new(),
-            datagrams: Vec::new(),
-            serial: 0,
-            cuts: BTreeSet::new(),
-            last: None,
-        }
+        State { machines: (0..hosts).map(machine).collect(), ..State::default() }
     }
 }
 

@@ -151,10 +151,8 @@ impl Driver {
         let now = self.clock.now_tick();
         for wheel in 0..self.timers.wheels() {
             self.timers.advance(wheel, now, &mut wakers, worker == wheel);
-            // Of all wheels, few have something that is due.
-            if !wakers.is_empty() {
-                due.extend(wakers.drain(..).map(|waker| (wheel, waker)));
-            }
+            // No `drain`, which costs more than the rest where nothing is due.
+            due.extend(std::mem::take(&mut wakers).into_iter().map(|waker| (wheel, waker)));
         }
         // As in `find`, they come last.
         if due.is_empty() {
