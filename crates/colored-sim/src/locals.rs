@@ -92,20 +92,23 @@ impl Locals {
             for ((one, other), noise) in one.bytes.iter().zip(&other.bytes).zip(&mut *noise) {
                 *noise |= if one == other { 0 } else { 255 };
             }
-            widen(noise);
+            widen(noise, &one.bytes);
         }
     }
 }
 
 /// A number of which two bytes are noise is noise as a whole: its higher bytes change seldom. The parts of a block are aligned as
-/// it is, so two such bytes in four, and some in each half of eight, are of one number.
-fn widen(noise: &mut [u8]) {
+/// it is, so two such bytes in four, and some in each half of eight, are of one number. So is a word that looks like a pointer of a
+/// process of 64 bits: two parts of the heap may lie on both sides of a multiple of 4 GiB.
+fn widen(noise: &mut [u8], bytes: &[u8]) {
     let is_noise = |bytes: &[u8]| bytes.iter().filter(|byte| **byte > 0).count();
     for half in noise.chunks_exact_mut(4).filter(|half| is_noise(half) > 1) {
         half.fill(255);
     }
-    for word in noise.chunks_exact_mut(8) {
-        if is_noise(&word[..4]) == 4 && is_noise(&word[4..]) > 0 {
+    for (word, there) in noise.chunks_exact_mut(8).zip(bytes.chunks_exact(8)) {
+        let upper = u64::from_ne_bytes(there.try_into().expect("eight bytes")) >> 32;
+        let is_pointer = (0x5000..0x8000).contains(&upper);
+        if is_noise(&word[..4]) == 4 && (is_noise(&word[4..]) > 0 || is_pointer) {
             word.fill(255);
         }
     }
@@ -148,5 +151,17 @@ mod tests {
             assert!(made.are_unchanged(&noise), "all of a number");
         };
         std::thread::spawn(on_a_thread).join().unwrap();
+    }
+
+    #[cfg(target_endian = "little")]
+    #[test]
+    fn a_pointer_is_noise_as_a_whole() {
+        let noise_of = |number: u64| {
+            let mut noise = [255, 255, 0, 0, 0, 0, 0, 0];
+            super::widen(&mut noise, &number.to_ne_bytes());
+            noise
+        };
+        assert_eq!(noise_of(0x7fce_0800_71c0), [255; 8]);
+        assert_eq!(noise_of(0x3_0800_71c0), [255, 255, 255, 255, 0, 0, 0, 0]);
     }
 }

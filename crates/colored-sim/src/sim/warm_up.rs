@@ -10,12 +10,13 @@ use super::runtime::Shell;
 use super::turns::{THREAD, Way};
 use crate::locals::{Locals, Noise};
 use crate::{Choices, Lent, Maker, Replay, stacks};
+use std::hash::RandomState;
 use std::sync::OnceLock;
 use std::thread::Builder;
 use std::time::Duration;
 
-/// So many runs show what changes without the program.
-const RUNS: u64 = 40;
+/// So many runs show what changes without the program: the second byte of a count that grows by one in each of them, too.
+const RUNS: u64 = 260;
 
 /// What such runs change on each thread. None where a system does not show that.
 pub(super) fn noise(shell: Shell) -> Option<&'static Noise> {
@@ -29,6 +30,8 @@ pub(super) fn noise(shell: Shell) -> Option<&'static Noise> {
             warm_up(shell, 0);
             let first = Locals::now()?;
             for seed in 1..=RUNS {
+                // The keys of hashers are such a count, from a random number on.
+                let _counted = RandomState::new();
                 warm_up(shell, seed);
                 Locals::now()?.add_noise(&first, &noise);
             }

@@ -121,10 +121,9 @@ impl Idle {
     /// Appends the workers, of so many, that are not parked; `first` is added to each. For simulations, which ask before each
     /// turn: there are no more than 64 workers, and no spare ones.
     pub(super) fn append_unparked(&self, workers: usize, first: usize, to: &mut Vec<usize>) {
-        let sleepers = self.sleepers.lock();
         let all = u64::MAX >> (64 - workers);
-        let mut left = sleepers.parked.iter().fold(all, |left, worker| left & !(1 << worker));
-        drop(sleepers);
+        let without = |left, worker: &usize| left & !(1 << worker);
+        let mut left = self.sleepers.lock().parked.iter().fold(all, without);
         while left != 0 {
             to.push(first + left.trailing_zeros() as usize);
             left &= left - 1;
