@@ -1,6 +1,6 @@
 //! What the halves of channels with a bound and without one have in common.
 
-/// Defines the halves, and those of their methods that both kinds of channels have.
+/// Defines the halves, and the methods that both kinds of channels have.
 macro_rules! halves {
     ($(#[$about:meta])* $sender:ident, $weak:ident, $receiver:ident) => {
         use std::task::{Context, Poll};
