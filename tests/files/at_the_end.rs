@@ -1,7 +1,7 @@
 //! The end of a runtime in the middle of file operations, and files that outlive it.
 
+use super::runtime_that_is;
 use colored::fs::{self, File};
-use colored::runtime::Tuning;
 use colored::time::Duration;
 use colored::{Runtime, spawn_unique};
 use colored_tests::scratch::Scratch;
@@ -19,11 +19,7 @@ fn a_shutdown_in_the_middle_of_a_thousand_operations_ends() {
         for lazy in [true, false] {
             let scratch = Scratch::new();
             let path = scratch.file("file", vec![7; 1 << 16]);
-            let runtime = Runtime::builder()
-                .workers(2)
-                .tuning(Tuning::new().lazy_files(lazy))
-                .build()
-                .unwrap();
+            let runtime = runtime_that_is(lazy, 2);
             runtime.run(async move {
                 let file =
                     Arc::new(File::options().read(true).write(true).open(path).await.unwrap());
@@ -49,8 +45,7 @@ fn a_file_of_a_runtime_that_is_gone_gives_an_error() {
     shared(|| {
         let scratch = Scratch::new();
         let path = scratch.file("file", "bytes");
-        let gone =
-            Runtime::builder().workers(1).tuning(Tuning::new().lazy_files(false)).build().unwrap();
+        let gone = runtime_that_is(false, 1);
         let file = gone.run(async move { File::open(path).await.unwrap() });
         gone.shutdown_timeout(Duration::from_secs(30)).unwrap();
         let other = Runtime::builder().workers(1).build().unwrap();

@@ -1,10 +1,8 @@
 //! Dropped operations.
 
-use super::in_all_modes;
-use colored::Runtime;
+use super::{in_all_modes, runtime_that_is};
 use colored::fs::File;
 use colored::io::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt};
-use colored::runtime::Tuning;
 use colored_tests::scratch::Scratch;
 use colored_tests::shared;
 use std::future::poll_fn;
@@ -22,17 +20,13 @@ async fn polled_once<F: Future>(future: F) -> Option<F::Output> {
     .await
 }
 
-fn deferring() -> Runtime {
-    Runtime::builder().workers(1).tuning(Tuning::new().lazy_files(false)).build().unwrap()
-}
-
 /// Shows G13.
 #[test]
 fn a_dropped_read_moves_nothing_and_loses_nothing() {
     shared(|| {
         let scratch = Scratch::new();
         let path = scratch.file("file", (0..100).collect::<Vec<u8>>());
-        deferring().run(async move {
+        runtime_that_is(false, 1).run(async move {
             let mut file = File::open(&path).await.unwrap();
             for _ in 0..30 {
                 let mut byte = [0];
@@ -53,7 +47,7 @@ fn a_write_behind_a_dropped_one_has_the_last_word() {
         let scratch = Scratch::new();
         let path = scratch.join("file");
         let made = path.clone();
-        deferring().run(async move {
+        runtime_that_is(false, 1).run(async move {
             let mut file = File::create(&made).await.unwrap();
             for i in 0..100_u8 {
                 polled_once(file.write(&[b'x'; 64])).await;
@@ -76,7 +70,7 @@ fn a_write_that_is_repeated_is_written_once() {
         let scratch = Scratch::new();
         let path = scratch.join("log");
         let made = path.clone();
-        deferring().run(async move {
+        runtime_that_is(false, 1).run(async move {
             let mut log = File::options().append(true).create(true).open(&made).await.unwrap();
             for _ in 0..50 {
                 // The second call takes the first one's operation over.
@@ -126,7 +120,7 @@ fn a_dropped_read_to_end_keeps_what_it_has() {
     shared(|| {
         let scratch = Scratch::new();
         let path = scratch.file("file", vec![3; 3 << 20]);
-        deferring().run(async move {
+        runtime_that_is(false, 1).run(async move {
             let mut file = File::open(&path).await.unwrap();
             let mut bytes = Vec::new();
             for _ in 0..100 {

@@ -1,9 +1,7 @@
 //! Files, the standard library's files, and descriptors.
 
-use super::in_all_modes;
-use colored::Runtime;
+use super::{in_all_modes, runtime_that_is};
 use colored::fs::File;
-use colored::runtime::Tuning;
 use colored_tests::scratch::Scratch;
 use std::future::poll_fn;
 use std::io::{Read, Write};
@@ -26,8 +24,7 @@ fn a_file_is_given_back_at_once_with_its_position() {
 /// Without attempts a thread reads, and goes on when its future is dropped.
 #[test]
 fn a_file_with_an_operation_that_is_not_over_comes_back() {
-    let runtime =
-        Runtime::builder().workers(1).tuning(Tuning::new().lazy_files(false)).build().unwrap();
+    let runtime = runtime_that_is(false, 1);
     runtime.run(async {
         let (reader, mut writer) = std::io::pipe().unwrap();
         #[cfg(unix)]

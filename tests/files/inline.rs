@@ -1,10 +1,9 @@
 //! Data in memory is read at the first poll, on the worker.
 
-use super::of_devices;
+use super::{of_devices, runtime_that_is};
+use colored::Color;
 use colored::fs::{self, File};
 use colored::metrics::FileMetrics;
-use colored::runtime::Tuning;
-use colored::{Color, Runtime};
 use colored_tests::scratch::Scratch;
 use colored_tests::{run, shared};
 use std::future::poll_fn;
@@ -94,8 +93,7 @@ fn without_attempts_every_operation_is_deferred() {
     shared(|| {
         let scratch = Scratch::new();
         let path = scratch.file("file", "bytes");
-        let runtime =
-            Runtime::builder().workers(1).tuning(Tuning::new().lazy_files(false)).build().unwrap();
+        let runtime = runtime_that_is(false, 1);
         runtime.run(async move {
             let file = File::open(&path).await.unwrap();
             file.read_at(&mut [0; 5], 0).await.unwrap();

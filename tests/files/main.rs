@@ -46,6 +46,12 @@ where
     });
 }
 
+/// A runtime that attempts operations on files at once if it is `lazy`.
+fn runtime_that_is(lazy: bool, workers: usize) -> Runtime {
+    let tuning = Tuning::new().lazy_files(lazy);
+    Runtime::builder().workers(workers).tuning(tuning).build().unwrap()
+}
+
 /// The sum of a counter over the files of all devices.
 fn of_devices(counter: impl Fn(&FileMetrics) -> u64) -> u64 {
     let metrics = colored::Handle::current().metrics();

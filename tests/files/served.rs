@@ -1,8 +1,8 @@
 //! Files that a process serves by FUSE, here a thread of the test: they give what they have, and wait for more.
 
+use super::runtime_that_is;
 use colored::fs::File;
 use colored::io::{AsyncReadExt, AsyncWriteExt};
-use colored::runtime::Tuning;
 use colored::time::{Duration, sleep, timeout};
 use colored::{Runtime, spawn_unique};
 use colored_tests::child;
@@ -221,11 +221,7 @@ fn with_served(function: &str, body: impl FnOnce(&Path, Served)) {
 fn a_read_returns_one_answer() {
     with_served("a_read_returns_one_answer", |at, served| {
         for lazy in [true, false] {
-            let runtime = Runtime::builder()
-                .workers(1)
-                .tuning(Tuning::new().lazy_files(lazy))
-                .build()
-                .unwrap();
+            let runtime = runtime_that_is(lazy, 1);
             let (at, served) = (at.to_owned(), &served);
             for (name, ..) in &FILES[..3] {
                 let path = at.join(name);

@@ -1,9 +1,8 @@
 //! What may wait for ever stops nothing that does not, and keeps no program from its end.
 
-use super::in_all_modes;
+use super::{in_all_modes, runtime_that_is};
 use colored::fs::File;
 use colored::io::{AsyncReadExt, AsyncWriteExt};
-use colored::runtime::Tuning;
 use colored::time::{Duration, sleep, timeout};
 use colored::{JoinHandle, Runtime, spawn_unique};
 use colored_tests::scratch::Scratch;
@@ -145,11 +144,7 @@ fn an_opening_that_waits_does_not_keep_the_program() {
 fn terminals_that_wait_stop_no_other_terminal() {
     child::run(module_path!(), "terminals_that_wait_stop_no_other_terminal", || {
         for lazy in [true, false] {
-            let runtime = Runtime::builder()
-                .workers(1)
-                .tuning(Tuning::new().lazy_files(lazy))
-                .build()
-                .unwrap();
+            let runtime = runtime_that_is(lazy, 1);
             runtime.run(async {
                 let scratch = Scratch::new();
                 let mut tasks = Vec::new();
