@@ -14,7 +14,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::channel;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Waker};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
@@ -232,10 +232,21 @@ fn panics_reach_their_callers_and_leave_the_value() {
         cell.post(|_| panic!("{ON_PURPOSE}"));
         let dropped = PanicsOnDrop;
         cell.post(move |_| drop(dropped));
-        // A result that no task takes, and that panics when it is dropped.
-        let mut call = Box::pin(cell.call(|_| PanicsOnDrop));
-        poll_fn(|cx| Poll::Ready(_ = call.as_mut().poll(cx))).await;
-        drop(call);
+        // A result that no task takes, and that panics when it is dropped, by its caller or by the owner.
+        for is_over in [true, false] {
+            let (begin, begun) = channel();
+            let mut call = Box::pin(cell.call(move |_| {
+                begun.recv().unwrap();
+                PanicsOnDrop
+            }));
+            assert!(call.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+            if is_over {
+                begin.send(()).unwrap();
+                cell.call(|_| ()).await;
+            }
+            drop(call);
+            _ = begin.send(());
+        }
         assert_eq!(cell.call(|value| value.take()).await, 2);
     });
 }
