@@ -4,7 +4,7 @@
 //! stay there until the behavior has both.
 
 use super::check_within;
-use super::doubles::{OneTurn, Port, Witness, lane_of};
+use super::doubles::{Port, Turns, Witness, lane_of};
 use crate::kernel::cell::{ColorCell, when};
 use crate::sync::{Arc, Mutex};
 use loom::thread;
@@ -57,7 +57,7 @@ impl Scene {
         let both = begin(async move { when((red.shared(), &blue), |(), ()| ()).await });
         assert!(both.is_some(), "it waits for blue");
         // The post to red.
-        assert!(self.port.run_one(&mut OneTurn));
+        assert!(self.port.run_one(Turns::One));
         both
     }
 
@@ -119,7 +119,7 @@ fn two_readers_and_a_writer_against_the_admission() {
                 read
             })
         };
-        scene.port.run_one(&mut OneTurn);
+        scene.port.run_one(Turns::One);
         let behind = read(&scene.red, &scene.witness);
         scene.port.run_all();
         let before = thread.join().unwrap();
@@ -141,7 +141,7 @@ fn two_readers_against_the_admission() {
         let (red, witness) = (scene.red.clone(), Arc::clone(&scene.witness));
         let reader = thread::spawn(move || read(&red, &witness));
         let runner = Arc::clone(&scene.port);
-        let opener = thread::spawn(move || runner.run_one(&mut OneTurn));
+        let opener = thread::spawn(move || runner.run_one(Turns::One));
         let ours = read(&scene.red, &scene.witness);
         let theirs = reader.join().unwrap();
         opener.join().unwrap();
@@ -172,7 +172,7 @@ fn a_reader_and_a_writer_against_the_admission() {
             let (red, witness) = (scene.red.clone(), Arc::clone(&scene.witness));
             thread::spawn(move || red.post(move |()| witness.touch()))
         };
-        scene.port.run_one(&mut OneTurn);
+        scene.port.run_one(Turns::One);
         let (read, seen) = reader.join().unwrap();
         writer.join().unwrap();
         scene.port.run_all();
@@ -214,7 +214,7 @@ fn an_abandoned_reader_against_the_admission() {
                 drop(begin(async move { red.read(move |()| mark.forgo()).await }));
             })
         };
-        scene.port.run_one(&mut OneTurn);
+        scene.port.run_one(Turns::One);
         let ours = read(&scene.red, &scene.witness);
         scene.port.run_all();
         thread.join().unwrap();

@@ -4,7 +4,7 @@ use super::doubles::{Port, lane, run_beside};
 use super::{check, check_within};
 use crate::kernel::cell::ColorCell;
 use crate::sync::Arc;
-use loom::thread;
+use loom::thread::{self, JoinHandle};
 use std::sync::Arc as Unmodelled;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -42,6 +42,16 @@ fn post(cell: &ColorCell<Value>, trace: &Trace) {
     });
 }
 
+/// Posts on another thread, which then gives its clone back and runs what is runnable.
+fn post_beside(port: &Arc<Port>, cell: &ColorCell<Value>, trace: &Trace) -> JoinHandle<()> {
+    let (cell, trace, port) = (cell.clone(), Trace::clone(trace), Arc::clone(port));
+    thread::spawn(move || {
+        post(&cell, &trace);
+        drop(cell);
+        port.run_all();
+    })
+}
+
 fn assert_ran(trace: &Trace, posts: usize) {
     assert_eq!(trace.load(Ordering::Relaxed), ENDED + posts, "posts and the end");
 }
@@ -53,12 +63,7 @@ fn posts_against_the_end() {
     check_within(2, || {
         let port = Port::new();
         let (cell, trace) = cell(&port);
-        let (other, seen, runner) = (cell.clone(), Trace::clone(&trace), Arc::clone(&port));
-        let poster = thread::spawn(move || {
-            post(&other, &seen);
-            drop(other);
-            runner.run_all();
-        });
+        let poster = post_beside(&port, &cell, &trace);
         post(&cell, &trace);
         drop(cell);
         port.run_all();
@@ -94,12 +99,7 @@ fn post_against_call() {
     check_within(2, || {
         let port = Port::new();
         let (cell, trace) = cell(&port);
-        let (other, seen, runner) = (cell.clone(), Trace::clone(&trace), Arc::clone(&port));
-        let poster = thread::spawn(move || {
-            post(&other, &seen);
-            drop(other);
-            runner.run_all();
-        });
+        let poster = post_beside(&port, &cell, &trace);
         if cell.call_now(|_| ()).is_err() {
             post(&cell, &trace);
         } else {

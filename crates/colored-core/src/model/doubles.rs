@@ -42,9 +42,9 @@ impl Port {
     }
 
     /// Runs one slice of one lane, if there is one.
-    pub(crate) fn run_one(&self, runner: &mut impl Runner) -> bool {
+    pub(crate) fn run_one(&self, mut turns: Turns) -> bool {
         let Some(lane) = self.take() else { return false };
-        match lane.run(runner) {
+        match lane.run(&mut turns) {
             Slice::Over => {}
             Slice::More(lane) | Slice::Elsewhere(lane, _) => self.ready.lock().push_back(lane),
         }
@@ -53,7 +53,7 @@ impl Port {
 
     /// Runs until nothing is runnable.
     pub(crate) fn run_all(&self) {
-        while self.run_one(&mut Endless) {
+        while self.run_one(Turns::Endless) {
             // A producer that is half done has to go on before the lane can.
             thread::yield_now();
         }
@@ -168,27 +168,14 @@ where
     join
 }
 
-/// Runs all nodes, for ever.
-pub(crate) struct Endless;
-
-impl Runner for Endless {
-    fn may_run(&self, _pin: u32) -> bool {
-        true
-    }
-
-    fn is_closing(&self) -> bool {
-        false
-    }
-
-    fn count_turn(&mut self, _: i64) -> bool {
-        true
-    }
+/// Runs nodes: for ever, or for one turn.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Turns {
+    Endless,
+    One,
 }
 
-/// Runs one turn.
-pub(crate) struct OneTurn;
-
-impl Runner for OneTurn {
+impl Runner for Turns {
     fn may_run(&self, _pin: u32) -> bool {
         true
     }
@@ -197,8 +184,10 @@ impl Runner for OneTurn {
         false
     }
 
+    fn count_completed(&self) {}
+
     fn count_turn(&mut self, _: i64) -> bool {
-        false
+        *self == Turns::Endless
     }
 }
 

@@ -1,13 +1,15 @@
 //! A task that keeps its lane, against threads that wake it, end it, or want its lane.
 
-use super::doubles::{OneTurn, Wait, Witness, gate, post, scene, spawn};
+use super::doubles::{Port, Turns, Wait, Witness, gate, post, scene, spawn};
 use super::pool::{pool, start, step_until_idle};
 use super::{check, check_within};
 use crate::ext::deadlock::look_for_deadlocks;
 use crate::ext::exclusive::{Exclusive, exclusive};
 use crate::kernel::cell::{ColorCell, when};
 use crate::kernel::color::Color;
+use crate::kernel::lane::LanePtr;
 use crate::kernel::sched::{SchedulerHandle, Worker};
+use crate::kernel::task::Join;
 use crate::sync::{Arc, Mutex};
 use loom::thread;
 use std::future::{Future, pending, poll_fn};
@@ -21,6 +23,14 @@ async fn marked(wait: Wait, witness: Arc<Witness>) {
     witness.note(1);
     wait.await;
     witness.note(2);
+}
+
+/// The task has ended when this thread and the other one have run what was left.
+fn assert_ends(port: &Port, other: thread::JoinHandle<()>, task: &Join<(), LanePtr>) {
+    port.run_all();
+    other.join().unwrap();
+    port.run_all();
+    assert!(task.is_finished(), "the wake-up was lost");
 }
 
 /// A wake that comes when the poll ends: the lane goes on, with this task, and no other node came between.
@@ -38,10 +48,7 @@ fn wake_against_keep() {
             gate.open();
             runner.run_all();
         });
-        port.run_all();
-        thread.join().unwrap();
-        port.run_all();
-        assert!(join.is_finished(), "the wake-up was lost");
+        assert_ends(&port, thread, &join);
         assert_eq!(witness.marks(), [1, 2, 3]);
     });
 }
@@ -59,14 +66,10 @@ fn push_against_keep() {
             post(&lane, &seen, 3);
             runner.run_all();
         });
-        port.run_one(&mut OneTurn);
+        port.run_one(Turns::One);
         gate.open();
-        port.run_all();
-        thread.join().unwrap();
-        port.run_all();
-        assert!(join.is_finished(), "the wake-up was lost");
-        let marks: Vec<_> = witness.marks();
-        assert_eq!(marks, [1, 2, 3]);
+        assert_ends(&port, thread, &join);
+        assert_eq!(witness.marks(), [1, 2, 3]);
     });
 }
 
@@ -89,10 +92,7 @@ fn taken_again_behind_a_push() {
             gate.open();
             runner.run_all();
         });
-        port.run_all();
-        thread.join().unwrap();
-        port.run_all();
-        assert!(join.is_finished(), "the wake-up was lost");
+        assert_ends(&port, thread, &join);
         assert_eq!(witness.marks(), [1, 3, 2]);
     });
 }
@@ -120,10 +120,7 @@ fn spawn_inside_against_wake() {
             gate.open();
             runner.run_all();
         });
-        port.run_all();
-        thread.join().unwrap();
-        port.run_all();
-        assert!(join.is_finished(), "the wake-up was lost");
+        assert_ends(&port, thread, &join);
         assert_eq!(witness.marks(), [1, 2, 3]);
     });
 }

@@ -1,8 +1,6 @@
 //! A lane between its producers, the worker that runs it, and a thief.
 
-use super::doubles::{
-    Endless, HopTo, OneTurn, Port, Witness, gate, lane, post, run_beside, scene, spawn,
-};
+use super::doubles::{HopTo, Port, Turns, Witness, gate, lane, post, run_beside, scene, spawn};
 use super::{check, check_within};
 use crate::kernel::lane::{current, push};
 use crate::sync::{Arc, Mutex};
@@ -54,12 +52,12 @@ fn two_producers_one_runner_one_thief() {
             let (lane, witness, port) = (lane.clone(), Arc::clone(&witness), Arc::clone(&port));
             thread::spawn(move || {
                 post(&lane, &witness, 1);
-                port.run_one(&mut OneTurn);
+                port.run_one(Turns::One);
             })
         };
         let runner = Arc::clone(&port);
         let runner = thread::spawn(move || {
-            runner.run_one(&mut OneTurn);
+            runner.run_one(Turns::One);
         });
         post(&lane, &witness, 2);
         post(&lane, &witness, 3);
@@ -98,8 +96,8 @@ fn rotate_against_push() {
         let join = spawn(&lane, Yield(false));
         let runner = Arc::clone(&port);
         let thread = thread::spawn(move || {
-            runner.run_one(&mut OneTurn);
-            runner.run_one(&mut Endless);
+            runner.run_one(Turns::One);
+            runner.run_one(Turns::Endless);
         });
         post(&lane, &witness, 1);
         post(&lane, &witness, 2);

@@ -2,7 +2,7 @@
 
 use super::check_within;
 use super::doubles::{Witness, gate};
-use super::pool::{pool, start, step_until_idle};
+use super::pool::{pool, start, step_beside, step_until_idle};
 use crate::ext::locals::ColorLocal;
 use crate::kernel::color::Color;
 use crate::kernel::sched::spawn_here;
@@ -57,11 +57,7 @@ fn retire_against_revive() {
         let witness = Witness::new();
         let first = Arc::clone(&witness);
         drop(handle.spawn_colored(COLOR, async move { touch(&first) }));
-        let mut worker = workers.remove(0);
-        let thread = thread::spawn(move || {
-            step_until_idle(&mut worker);
-            worker
-        });
+        let thread = step_beside(workers.remove(0), || ());
         let second = Arc::clone(&witness);
         let mut task = handle.spawn_colored(COLOR, async move { touch(&second) });
         step_until_idle(&mut workers[0]);
@@ -83,11 +79,7 @@ fn a_task_keeps_the_values() {
         let witness = Witness::new();
         let first = Arc::clone(&witness);
         drop(handle.spawn_colored(COLOR, async move { touch(&first) }));
-        let mut worker = workers.remove(0);
-        let thread = thread::spawn(move || {
-            step_until_idle(&mut worker);
-            worker
-        });
+        let thread = step_beside(workers.remove(0), || ());
         let second = Arc::clone(&witness);
         let mut task = handle.spawn_colored(COLOR, async move {
             touch(&second);

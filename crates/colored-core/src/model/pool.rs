@@ -158,6 +158,18 @@ pub(crate) fn step_until_idle(worker: &mut Worker) {
     while worker.step() == Step::Ran {}
 }
 
+/// Calls `first` on another thread, and steps the worker there until it is idle.
+pub(crate) fn step_beside(
+    mut worker: Worker,
+    first: impl FnOnce() + 'static,
+) -> JoinHandle<Worker> {
+    thread::spawn(move || {
+        first();
+        step_until_idle(&mut worker);
+        worker
+    })
+}
+
 /// Leaves a worker awake, and not searching for lanes.
 pub(crate) fn wake_up(handle: &SchedulerHandle, worker: &mut Worker) {
     drop(handle.spawn_unique(async {}));

@@ -2,7 +2,7 @@
 //! on.
 
 use super::check_within;
-use super::doubles::{OneTurn, Port, Witness, lane, run_beside};
+use super::doubles::{Port, Turns, Witness, lane, run_beside};
 use crate::kernel::cell::ColorCell;
 use crate::sync::Arc;
 use std::pin::Pin;
@@ -28,8 +28,8 @@ fn three_readers_of_a_batch_on_two_lanes() {
         write();
         drop(cell);
         // The write, and the readers into their lanes.
-        port.run_one(&mut OneTurn);
-        port.run_one(&mut OneTurn);
+        port.run_one(Turns::One);
+        port.run_one(Turns::One);
         let thread = run_beside(&port);
         port.run_all();
         thread.join().unwrap();

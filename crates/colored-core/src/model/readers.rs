@@ -1,6 +1,6 @@
 //! Readers beside each other, against writers.
 
-use super::doubles::{self, OneTurn, Port, Witness, lane, run_beside};
+use super::doubles::{self, Port, Turns, Witness, lane, run_beside};
 use super::{check, check_within};
 use crate::kernel::cell::ColorCell;
 use crate::sync::Arc;
@@ -137,7 +137,7 @@ fn admission_against_push() {
                 second
             })
         };
-        port.run_one(&mut OneTurn);
+        port.run_one(Turns::One);
         port.run_all();
         let second = thread.join().unwrap();
         port.run_all();
@@ -197,8 +197,8 @@ fn two_admitted_readers_leave_together() {
         write(&cell, &witness);
         drop(cell);
         // The writer, and the readers into their lanes.
-        port.run_one(&mut OneTurn);
-        port.run_one(&mut OneTurn);
+        port.run_one(Turns::One);
+        port.run_one(Turns::One);
         let thread = run_beside(&port);
         port.run_all();
         thread.join().unwrap();

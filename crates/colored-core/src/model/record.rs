@@ -3,7 +3,7 @@
 
 use super::check_within;
 use super::doubles::{Wait, gate};
-use super::pool::{pool, step_until_idle};
+use super::pool::{pool, step_beside, step_until_idle};
 use crate::ext::deadlock::look_for_deadlocks;
 use crate::ext::exclusive::{Exclusive, exclusive};
 use crate::kernel::color::Color;
@@ -90,11 +90,7 @@ fn a_wait_that_ends_elsewhere_against_the_end_of_its_task() {
         let (go, gone) = gate();
         let joined = handle.spawn_colored(Color::new(2), gone);
         let (task, place) = giver(&handle, joined, None);
-        let thread = thread::spawn(move || {
-            let mut worker = workers.remove(0);
-            step_until_idle(&mut worker);
-            worker
-        });
+        let thread = step_beside(workers.remove(0), || ());
         let given = place.lock().take();
         drop(given);
         let mut worker = thread.join().unwrap();
@@ -179,12 +175,7 @@ fn a_deadlock_against_a_wake() {
         });
         let mut told = handle.spawn_colored(Color::new(1), section);
         step_until_idle(&mut workers[0]);
-        let mut worker = workers.remove(0);
-        let thread = thread::spawn(move || {
-            go.open();
-            step_until_idle(&mut worker);
-            worker
-        });
+        let thread = step_beside(workers.remove(0), move || go.open());
         look(&handle);
         let mut worker = thread.join().unwrap();
         look(&handle);

@@ -1,15 +1,15 @@
 //! The views of a dump, against all that may happen to a lane meanwhile. Loom watches the list of waiting tasks, their
 //! records and leaves: a visitor without the right to run the lane fails a model.
 
-use super::doubles::{gate, scene, spawn};
-use super::pool::{pool, start, step_until_idle};
+use super::doubles::{Wait, gate, scene, spawn};
+use super::pool::{pool, start, step_beside, step_until_idle};
 use super::{check_large, check_within};
 use crate::ext::dump::{Dumped, Dumping, StateSeen};
 use crate::ext::exclusive::exclusive;
 use crate::ext::snapshot::view::view_idle;
 use crate::kernel::color::Color;
 use crate::kernel::lane::push;
-use crate::kernel::sched::SchedulerHandle;
+use crate::kernel::sched::{JoinHandle, SchedulerHandle};
 use crate::kernel::task::Id;
 use crate::sync::Arc;
 use loom::thread;
@@ -77,11 +77,7 @@ fn dump_against_wake() {
         let waits = handle.spawn_colored(color, pending::<()>());
         let woken = handle.spawn_colored(color, wait);
         step_until_idle(&mut worker);
-        let thread = thread::spawn(move || {
-            gate.open();
-            step_until_idle(&mut worker);
-            worker
-        });
+        let thread = step_beside(worker, move || gate.open());
         let dumped = dump(&handle);
         match states(&dumped, waits.id())[..] {
             [StateSeen::Waiting] => {}
@@ -98,55 +94,46 @@ fn dump_against_wake() {
     });
 }
 
-/// The last task of a color ends, and the lane retires, while the dump keeps it.
-/// Shows G14.
-#[test]
-fn dump_against_retirement() {
-    check_within(2, || {
+/// Dumps while the task of `spawn`, which waits, is woken and ends on another thread; then looks at the scheduler.
+fn dump_beside_a_wake(
+    spawn: impl Fn(&SchedulerHandle, Wait) -> JoinHandle<()> + Send + Sync + 'static,
+    look: impl Fn(&SchedulerHandle) + Send + Sync + 'static,
+) {
+    check_within(2, move || {
         let (handle, mut workers, _beds) = pool(1);
         let mut worker = workers.remove(0);
         let (gate, wait) = gate();
-        let woken = handle.spawn_unique(wait);
+        let woken = spawn(&handle, wait);
         step_until_idle(&mut worker);
-        let thread = thread::spawn(move || {
-            gate.open();
-            step_until_idle(&mut worker);
-            worker
-        });
+        let thread = step_beside(worker, move || gate.open());
         let dumped = dump(&handle);
         assert!(states(&dumped, woken.id()).len() <= 1);
         let mut worker = thread.join().unwrap();
         step_until_idle(&mut worker);
-        assert!(woken.is_finished());
-        assert_eq!(handle.scheduler().lanes(), 1, "the lane was not retired");
+        assert!(woken.is_finished(), "the wake-up was lost");
+        look(&handle);
         handle.scheduler().shut_down();
         step_until_idle(&mut worker);
     });
+}
+
+/// The last task of a color ends, and the lane retires, while the dump keeps it.
+/// Shows G14.
+#[test]
+fn dump_against_retirement() {
+    let look = |handle: &SchedulerHandle| {
+        assert_eq!(handle.scheduler().lanes(), 1, "the lane was not retired");
+    };
+    dump_beside_a_wake(|handle, wait| handle.spawn_unique(wait), look);
 }
 
 /// A task keeps its lane, and is woken: the dump's pause and the wake are one after the other.
 /// Shows G14.
 #[test]
 fn dump_against_the_wake_of_a_section() {
-    check_within(2, || {
-        let (handle, mut workers, _beds) = pool(1);
-        let mut worker = workers.remove(0);
-        let (gate, wait) = gate();
-        let keeps = handle.spawn_colored(Color::new(1), exclusive(wait));
-        step_until_idle(&mut worker);
-        let thread = thread::spawn(move || {
-            gate.open();
-            step_until_idle(&mut worker);
-            worker
-        });
-        let dumped = dump(&handle);
-        assert!(states(&dumped, keeps.id()).len() <= 1);
-        let mut worker = thread.join().unwrap();
-        step_until_idle(&mut worker);
-        assert!(keeps.is_finished(), "the wake-up was lost");
-        handle.scheduler().shut_down();
-        step_until_idle(&mut worker);
-    });
+    let keep =
+        |handle: &SchedulerHandle, wait| handle.spawn_colored(Color::new(1), exclusive(wait));
+    dump_beside_a_wake(keep, |_| ());
 }
 
 /// The shutdown cancels the task, whether the dump has its lane or not, and the workers stop.

@@ -2,7 +2,7 @@
 //!
 //! The wakers' writes here are `Relaxed`, and no lock is between: only the wake makes them visible.
 
-use super::doubles::{Endless, HopTo, OneTurn, Port, Witness, lane, spawn};
+use super::doubles::{HopTo, Port, Turns, Witness, lane, spawn};
 use super::{check, check_within};
 use crate::kernel::lane::LaneRef;
 use crate::kernel::task::Join;
@@ -110,7 +110,7 @@ fn a_wake_that_changes_nothing_is_before_a_poll() {
         let port = Port::new();
         let lane = lane(&port);
         let (join, signals) = listen(&lane, 1, 2);
-        assert!(port.run_one(&mut OneTurn));
+        assert!(port.run_one(Turns::One));
         let threads: Vec<_> = signals
             .take_wakers()
             .into_iter()
@@ -137,10 +137,10 @@ fn yield_against_another_runner() {
         drop(lane);
         let runner = Arc::clone(&port);
         let thread = thread::spawn(move || {
-            runner.run_one(&mut OneTurn);
-            runner.run_one(&mut OneTurn);
+            runner.run_one(Turns::One);
+            runner.run_one(Turns::One);
         });
-        port.run_one(&mut OneTurn);
+        port.run_one(Turns::One);
         thread.join().unwrap();
         port.run_all();
         assert!(join.is_finished());
@@ -157,10 +157,10 @@ fn yield_against_wake() {
         let lane = lane(&port);
         let (join, signals) = listen(&lane, 1, 1);
         let far = Arc::clone(&signals);
-        assert!(port.run_one(&mut OneTurn));
+        assert!(port.run_one(Turns::One));
         let wakers = signals.take_wakers();
         let thread = thread::spawn(move || far.give(0, &wakers[0]));
-        port.run_one(&mut OneTurn);
+        port.run_one(Turns::One);
         thread.join().unwrap();
         port.run_all();
         assert!(join.is_finished(), "the wake-up was lost");
@@ -179,11 +179,11 @@ fn yield_against_abort() {
         drop(lane);
         let abort = join.abort_handle();
         let thread = thread::spawn(move || abort.abort());
-        port.run_one(&mut OneTurn);
-        port.run_one(&mut OneTurn);
+        port.run_one(Turns::One);
+        port.run_one(Turns::One);
         thread.join().unwrap();
         let polled = signals.witness.marks().len();
-        port.run_one(&mut OneTurn);
+        port.run_one(Turns::One);
         let error = join.try_take().expect("the abort was lost").expect_err("it yields for long");
         assert!(error.is_cancelled());
         assert_eq!(signals.witness.marks().len(), polled);
@@ -200,13 +200,13 @@ fn end_against_the_other_references() {
         let lane = lane(&port);
         let (join, signals) = listen(&lane, 1, 0);
         drop(lane);
-        assert!(port.run_one(&mut OneTurn));
+        assert!(port.run_one(Turns::One));
         let wakers = signals.take_wakers();
         let threads = [
             thread::spawn(move || drop(join)),
             thread::spawn(move || wakers.into_iter().for_each(|waker| waker.wake())),
         ];
-        port.run_one(&mut Endless);
+        port.run_one(Turns::Endless);
         threads.into_iter().for_each(|thread| thread.join().unwrap());
         port.run_all();
     });

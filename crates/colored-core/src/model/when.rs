@@ -1,6 +1,6 @@
 //! Several lanes at once: claims that are enqueued, granted, dropped and shut down.
 
-use super::doubles::{Endless, HopTo, OneTurn, Port, Witness, gate, lane_of, run_beside, spawn};
+use super::doubles::{HopTo, Port, Turns, Witness, gate, lane_of, run_beside, spawn};
 use super::pool::{pool, start};
 use super::{check, check_within};
 use crate::kernel::cell::{ColorCell, when};
@@ -119,10 +119,10 @@ fn granted_on_two_threads() {
         a.post(move |()| mark.note(2));
         let runner = Arc::clone(&port);
         let thread = thread::spawn(move || {
-            runner.run_one(&mut OneTurn);
-            runner.run_one(&mut OneTurn);
+            runner.run_one(Turns::One);
+            runner.run_one(Turns::One);
         });
-        port.run_one(&mut Endless);
+        port.run_one(Turns::Endless);
         thread.join().unwrap();
         port.run_all();
         assert_done(Some(both));
@@ -192,7 +192,7 @@ fn behavior_against_hop_and_abort() {
         let abort = join.abort_handle();
         let runner = Arc::clone(&port);
         let thread = thread::spawn(move || {
-            runner.run_one(&mut OneTurn);
+            runner.run_one(Turns::One);
             abort.abort();
             runner.run_all();
         });

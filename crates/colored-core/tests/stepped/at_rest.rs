@@ -1,6 +1,7 @@
 //! When a scheduler is at rest: the shell then moves a paused clock.
 
 use crate::doubles::NeverParks;
+use crate::stopping::stop;
 use colored_core::{Color, ColorCell, Options, Rest, Scheduler, SchedulerHandle, Step, Worker};
 use std::future::{pending, poll_fn};
 use std::sync::mpsc;
@@ -20,11 +21,18 @@ fn step_until_at_rest(handle: &SchedulerHandle, workers: &mut [Worker]) {
     panic!("it has nothing to do, and is not at rest");
 }
 
-/// A worker counts the tasks that have ended when it looks at its clock, or goes to sleep.
+/// A task is counted before anybody sees its end.
 #[test]
 fn the_live_tasks_are_those_that_have_not_ended() {
     let (handle, mut workers) = Scheduler::with_workers(2, 7, Box::new(NeverParks));
     let scheduler = handle.scheduler();
+    let joiner = handle.clone();
+    let mut joined = handle.spawn_unique(async move {
+        joiner.spawn_unique(async {}).await.unwrap();
+        joiner.scheduler().live_tasks()
+    });
+    step_until_at_rest(&handle, &mut workers);
+    assert_eq!(joined.try_take().unwrap().unwrap(), 1, "itself");
     let waiting = handle.spawn_unique(pending::<()>());
     let spawner = handle.clone();
     drop(handle.spawn_colored(Color::new(1), async move { drop(spawner.spawn_unique(async {})) }));
@@ -33,6 +41,12 @@ fn the_live_tasks_are_those_that_have_not_ended() {
     assert_eq!(scheduler.live_tasks(), 1);
     waiting.abort();
     step_until_at_rest(&handle, &mut workers);
+    assert_eq!(scheduler.live_tasks(), 0);
+    // One that waits, and one that is runnable.
+    drop(handle.spawn_unique(pending::<()>()));
+    step_until_at_rest(&handle, &mut workers);
+    drop(handle.spawn_colored(Color::new(1), pending::<()>()));
+    stop(&handle, &mut workers);
     assert_eq!(scheduler.live_tasks(), 0);
 }
 

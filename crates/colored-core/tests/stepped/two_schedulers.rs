@@ -3,10 +3,12 @@
 //! names.
 
 use crate::doubles::NeverParks;
+use crate::stopping::stop;
 use colored_core::{
     Color, ColorCell, JoinHandle, Options, Scheduler, SchedulerHandle, Step, Worker, exclusive,
     hop, spawn_local, when,
 };
+use std::future::pending;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
@@ -404,4 +406,18 @@ fn a_local_task_of_a_stepped_worker_stays_with_it_and_not_with_the_guest() {
     assert_eq!(ran.unwrap().unwrap(), Some(Color::new(2)));
     guest.scheduler().shut_down();
     helper.join().unwrap();
+}
+
+/// A worker counts the tasks of its own scheduler, and not those of another one which it drops.
+#[test]
+fn a_task_that_ends_on_another_schedulers_worker_is_counted_by_its_own() {
+    let ((ended, mut its_workers), (handle, mut workers)) = (scheduler(1), scheduler(1));
+    stop(&ended, &mut its_workers);
+    let late = ended.clone();
+    drop(handle.spawn_unique(async move {
+        drop(late.spawn_unique(async {}));
+        pending::<()>().await;
+    }));
+    run(&mut workers[0]);
+    assert_eq!([ended, handle].map(|of| of.scheduler().live_tasks()), [0, 1]);
 }

@@ -6,7 +6,7 @@
 use super::times::Phase;
 use crate::ext::meter::{self, Level};
 use crate::ext::trace::{Event, Record};
-use crate::kernel::lane::{ReadyLane, current};
+use crate::kernel::lane::ReadyLane;
 use crate::kernel::sched::local::Local;
 use crate::kernel::sched::scheduler::{CoarseClock, Scheduler};
 
@@ -65,7 +65,6 @@ impl Account {
         clock.look(local.scheduler());
         let now = clock.now;
         local.note(now);
-        local.remote().tasks.add_completed(current::take_completed());
         let events = self.events;
         *self = Self { phase, events: 0 };
         clock.charged = now;

@@ -1,13 +1,11 @@
 //! Samples of run times: a worker charges its time, some 50 µs at once.
 
 use super::profile::{CHARGED_NANOS, Site};
-use crate::kernel::lane::current;
 use crate::kernel::sched::remote::Remote;
 use crate::kernel::sched::scheduler::CoarseClock;
 
-/// Called after each look at the clock: counts completed tasks, and charges the time if enough has passed.
+/// Called after each look at the clock: charges the time if enough has passed.
 pub(crate) fn if_due(remote: &Remote, clock: &mut CoarseClock, by_color: bool) {
-    remote.tasks.add_completed(current::take_completed());
     if clock.now - clock.charged >= CHARGED_NANOS {
         charge(remote, clock, by_color);
     }

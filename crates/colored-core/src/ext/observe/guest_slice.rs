@@ -83,6 +83,10 @@ impl Runner for RecordedGuest<'_> {
         self.log.task.set(task.map(|task| task.id));
     }
 
+    fn count_completed(&self) {
+        self.turn.count_completed();
+    }
+
     fn count_turn(&mut self, weight: i64) -> bool {
         self.turn.count_turn(weight)
     }

@@ -100,6 +100,10 @@ impl Runner for RecordedSlice<'_, '_> {
         self.slice.begin_turn(task);
     }
 
+    fn count_completed(&self) {
+        self.slice.count_completed();
+    }
+
     fn count_turn(&mut self, weight: i64) -> bool {
         let slice = &mut self.slice;
         slice.polls += 1;

@@ -23,8 +23,6 @@ pub(crate) struct Current {
     yielded: Cell<bool>,
     /// Lanes that become runnable here run behind the others ([`wake_last`]).
     wakes_last: Cell<bool>,
-    /// Tasks that have completed on this thread and are not counted yet.
-    completed: Cell<u32>,
     /// The task whose poll is over, and which wakes others or itself, while that is recorded.
     completing: Cell<Option<Id>>,
     /// How many closures that must return in this turn the thread is inside of ([`Closure`]).
@@ -43,7 +41,6 @@ impl Current {
             hop: Cell::new(None),
             yielded: Cell::new(false),
             wakes_last: Cell::new(false),
-            completed: Cell::new(0),
             completing: Cell::new(None),
             closures: Cell::new(0),
         }
@@ -63,7 +60,6 @@ impl Current {
             current.hop.swap(&self.hop);
             current.yielded.swap(&self.yielded);
             current.wakes_last.swap(&self.wakes_last);
-            current.completed.swap(&self.completed);
             current.completing.swap(&self.completing);
             current.closures.swap(&self.closures);
         });
@@ -168,12 +164,6 @@ pub(crate) fn waker() -> Option<Id> {
     task().map(TaskRef::id).or_else(completing)
 }
 
-/// Counts a task that has completed in a slice of this thread.
-#[inline]
-pub(crate) fn count_completed() {
-    CURRENT.with(|current| current.completed.set(current.completed.get() + 1));
-}
-
 /// Wakes a task that has waited in a line: on a worker, the tasks that are runnable here come before it.
 pub(crate) fn wake_last(waker: Waker) {
     let before = CURRENT.with(|current| current.wakes_last.replace(true));
@@ -185,12 +175,6 @@ pub(crate) fn wake_last(waker: Waker) {
 #[inline]
 pub(crate) fn is_waking_last() -> bool {
     CURRENT.with(|current| current.wakes_last.get())
-}
-
-/// How many tasks have completed in slices of this thread since the last call.
-#[inline]
-pub(crate) fn take_completed() -> u32 {
-    CURRENT.with(|current| current.completed.take())
 }
 
 /// Whether this thread holds `lane`.

@@ -71,7 +71,7 @@ impl ReadyLane {
 fn turn(hold: &Hold, head: Head, runner: &mut impl Runner) -> AfterTurn {
     runner.begin_turn(head.task().map(TaskRef::named));
     hooks::turn_begins(hold.lane(), &head, runner.listener());
-    let then = run_head(hold, head, runner.is_closing());
+    let then = run_head(hold, head, runner);
     // The lane may be gone, and is not looked at then.
     hooks::turn_ends(hold, &head, then, runner.listener());
     then
@@ -127,6 +127,8 @@ pub(crate) trait Runner {
     fn is_closing(&self) -> bool;
     /// A turn begins, of this task or of something else.
     fn begin_turn(&self, _task: Option<Named>) {}
+    /// Counts a task whose end nobody has seen yet.
+    fn count_completed(&self);
     /// One turn of that weight is over; returns whether the slice goes on.
     fn count_turn(&mut self, weight: i64) -> bool;
     /// The listener of the slice, the same for the whole slice. Without one the compiler leaves out all that is for it.
@@ -159,17 +161,17 @@ pub(crate) enum Slice {
 
 /// The turn of the node at the head.
 #[inline(always)]
-fn run_head(hold: &Hold, head: Head, closing: bool) -> AfterTurn {
+fn run_head(hold: &Hold, head: Head, runner: &impl Runner) -> AfterTurn {
     // Tasks, the most frequent kind, need no call through a table: a task has one of its own for its future.
     // SAFETY: the node is at the head of the lane, and has not had its turn. This thread may run it.
     if let Some(task) = unsafe { head.task_turn(hold) } {
-        return run_task(hold.lane(), task, closing);
+        return run_task(hold.lane(), task, runner);
     }
     assert!(head.kind != Kind::Inline, "an inline call is over before its lane is queued");
     // SAFETY: the node is at the head, and neither a task nor the lane's own.
     let table = unsafe { table(head.node) };
     // SAFETY: the function is the node's own, and this thread holds the lane, whose head has not had its turn.
-    unsafe { (table.run)(head.node, hold, closing) }
+    unsafe { (table.run)(head.node, hold, runner.is_closing()) }
 }
 
 /// Does what remains after the turn of `head`, and gives its reference to the lane back.
@@ -215,8 +217,8 @@ impl Head {
 
 /// Polls the task at the head of the lane, or cancels it.
 #[inline(always)]
-fn run_task(lane: Held<'_>, mut turn: TaskTurn<'_, LanePtr>, closing: bool) -> AfterTurn {
-    let (stored, asked) = current::poll(&mut turn, closing);
+fn run_task(lane: Held<'_>, mut turn: TaskTurn<'_, LanePtr>, runner: &impl Runner) -> AfterTurn {
+    let (stored, asked) = current::poll(&mut turn, runner.is_closing());
     // SAFETY: the task's hop left a reference with the lane, and this is the only use of it.
     let hop = asked.hop.map(|lane| unsafe { LaneRef::from_counted(lane) });
     let has_held = lane.inner(|inner| {
@@ -233,6 +235,8 @@ fn run_task(lane: Held<'_>, mut turn: TaskTurn<'_, LanePtr>, closing: bool) -> A
         lane.forget_section();
     }
     if let Some(stored) = stored {
+        // Whoever has seen the end of the task finds it counted.
+        runner.count_completed();
         hooks::completing(turn.task(), || turn.complete(stored));
         return AfterTurn::Unlink;
     }
@@ -257,8 +261,7 @@ fn run_task(lane: Held<'_>, mut turn: TaskTurn<'_, LanePtr>, closing: bool) -> A
 #[inline(always)]
 fn finish_task(turn: EndedTurn<'_, LanePtr>, hold: &Hold) {
     let Err(turn) = turn.release() else {
-        hold.owe(-1);
-        return current::count_completed();
+        return hold.owe(-1);
     };
     let scheduled = if turn.task().lane() != hold.ptr() {
         hold.owe(-1);

@@ -92,7 +92,6 @@ impl BlockOn {
                 None => lane.run(&mut turn),
                 Some(listening) => hooks::run_on_guest(lane, turn, listening),
             };
-            scheduler.tasks_outside.add_completed_outside(current::take_completed());
             match slice {
                 Slice::Over => {}
                 Slice::More(lane) | Slice::Elsewhere(lane, 0) => scheduler.inject(lane),

@@ -380,6 +380,11 @@ impl Runner for SliceRunner<'_> {
     }
 
     #[inline]
+    fn count_completed(&self) {
+        self.remote.tasks.add_completed();
+    }
+
+    #[inline]
     fn count_turn(&mut self, weight: i64) -> bool {
         self.polls += 1;
         self.left -= weight;
@@ -410,6 +415,10 @@ impl Runner for GuestRunner<'_> {
 
     fn is_closing(&self) -> bool {
         self.scheduler.is_closing()
+    }
+
+    fn count_completed(&self) {
+        self.scheduler.tasks_outside.add_completed_outside();
     }
 
     fn count_turn(&mut self, weight: i64) -> bool {

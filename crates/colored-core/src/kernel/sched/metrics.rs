@@ -93,19 +93,15 @@ impl TaskCounts {
         self.spawned.add_shared(1);
     }
 
-    /// Counts tasks that the worker has run to the end. Only for the worker's own counts.
+    /// Counts a task that the worker has run to the end. Only for the worker's own counts.
     #[inline]
-    pub(crate) fn add_completed(&self, tasks: u32) {
-        if tasks > 0 {
-            self.completed.add(tasks.into());
-        }
+    pub(crate) fn add_completed(&self) {
+        self.completed.add(1);
     }
 
     /// As `add_completed`, by any other thread.
-    pub(crate) fn add_completed_outside(&self, tasks: u32) {
-        if tasks > 0 {
-            self.completed.add_shared(tasks.into());
-        }
+    pub(crate) fn add_completed_outside(&self) {
+        self.completed.add_shared(1);
     }
 }
 

@@ -88,7 +88,7 @@ impl Scheduler {
     /// Runs a lane on this thread until it is idle, cancelling all its tasks.
     pub(super) fn cancel(&self, mut lane: ReadyLane) {
         loop {
-            match lane.run(&mut Cancel { all_gone: self.has_stopped() }) {
+            match lane.run(&mut Cancel { scheduler: self, all_gone: self.has_stopped() }) {
                 Slice::Over => return,
                 Slice::More(rest) => lane = rest,
                 // The workers have stopped just now.
@@ -131,17 +131,22 @@ impl Scheduler {
 }
 
 /// Runs a lane without a worker, to cancel its tasks.
-struct Cancel {
+struct Cancel<'a> {
+    scheduler: &'a Scheduler,
     all_gone: bool,
 }
 
-impl Runner for Cancel {
+impl Runner for Cancel<'_> {
     fn may_run(&self, pin: u32) -> bool {
         pin == 0 || self.all_gone && pin & MAY_BE_DROPPED_ANYWHERE != 0
     }
 
     fn is_closing(&self) -> bool {
         true
+    }
+
+    fn count_completed(&self) {
+        self.scheduler.tasks_outside.add_completed_outside();
     }
 
     fn count_turn(&mut self, _: i64) -> bool {

@@ -52,7 +52,7 @@ use crate::hooks::queues::{Classes, OtherQueues};
 use crate::hooks::slots::SchedulerSlot;
 use crate::hooks::workers::{self as hooks, Account};
 use crate::kernel::lane::refs::Table;
-use crate::kernel::lane::{Common, POLL_WEIGHT, ReadyLane, Runner, Slice, current};
+use crate::kernel::lane::{Common, POLL_WEIGHT, ReadyLane, Runner, Slice};
 use crate::kernel::memory::SharedBlocks;
 use crate::kernel::sched::handle::SchedulerHandle;
 use crate::kernel::sched::idle::{Idle, StealPause};
@@ -364,7 +364,6 @@ impl Worker {
         self.parked = true;
         if scheduler.may_stop() {
             self.local.enter(|| scheduler.drain());
-            self.local.remote().tasks.add_completed(current::take_completed());
             scheduler.drop_spare_lanes();
             return Step::Stopped;
         }
