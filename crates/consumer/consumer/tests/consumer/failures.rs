@@ -387,20 +387,24 @@ async fn times_may_be_as_long_as_they_can_be() {
     }
 }
 
+/// Bytes whose owner panics when they are dropped.
+pub(crate) struct Bomb;
+
+impl AsRef<[u8]> for Bomb {
+    fn as_ref(&self) -> &[u8] {
+        b"3"
+    }
+}
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic!("the owner of the bytes");
+    }
+}
+
 /// What a source has put into a record panics when it is dropped: that costs nothing else.
 #[colored::test]
 async fn a_destructor_of_a_record_that_panics_stops_nothing() {
-    struct Bomb;
-    impl AsRef<[u8]> for Bomb {
-        fn as_ref(&self) -> &[u8] {
-            b"3"
-        }
-    }
-    impl Drop for Bomb {
-        fn drop(&mut self) {
-            panic!("the owner of the bytes");
-        }
-    }
     let scratch = Scratch::new();
     let engine = engine(&scratch, 1).await;
     send(&engine, 3, 0, 200).await;

@@ -1,6 +1,7 @@
 //! News of a partition that come late: of a place from which the consumer has gone meanwhile.
 
 use crate::delegated::as_its_member;
+use crate::failures::Bomb;
 use crate::support::{Effects, Scratch, engine, millis, number, send, until};
 use bytes::Bytes;
 use colored::sync::Semaphore;
@@ -121,17 +122,6 @@ async fn a_replay_does_not_pass_its_end() {
 /// The engine returns records again whose destructors panic: they are counted, and nothing else is lost.
 #[colored::test]
 async fn a_destructor_of_a_record_that_comes_again_loses_nothing() {
-    struct Bomb;
-    impl AsRef<[u8]> for Bomb {
-        fn as_ref(&self) -> &[u8] {
-            b"3"
-        }
-    }
-    impl Drop for Bomb {
-        fn drop(&mut self) {
-            panic!("the owner of the bytes");
-        }
-    }
     let scratch = Scratch::new();
     let engine = engine(&scratch, 1).await;
     send(&engine, 1, 0, 10).await;
