@@ -158,13 +158,10 @@ pub(crate) fn step_until_idle(worker: &mut Worker) {
     while worker.step() == Step::Ran {}
 }
 
-/// Calls `first` on another thread, and steps the worker there until it is idle.
-pub(crate) fn step_beside(
-    mut worker: Worker,
-    first: impl FnOnce() + 'static,
-) -> JoinHandle<Worker> {
+/// Calls `f` on another thread, and steps the worker there until it is idle.
+pub(crate) fn step_beside(mut worker: Worker, f: impl FnOnce() + 'static) -> JoinHandle<Worker> {
     thread::spawn(move || {
-        first();
+        f();
         step_until_idle(&mut worker);
         worker
     })

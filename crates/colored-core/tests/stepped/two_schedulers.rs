@@ -419,5 +419,6 @@ fn a_task_that_ends_on_another_schedulers_worker_is_counted_by_its_own() {
         pending::<()>().await;
     }));
     run(&mut workers[0]);
-    assert_eq!([ended, handle].map(|of| of.scheduler().live_tasks()), [0, 1]);
+    assert_eq!([&ended, &handle].map(|of| of.scheduler().live_tasks()), [0, 1]);
+    stop(&handle, &mut workers);
 }
