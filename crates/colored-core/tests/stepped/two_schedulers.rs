@@ -408,7 +408,7 @@ fn a_local_task_of_a_stepped_worker_stays_with_it_and_not_with_the_guest() {
     helper.join().unwrap();
 }
 
-/// A worker counts the tasks of its own scheduler, and not those of another one which it drops.
+/// A worker that drops a task of another scheduler counts it there, and not in its own scheduler.
 #[test]
 fn a_task_that_ends_on_another_schedulers_worker_is_counted_by_its_own() {
     let ((ended, mut its_workers), (handle, mut workers)) = (scheduler(1), scheduler(1));

@@ -235,7 +235,7 @@ fn run_task(lane: Held<'_>, mut turn: TaskTurn<'_, LanePtr>, runner: &impl Runne
         lane.forget_section();
     }
     if let Some(stored) = stored {
-        // Whoever has seen the end of the task finds it counted.
+        // Ordering: the end of the task publishes the count, so a thread that has seen that end finds the task counted.
         runner.count_completed();
         hooks::completing(turn.task(), || turn.complete(stored));
         return AfterTurn::Unlink;
@@ -260,9 +260,7 @@ fn run_task(lane: Held<'_>, mut turn: TaskTurn<'_, LanePtr>, runner: &impl Runne
 /// Does what remains after the turn of a task, which it had under the lane of `hold`.
 #[inline(always)]
 fn finish_task(turn: EndedTurn<'_, LanePtr>, hold: &Hold) {
-    let Err(turn) = turn.release() else {
-        return hold.owe(-1);
-    };
+    let Err(turn) = turn.release() else { return hold.owe(-1) };
     let scheduled = if turn.task().lane() != hold.ptr() {
         hold.owe(-1);
         Some(turn)
