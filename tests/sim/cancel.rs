@@ -1,6 +1,6 @@
 //! Each await of a future that may be cancelled is cancelled once, and time that passes while tasks run.
 
-use super::silent;
+use super::{assert_all_seen, found, silent};
 use colored::sim::{self, Builder, Fault, Faults};
 use colored::time::{Duration, Instant, sleep};
 use colored::{ColorCell, spawn_colored, yield_now};
@@ -133,9 +133,7 @@ async fn lease(looks: bool) {
 fn time_passes_while_tasks_are_runnable_if_the_machine_stalls() {
     super::passes_with(Builder::new().seeds(silent(1000)), || lease(false));
     let stalls = || Builder::new().faults(Faults::none().with(Fault::Stall));
-    let report = stalls().run(|| lease(false));
-    let failure = report.failure().unwrap_or_else(|| panic!("not found: {report}"));
-    assert_eq!(failure.differs(), None, "{failure}");
+    let failure = found(&stalls().run(|| lease(false)));
     assert!(failure.to_string().contains("fault: nothing runs for 10ms"), "{failure}");
     super::passes_with(stalls().seeds(silent(1000)), || lease(true));
 }
@@ -168,6 +166,5 @@ fn a_timer_fires_late() {
         sim::sometimes!(log[0] == (3, false) && log[1].0 == 2, "the second one is first");
         sim::sometimes!(log.contains(&(2, true)), "a timer is late");
     });
-    report.assert_passed();
-    assert!(report.never_seen().is_empty(), "{report}");
+    assert_all_seen(&report);
 }

@@ -1,6 +1,6 @@
 //! Timers that fire late, and time-outs that end at each await of what is under them: each bug with a twin that has none.
 
-use super::{passes_with, silent};
+use super::{assert_all_seen, passes_with, silent};
 use colored::io::{AsyncReadExt, AsyncWriteExt};
 use colored::net::{TcpListener, TcpStream};
 use colored::sim::{Builder, Failure, Fault, Faults, always, begin_quiet_phase, host, sometimes};
@@ -26,9 +26,7 @@ fn found<F>(fault: Fault, seeds: u64, program: impl Fn() -> F + Sync) -> Failure
 where
     F: Future<Output = ()> + Send + 'static,
 {
-    let report = with(fault).seeds(0..seeds).run(&program);
-    let failure = report.failure().unwrap_or_else(|| panic!("not found: {report}")).clone();
-    assert_eq!(failure.differs(), None, "{failure}");
+    let failure = super::found(&with(fault).seeds(0..seeds).run(&program));
     let file = format!("colored-late-{}-{fault:?}-{seeds}", process::id());
     let file = env::temp_dir().join(file);
     fs::write(&file, format!("it {}\n", failure.replay())).unwrap();
@@ -92,8 +90,7 @@ fn a_timer_fires_behind_a_packet() {
         sometimes!(log == ["packet", "timer"], "the packet first");
         sometimes!(log == ["timer", "packet"], "the timer first");
     });
-    report.assert_passed();
-    assert!(report.never_seen().is_empty(), "{report}");
+    assert_all_seen(&report);
 }
 
 /// As the documentation of `time` promises: the timers of a worker fire in order. None is early, or later than 10 s; and none is late
@@ -130,8 +127,7 @@ fn late_timers_keep_their_order_and_a_bound() {
         }
         assert_eq!(begin.elapsed(), 10 * MILLI);
     });
-    report.assert_passed();
-    assert!(report.never_seen().is_empty(), "{report}");
+    assert_all_seen(&report);
 }
 
 /// Timers that become due in a pause of the host fire behind those that were held before it.
@@ -163,8 +159,7 @@ fn late_timers_keep_their_order_over_a_pause() {
         host("a").resume();
         sleep(60 * SECOND).await;
     });
-    report.assert_passed();
-    assert!(report.never_seen().is_empty(), "{report}");
+    assert_all_seen(&report);
 }
 
 /// Two time-outs wait in one poll, and the later one passes first.
@@ -271,6 +266,5 @@ fn time_passes_for_all_and_within_a_bound() {
         assert_eq!(begin.elapsed(), 3 * SECOND);
         sometimes!(!log.is_sorted(), "a later time comes first");
     });
-    report.assert_passed();
-    assert!(report.never_seen().is_empty(), "{report}");
+    assert_all_seen(&report);
 }

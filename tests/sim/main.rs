@@ -32,16 +32,28 @@ fn silent(weekly: u64) -> Range<u64> {
     0..repeat(weekly as usize / 8, weekly as usize) as u64
 }
 
+/// The failure that a search has found, which is the same one when its run is repeated.
+#[track_caller]
+fn found(report: &Report) -> Failure {
+    let failure = report.failure().unwrap_or_else(|| panic!("not found: {report}"));
+    assert_eq!(failure.differs(), None, "{failure}");
+    failure.clone()
+}
+
 /// The failure of a program that has a bug.
 #[track_caller]
 fn failure<F>(program: impl Fn() -> F + Sync) -> Failure
 where
     F: Future<Output = ()> + Send + 'static,
 {
-    let report = Builder::new().run(program);
-    let failure = report.failure().unwrap_or_else(|| panic!("not found: {report}"));
-    assert_eq!(failure.differs(), None, "{failure}");
-    failure.clone()
+    found(&Builder::new().run(program))
+}
+
+/// A search has found nothing, and each `sometimes!` of the program held in one of the runs.
+#[track_caller]
+fn assert_all_seen(report: &Report) {
+    report.assert_passed();
+    assert!(report.never_seen().is_empty(), "{report}");
 }
 
 /// The report of a program without one.

@@ -1,6 +1,6 @@
 //! Bugs that only a network with faults shows, each with a twin that has none; and that such runs repeat.
 
-use super::silent;
+use super::{assert_all_seen, silent};
 use colored::io::{AsyncReadExt, AsyncWriteExt};
 use colored::net::{TcpListener, TcpStream, UdpSocket};
 use colored::sim::{
@@ -21,11 +21,9 @@ fn found<F>(builder: Builder, program: impl Fn() -> F + Sync) -> Failure
 where
     F: Future<Output = ()> + Send + 'static,
 {
-    let report = builder.run(program);
-    let failure = report.failure().unwrap_or_else(|| panic!("not found: {report}"));
-    assert_eq!(failure.differs(), None, "{failure}");
+    let failure = super::found(&builder.run(program));
     assert!(failure.choices() <= 12, "{failure}");
-    failure.clone()
+    failure
 }
 
 /// A server that sums up what it gets: a number and a byte in each message. If it knows messages, it adds none twice.
@@ -212,8 +210,7 @@ fn a_seed_makes_the_same_run_again_with_all_faults() {
                     trails.lock().unwrap().push(seen);
                 }
             });
-        report.assert_passed();
-        assert!(report.never_seen().is_empty(), "{report}");
+        assert_all_seen(&report);
         std::mem::take(&mut *trails.lock().unwrap())
     };
     let (first, second) = (trails(), trails());

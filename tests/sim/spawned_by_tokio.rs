@@ -1,5 +1,6 @@
 //! Tasks of tokio in a simulation.
 
+use super::found;
 use colored::sim::{self, Builder};
 use colored::task::yield_now;
 use colored::time::{Duration, Instant, sleep};
@@ -38,6 +39,7 @@ async fn they_use_what_is_the_hosts() {
 }
 
 /// The failure of a run in which tokio has this task, whose handle is dropped.
+#[track_caller]
 fn failure_of<F>(task: impl Fn() -> F + Sync) -> String
 where
     F: Future<Output = ()> + Send + 'static,
@@ -49,9 +51,7 @@ where
             sleep(SECOND).await;
         }
     });
-    let failure = report.failure().unwrap_or_else(|| panic!("none: {report}"));
-    assert_eq!(failure.differs(), None, "{failure}");
-    failure.message().to_owned()
+    found(&report).message().to_owned()
 }
 
 #[test]
@@ -165,8 +165,7 @@ fn a_schedule_between_both_is_found() {
         other.await.unwrap();
         sim::always!(cell.call(|sum| *sum).await == 2, "both count");
     });
-    let failure = report.failure().unwrap_or_else(|| panic!("not found: {report}"));
-    assert_eq!(failure.differs(), None, "{failure}");
+    let failure = found(&report);
     assert!(failure.to_string().contains("tasks of tokio"), "{failure}");
 }
 

@@ -1,7 +1,7 @@
 //! Disks that fail, and hosts that crash and find what they have synced.
 
 use super::power::save;
-use crate::silent;
+use crate::{assert_all_seen, found, silent};
 use colored::fs::{self, File};
 use colored::io::named;
 use colored::sim::{self, Builder, Fault, Faults, Report};
@@ -48,13 +48,10 @@ fn write_on_a_bad_disk(wrong: bool) -> Report {
 
 #[test]
 fn a_sync_that_has_failed_is_not_mended_by_another_one() {
-    let report = write_on_a_bad_disk(true);
-    let found = report.failure().unwrap_or_else(|| panic!("not found: {report}"));
+    let found = found(&write_on_a_bad_disk(true));
     assert!(found.message().contains("the state is"), "{found}");
-    assert!(found.differs().is_none() && found.choices() <= 3, "{found}");
-    let report = write_on_a_bad_disk(false);
-    report.assert_passed();
-    assert!(report.never_seen().is_empty(), "{report}");
+    assert!(found.choices() <= 3, "{found}");
+    assert_all_seen(&write_on_a_bad_disk(false));
 }
 
 /// Counts the starts of a host in a file.
@@ -84,8 +81,7 @@ fn restart_twice(sync_file: bool) -> Report {
 
 #[test]
 fn a_host_finds_after_a_crash_what_it_has_synced() {
-    let report = restart_twice(false);
-    let found = report.failure().unwrap_or_else(|| panic!("not found: {report}"));
+    let found = found(&restart_twice(false));
     assert!(found.message().contains("the count is \"\""), "{found}");
     restart_twice(true).assert_passed();
 }
@@ -120,6 +116,5 @@ fn a_count_that_is_saved_with_care_never_goes_back() {
                 sim::sometimes!(said >= 25, "25 and more");
             }
         });
-    report.assert_passed();
-    assert!(report.never_seen().is_empty(), "{report}");
+    assert_all_seen(&report);
 }
