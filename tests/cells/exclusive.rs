@@ -4,7 +4,7 @@ use colored::time::{Duration, sleep, timeout};
 use colored::{
     Color, ColorCell, exclusive, spawn_colored, spawn_here, spawn_local, spawn_unique, yield_now,
 };
-use colored_tests::drops::Drops;
+use colored_tests::drops::{Drops, keep};
 use colored_tests::gate::Gate;
 use colored_tests::polls::both;
 use colored_tests::witness::Witness;
@@ -117,12 +117,7 @@ fn other_colors_run_meanwhile() {
 fn every_end_gives_the_color_back() {
     run(2, async {
         let drops = Drops::default();
-        let section = |token| {
-            exclusive(async move {
-                pending::<()>().await;
-                drop(token);
-            })
-        };
+        let section = |token| exclusive(keep(token, pending::<()>()));
         let aborted = spawn_colored(RED, section(drops.under(RED)));
         let behind = spawn_colored(RED, async {});
         sleep(Duration::from_millis(2)).await;

@@ -3,7 +3,7 @@
 use colored::limit::{Closed, Permit, TrySendError, TrySpawnError};
 use colored::{Color, Limit};
 use colored::{hop, spawn_colored, spawn_unique, yield_now};
-use colored_tests::drops::Drops;
+use colored_tests::drops::{Drops, keep};
 use colored_tests::gate::Gate;
 use colored_tests::polls::poll_once;
 use colored_tests::witness::Witness;
@@ -245,12 +245,8 @@ fn every_end_of_an_item_gives_its_permit_back() {
         let cell = limit.cell(0);
         let drops = Drops::default();
         // Aborted while it waits, and before it has begun.
-        let value = drops.under(RED);
-        let waits = limit.try_spawn(async move {
-            let _value = value;
-            std::future::pending::<()>().await;
-        });
-        let waits = waits.unwrap();
+        let waits = keep(drops.under(RED), std::future::pending::<()>());
+        let waits = limit.try_spawn(waits).unwrap();
         waits.abort();
         assert!(waits.await.unwrap_err().is_cancelled());
         assert_eq!(limit.depth(), 0);

@@ -7,6 +7,7 @@ use colored::{
     Color, ColorCell, Handle, Priority, Runtime, hop, spawn_colored, task, when, yield_now,
 };
 use colored_tests::choice::{by, policies};
+use colored_tests::drops::{Drops, keep};
 use colored_tests::gate::Gate;
 use colored_tests::{Trace, meet, run, runtime, shared, storm, wait_until};
 use std::pin::Pin;
@@ -426,19 +427,16 @@ fn shutdown_drops_tasks_of_every_class() {
     shared(|| {
         for workers in [1, 3] {
             let runtime = runtime(workers);
-            let drops = colored_tests::drops::Drops::default();
+            let drops = Drops::default();
             let handle = runtime.handle().clone();
             for color in 0..90u64 {
                 let class = [Priority::Low, Priority::Normal, Priority::High][color as usize % 3];
                 handle.set_priority(color, class);
-                let value = drops.under(color);
+                let waits = keep(drops.under(color), std::future::pending::<()>());
                 let _entered = handle.enter();
                 // A task can raise its color, and cannot lower it.
                 let own = if class == Priority::High { class } else { Priority::Normal };
-                drop(task::Builder::new().color(color).priority(own).spawn(async move {
-                    std::future::pending::<()>().await;
-                    drop(value);
-                }));
+                drop(task::Builder::new().color(color).priority(own).spawn(waits));
             }
             runtime.shutdown_timeout(Duration::from_secs(60)).unwrap();
             drops.assert_exact(90);

@@ -2,7 +2,7 @@
 
 use colored::sync::oneshot;
 use colored::{Color, ColorCell, hop, spawn_colored, spawn_unique, yield_now};
-use colored_tests::drops::Drops;
+use colored_tests::drops::{Drops, keep};
 use colored_tests::gate::Gate;
 use colored_tests::{ON_PURPOSE, block, run, runtime, settle, shared, wait_until};
 use std::future::pending;
@@ -13,20 +13,20 @@ use std::time::Duration;
 const RED: u64 = 1;
 const BLUE: u64 = 2;
 
+/// Hops to blue, and waits there.
+async fn hop_and_wait() {
+    hop(Color::new(BLUE)).await;
+    pending().await
+}
+
 /// Shows G8.
 #[test]
 fn completion_drops_the_future_under_its_color() {
     let drops = Drops::default();
     let (red, blue) = (drops.under(RED), drops.under(BLUE));
     run(2, async {
-        let stays = spawn_colored(RED, async move {
-            let _guard = red;
-            yield_now().await;
-        });
-        let moves = spawn_colored(RED, async move {
-            let _guard = blue;
-            hop(Color::new(BLUE)).await;
-        });
+        let stays = spawn_colored(RED, keep(red, yield_now()));
+        let moves = spawn_colored(RED, keep(blue, hop(Color::new(BLUE))));
         stays.await.unwrap();
         moves.await.unwrap();
     });
@@ -39,11 +39,8 @@ fn abort_of_a_queued_task_drops_it_unpolled_under_its_color() {
     shared(|| {
         let (runtime, drops) = (runtime(2), Drops::default());
         let gate = Gate::close(runtime.handle(), RED);
-        let guard = drops.under(RED);
-        let task = runtime.handle().spawn_colored(RED, async move {
-            let _guard = guard;
-            unreachable!("it was aborted before its first poll");
-        });
+        let never = async { unreachable!("it was aborted before its first poll") };
+        let task = runtime.handle().spawn_colored(RED, keep(drops.under(RED), never));
         task.abort();
         assert!(!task.is_finished(), "its color is busy, so its future is still there");
         assert_eq!(drops.count(), 0);
@@ -58,12 +55,8 @@ fn abort_of_a_queued_task_drops_it_unpolled_under_its_color() {
 fn abort_of_a_waiting_task_drops_it_under_its_color() {
     shared(|| {
         let (runtime, drops) = (runtime(2), Drops::default());
-        let guard = drops.under(BLUE);
-        let task = runtime.handle().spawn_colored(RED, async move {
-            let _guard = guard;
-            hop(Color::new(BLUE)).await;
-            pending::<()>().await;
-        });
+        let moves = keep(drops.under(BLUE), hop_and_wait());
+        let task = runtime.handle().spawn_colored(RED, moves);
         settle(&runtime, RED);
         settle(&runtime, BLUE);
         task.abort();
@@ -154,10 +147,7 @@ fn shutdown_drops_the_future_under_its_color_in_every_state() {
     shared(|| {
         let (runtime, drops) = (runtime(3), Drops::default());
         let handle = runtime.handle();
-        let waits = |guard| async move {
-            let _guard = guard;
-            pending::<()>().await;
-        };
+        let waits = |guard| keep(guard, pending::<()>());
         let mut tasks = vec![
             handle.spawn_colored(RED, waits(drops.under(RED))),
             handle.spawn(waits(drops.under(Color::DEFAULT))),
@@ -168,17 +158,9 @@ fn shutdown_drops_the_future_under_its_color_in_every_state() {
             let _guard = own.under(Color::current().unwrap());
             pending::<()>().await;
         }));
-        let guard = drops.under(BLUE);
-        tasks.push(handle.spawn_colored(RED, async move {
-            let _guard = guard;
-            hop(Color::new(BLUE)).await;
-            pending::<()>().await;
-        }));
-        let guard = drops.under(BLUE);
-        tasks.push(handle.spawn_colored(BLUE, async move {
-            let _guard = guard;
-            colored::time::sleep(Duration::from_secs(3600)).await;
-        }));
+        tasks.push(handle.spawn_colored(RED, keep(drops.under(BLUE), hop_and_wait())));
+        let sleeps = colored::time::sleep(Duration::from_secs(3600));
+        tasks.push(handle.spawn_colored(BLUE, keep(drops.under(BLUE), sleeps)));
         for color in [RED, BLUE] {
             settle(&runtime, color);
         }
@@ -212,11 +194,7 @@ fn a_task_spawned_after_shutdown_is_dropped_under_its_color() {
         let handle = runtime.handle().clone();
         let cell = handle.cell(BLUE, drops.under(BLUE));
         drop(runtime);
-        let guard = drops.under(RED);
-        let task = handle.spawn_colored(RED, async move {
-            let _guard = guard;
-            pending::<()>().await;
-        });
+        let task = handle.spawn_colored(RED, keep(drops.under(RED), pending::<()>()));
         assert!(task.is_finished());
         let guard = drops.under(BLUE);
         cell.post(move |_| drop(guard));

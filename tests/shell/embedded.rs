@@ -6,7 +6,7 @@ use colored::net::TcpStream;
 use colored::runtime::EmbeddedRuntime;
 use colored::time::{Duration, Instant, interval, sleep};
 use colored::{Color, ColorCell, Runtime, exclusive, spawn_colored, spawn_here, yield_now};
-use colored_tests::drops::Drops;
+use colored_tests::drops::{Drops, keep};
 use colored_tests::echo;
 use colored_tests::{child, panic_of, process, shared};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -241,11 +241,8 @@ fn dropping_it_drops_its_tasks_under_their_colors() {
                     if color % 2 == 0 { pending().await } else { sleep(LONG).await }
                 }));
             }
-            let guard = drops.under(Color::DEFAULT);
-            drop(runtime.spawn_local(async move {
-                let _guard = (guard, Rc::new(()));
-                pending::<()>().await;
-            }));
+            let guard = (drops.under(Color::DEFAULT), Rc::new(()));
+            drop(runtime.spawn_local(keep(guard, pending::<()>())));
             if begun {
                 settle(&mut runtime);
             }

@@ -5,7 +5,7 @@ use colored::{
     Color, Handle, hop, spawn, spawn_blocking, spawn_colored, spawn_here, spawn_local,
     spawn_unique, task, yield_now,
 };
-use colored_tests::drops::Drops;
+use colored_tests::drops::{Drops, keep};
 use colored_tests::{Trace, panic_of, run, runtime, shared};
 use std::cell::Cell;
 use std::future::pending;
@@ -56,11 +56,7 @@ fn block_on_makes_a_runtime_that_ends_with_its_future() {
         let (name, drops) = (Rc::new(String::from("of the caller")), Drops::default());
         let length = colored::block_on(async {
             assert_eq!(Color::current(), Some(Color::DEFAULT));
-            let left = drops.under(RED);
-            drop(spawn_colored(RED, async move {
-                let _left = left;
-                pending::<()>().await;
-            }));
+            drop(spawn_colored(RED, keep(drops.under(RED), pending::<()>())));
             let there = spawn_unique(async { here() }).await.unwrap();
             assert_ne!(there, here(), "a worker runs it");
             name.len()
@@ -231,10 +227,7 @@ fn local_tasks_of_a_guest_end_with_it() {
         }
         let note = Note(Rc::clone(&dropped_on));
         let (left,) = runtime.block_on(async {
-            let left = spawn_local(async move {
-                let _held = (guard, note);
-                pending::<()>().await;
-            });
+            let left = spawn_local(keep((guard, note), pending::<()>()));
             yield_now().await;
             (left,)
         });
@@ -265,10 +258,7 @@ fn local_tasks_of_a_worker_end_there_with_the_runtime() {
                     runtime.handle().spawn_colored(number % 3, async move {
                         // The value is made here, because the shutdown may come before the first poll.
                         let held = (guard, Note(here(), tell), Rc::new(()));
-                        drop(spawn_local(async move {
-                            let _held = held;
-                            wander_at_home(number as usize % 5).await;
-                        }));
+                        drop(spawn_local(keep(held, wander_at_home(number as usize % 5))));
                     })
                 })
                 .collect();

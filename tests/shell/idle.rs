@@ -7,6 +7,7 @@ use colored::runtime::Tuning;
 use colored::sync::oneshot;
 use colored::time::{Duration, sleep};
 use colored::{Runtime, spawn_blocking, spawn_unique};
+use colored_tests::drops::keep;
 use colored_tests::process::{self, Thread};
 use colored_tests::soak::{is_long, repeat};
 use colored_tests::{block, child, echo, runtime, wait_until, watched};
@@ -40,10 +41,7 @@ fn settled() -> (Runtime, Vec<Box<dyn Send>>) {
 fn settled_on(runtime: Runtime) -> (Runtime, Vec<Box<dyn Send>>) {
     let address = echo::serve(runtime.handle());
     let streams = echo::connect(&runtime, address, 20);
-    let held = runtime.handle().spawn_unique(async move {
-        let _streams = streams;
-        pending::<()>().await;
-    });
+    let held = runtime.handle().spawn_unique(keep(streams, pending::<()>()));
     drop(runtime.handle().spawn(sleep(Duration::from_secs(3600))));
     runtime.run(async {
         let busy: Vec<_> = (0..1000).map(|_| spawn_unique(colored::yield_now())).collect();

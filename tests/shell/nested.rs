@@ -2,6 +2,7 @@
 
 use colored::stage::{Builder, each};
 use colored::{Color, Runtime, spawn_blocking, spawn_unique};
+use colored_tests::drops::keep;
 use colored_tests::{message, panic_of, runtime, shared, wait_until};
 use std::future::pending;
 use std::panic::AssertUnwindSafe;
@@ -60,10 +61,7 @@ fn a_task_has_a_runtime_of_its_own() {
             let counted = Counted(Arc::clone(&dropped));
             let sum = outer.run(async move {
                 let inner = runtime(1);
-                let waits = inner.spawn_colored(RED, async move {
-                    let _counted = counted;
-                    pending::<()>().await;
-                });
+                let waits = inner.spawn_colored(RED, keep(counted, pending::<()>()));
                 let cell = inner.handle().cell(RED, 1);
                 let sum = inner.spawn(async { 1 }).await.unwrap() + cell.call(|n| *n).await;
                 drop(inner);
@@ -104,10 +102,7 @@ fn a_runtime_is_dropped_inside_its_own_task() {
             let own = runtime(workers);
             let handle = own.handle().clone();
             let counted = Counted(Arc::clone(&dropped));
-            drop(own.spawn_unique(async move {
-                let _counted = counted;
-                pending::<()>().await;
-            }));
+            drop(own.spawn_unique(keep(counted, pending::<()>())));
             let task = handle.spawn_colored(RED, async move {
                 drop(own);
                 // This poll goes on to its end.
@@ -166,11 +161,8 @@ fn runtimes_that_own_each_other_in_a_row_end_together() {
         let mut inner: Option<Runtime> = None;
         for _ in 0..4 {
             let (outer, counted) = (runtime(1), Counted(Arc::clone(&dropped)));
-            let owned = inner.take();
-            drop(outer.spawn_colored(RED, async move {
-                let _owned = (owned, counted);
-                pending::<()>().await;
-            }));
+            let owned = (inner.take(), counted);
+            drop(outer.spawn_colored(RED, keep(owned, pending::<()>())));
             inner = Some(outer);
         }
         drop(inner);

@@ -4,6 +4,7 @@
 use colored::stage::{Builder, Events};
 use colored::sync::oneshot;
 use colored::{Color, Runtime, spawn_local, spawn_unique, yield_now};
+use colored_tests::drops::keep;
 use colored_tests::polls::poll_once;
 use colored_tests::{runtime, shared, wait_until};
 use std::cell::RefCell;
@@ -31,13 +32,7 @@ async fn give_waker(to: Sender<Waker>, polls: usize) {
 /// Every way to have a waker of a task that is gone; the task of each has had the token.
 fn wakers_of_the_dead(runtime: &Runtime, token: &Arc<()>) -> Vec<Waker> {
     let (to, from) = channel();
-    let own = |polls, to: &Sender<Waker>| {
-        let (token, future) = (Arc::clone(token), give_waker(to.clone(), polls));
-        async move {
-            let _token = token;
-            future.await;
-        }
-    };
+    let own = |polls, to: &Sender<Waker>| keep(Arc::clone(token), give_waker(to.clone(), polls));
     // Complete, and its handle is gone.
     runtime.block_on(runtime.spawn_colored(RED, own(1, &to))).unwrap();
     // Detached, and complete.
@@ -123,11 +118,8 @@ fn a_waker_outlives_its_runtime() {
         let (to, from) = channel();
         // These tasks end with the runtime.
         for color in 0..10 {
-            let (token, future) = (Arc::clone(&token), give_waker(to.clone(), 0));
-            drop(runtime.spawn_colored(color, async move {
-                let _token = token;
-                future.await;
-            }));
+            let gives = keep(Arc::clone(&token), give_waker(to.clone(), 0));
+            drop(runtime.spawn_colored(color, gives));
         }
         let mut wakers: Vec<Waker> = (0..10).map(|_| from.recv().unwrap()).collect();
         wakers.extend(wakers_of_the_dead(&runtime, &token));

@@ -2,6 +2,7 @@
 
 use colored::task::{Id, TaskPanic};
 use colored::{Color, Runtime, spawn_colored};
+use colored_tests::drops::keep;
 use colored_tests::{ON_PURPOSE, child, shared, wait_until};
 use std::future::pending;
 use std::sync::{Arc, Mutex};
@@ -54,11 +55,7 @@ fn a_hook_hears_of_each_panic_of_a_task() {
                     panic!("{ON_PURPOSE}: dropped");
                 }
             }
-            let bomb = Bomb;
-            let aborted = spawn_colored(4, async move {
-                let _bomb = bomb;
-                pending::<()>().await;
-            });
+            let aborted = spawn_colored(4, keep(Bomb, pending::<()>()));
             aborted.abort();
             assert!(aborted.await.unwrap_err().is_panic());
             assert!(heard.lock().unwrap().pop().unwrap().4.ends_with("dropped"));

@@ -7,7 +7,7 @@ use colored::runtime::Tuning;
 use colored::time::{Duration, Instant, sleep};
 use colored::{Builder, Color, ColorCell, Runtime, hop, spawn_colored, spawn_unique, yield_now};
 use colored_tests::attempts::within;
-use colored_tests::drops::Drops;
+use colored_tests::drops::{Drops, keep};
 use colored_tests::{alone, block, message, panic_of, runtime, shared, wait_until};
 use std::future::pending;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -83,11 +83,8 @@ fn tasks_that_foreign_threads_spawn_during_shutdown_are_dropped_too() {
                     let over = Arc::clone(&over);
                     thread::spawn(move || {
                         for number in 0.. {
-                            let guard = drops.under(number % 9);
-                            let task = handle.spawn_colored(number % 9, async move {
-                                let _guard = guard;
-                                pending::<()>().await;
-                            });
+                            let waits = keep(drops.under(number % 9), pending::<()>());
+                            let task = handle.spawn_colored(number % 9, waits);
                             if over.load(Ordering::Acquire) {
                                 return task;
                             }
@@ -142,12 +139,8 @@ fn stuck_work_delays_shutdown_for_the_timeout_and_no_more() {
         for blocking in [false, true] {
             within(TIMEOUT + Duration::from_millis(30), || {
                 let (runtime, drops) = (runtime(2), Drops::default());
-                let guard = drops.under(2);
                 let handle = runtime.handle().clone();
-                drop(handle.spawn_colored(2, async move {
-                    let _guard = guard;
-                    pending::<()>().await;
-                }));
+                drop(handle.spawn_colored(2, keep(drops.under(2), pending::<()>())));
                 let end = stuck(&runtime, &drops, blocking);
                 let begin = Instant::now();
                 let error = runtime.shutdown_timeout(TIMEOUT).unwrap_err();
@@ -408,11 +401,7 @@ fn a_runtime_may_be_dropped_on_its_own_threads() {
             for place in 0..3 {
                 let owned = Arc::new(Mutex::new(Some(runtime(2))));
                 let handle = owned.lock().unwrap().as_ref().unwrap().handle().clone();
-                let guard = drops.under(RED);
-                drop(handle.spawn_colored(RED, async move {
-                    let _guard = guard;
-                    pending::<()>().await;
-                }));
+                drop(handle.spawn_colored(RED, keep(drops.under(RED), pending::<()>())));
                 let (done, over) = mpsc::channel();
                 let end = move || {
                     drop(owned.lock().unwrap().take());

@@ -5,6 +5,7 @@ use colored::sim::{self, Builder};
 use colored::task::yield_now;
 use colored::time::{Duration, Instant, sleep};
 use colored::{Color, ColorCell, spawn_colored};
+use colored_tests::drops::keep;
 use std::future::pending;
 use std::panic::catch_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -94,10 +95,7 @@ fn what_nobody_waits_for_ends_with_the_run() {
     let report = Builder::new().tokio().seeds(0..10).run(|| {
         let held = held.clone();
         async {
-            drop(tokio::spawn(async move {
-                let _held = held;
-                pending::<()>().await;
-            }));
+            drop(tokio::spawn(keep(held, pending::<()>())));
         }
     });
     report.assert_passed();
@@ -116,16 +114,11 @@ impl Drop for NotesDrop {
     }
 }
 
-async fn wait_for_ever(noted: NotesDrop) {
-    let _noted = noted;
-    pending().await
-}
-
 #[test]
 fn a_crash_drops_the_tasks_of_both_inside_of_the_runtimes() {
     let serve = || async {
-        let theirs = tokio::spawn(wait_for_ever(NotesDrop("theirs")));
-        spawn_colored(1, wait_for_ever(NotesDrop("ours"))).await.unwrap();
+        let theirs = tokio::spawn(keep(NotesDrop("theirs"), pending::<()>()));
+        spawn_colored(1, keep(NotesDrop("ours"), pending::<()>())).await.unwrap();
         theirs.await.unwrap()
     };
     let report = Builder::new().tokio().seeds(0..10).host("a", serve).run(|| async {

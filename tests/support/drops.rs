@@ -61,6 +61,12 @@ impl Drop for OnColor {
     }
 }
 
+/// The future, with a value that it owns from the beginning to its end.
+pub async fn keep<T, F: Future>(value: T, future: F) -> F::Output {
+    let _value = value;
+    future.await
+}
+
 #[test]
 fn a_drop_elsewhere_is_seen() {
     let drops = Drops::default();

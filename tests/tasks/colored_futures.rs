@@ -3,7 +3,7 @@
 use colored::sync::oneshot;
 use colored::task::FutureExt as _;
 use colored::{Color, exclusive, hop, join, spawn_colored, spawn_here, yield_now};
-use colored_tests::drops::Drops;
+use colored_tests::drops::{Drops, keep};
 use colored_tests::gate::Gate;
 use colored_tests::polls::{once, panic_of_task, poll_once, waits};
 use colored_tests::{ON_PURPOSE, Trace, panic_of, run, runtime, settle, shared};
@@ -90,12 +90,8 @@ fn a_caller_of_the_color_is_no_exception() {
 fn a_drop_aborts_it_and_its_values_go_under_its_color() {
     shared(|| {
         let (runtime, drops) = (runtime(2), Drops::default());
-        let value = drops.under(RED);
+        let forever = keep(drops.under(RED), pending::<()>());
         let main = async move {
-            let forever = async move {
-                let _value = value;
-                pending::<()>().await;
-            };
             let mut future = Box::pin(forever.colored(RED));
             assert!(waits(future.as_mut()).await);
             // Another turn: the task has begun.
@@ -106,12 +102,10 @@ fn a_drop_aborts_it_and_its_values_go_under_its_color() {
         drops.assert_exact(1);
 
         // Before its turn, too.
-        let (gate, value) = (Gate::close(runtime.handle(), RED), drops.under(RED));
+        let gate = Gate::close(runtime.handle(), RED);
+        let never = async { unreachable!("it was dropped before its turn") };
+        let never = keep(drops.under(RED), never);
         let main = async move {
-            let never = async move {
-                let _value = value;
-                unreachable!("it was dropped before its turn");
-            };
             let mut future = Box::pin(never.colored(RED));
             assert!(waits(future.as_mut()).await);
         };

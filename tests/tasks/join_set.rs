@@ -4,6 +4,7 @@ use colored::sync::oneshot;
 use colored::task::JoinSet;
 use colored::time::{Duration, sleep, timeout};
 use colored::{Color, Runtime, yield_now};
+use colored_tests::drops::keep;
 use colored_tests::{ON_PURPOSE, panic_of, run, shared};
 use std::future::pending;
 use std::sync::Arc;
@@ -80,10 +81,7 @@ fn a_panic_and_an_abort_are_told_and_harm_nobody() {
         let said = panic_of(|| {
             runtime.run(async move {
                 let mut set = JoinSet::new();
-                set.spawn_unique(async move {
-                    let _counted = counted;
-                    pending::<()>().await;
-                });
+                set.spawn_unique(keep(counted, pending::<()>()));
                 set.spawn_unique(async { panic!("{ON_PURPOSE}") });
                 set.join_all().await;
             });
@@ -103,10 +101,7 @@ fn the_end_of_a_set_is_the_end_of_its_tasks() {
         let fill = |set: &mut JoinSet<()>| {
             for i in 0..100_u64 {
                 let counted = Counted(Arc::clone(&dropped));
-                set.spawn_colored(i % 10, async move {
-                    let _counted = counted;
-                    pending::<()>().await;
-                });
+                set.spawn_colored(i % 10, keep(counted, pending::<()>()));
             }
         };
         let mut set = JoinSet::new();

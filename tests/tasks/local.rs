@@ -5,7 +5,7 @@ use colored::time::{Duration, sleep};
 use colored::{
     Color, spawn_blocking, spawn_colored, spawn_here, spawn_local, spawn_unique, yield_now,
 };
-use colored_tests::drops::Drops;
+use colored_tests::drops::{Drops, keep};
 use colored_tests::{runtime, shared};
 use std::collections::HashSet;
 use std::future::pending;
@@ -67,11 +67,7 @@ fn local_tasks_of_two_workers_are_dropped_at_shutdown() {
                     let mut seen = HashSet::new();
                     while seen.len() < 2 {
                         if seen.insert(thread::current().id()) {
-                            let own = all.under(color);
-                            drop(spawn_local(async move {
-                                let _own = own;
-                                pending::<()>().await;
-                            }));
+                            drop(spawn_local(keep(all.under(color), pending::<()>())));
                         }
                         // Moves the color between the workers: the worker that is done last wakes it, and runs it.
                         let busy = [spawn_unique(sleepy()), spawn_unique(sleepy())];
@@ -80,10 +76,7 @@ fn local_tasks_of_two_workers_are_dropped_at_shutdown() {
                         }
                     }
                     let slow = (Slow, all.under(color));
-                    drop(spawn_here(async move {
-                        let _slow = slow;
-                        pending::<()>().await;
-                    }));
+                    drop(spawn_here(keep(slow, pending::<()>())));
                     sleep(Duration::from_millis(2)).await;
                 };
                 spawn_colored(color, pin_two).await.unwrap();
@@ -117,20 +110,11 @@ fn a_guest_with_local_tasks_returns_at_shutdown() {
         let guest = thread::spawn(move || {
             handle.block_on(async move {
                 let [first, unpinned, last] = own;
-                drop(spawn_local(async move {
-                    let _first = first;
-                    pending::<()>().await;
-                }));
+                drop(spawn_local(keep(first, pending::<()>())));
                 yield_now().await;
-                drop(colored::spawn(async move {
-                    let _unpinned = unpinned;
-                    pending::<()>().await;
-                }));
+                drop(colored::spawn(keep(unpinned, pending::<()>())));
                 spawn_blocking(|| ()).await.unwrap();
-                drop(spawn_local(async move {
-                    let _last = last;
-                    pending::<()>().await;
-                }));
+                drop(spawn_local(keep(last, pending::<()>())));
                 yield_now().await;
                 ready.send(()).unwrap();
                 pending::<()>().await;

@@ -2,6 +2,7 @@
 
 use colored::task::{JoinSet, LocalSet, spawn_local};
 use colored::{Color, Runtime, yield_now};
+use colored_tests::drops::keep;
 use colored_tests::{ON_PURPOSE, panic_of};
 use std::cell::Cell;
 use std::future::pending;
@@ -55,10 +56,7 @@ fn the_end_of_a_set_is_the_end_of_its_tasks() {
         let tasks: Vec<_> = (0..10)
             .map(|_| {
                 let counts = Counts(Rc::clone(&count));
-                set.spawn_local(async move {
-                    let _counts = counts;
-                    pending::<()>().await;
-                })
+                set.spawn_local(keep(counts, pending::<()>()))
             })
             .collect();
         yield_now().await;

@@ -4,6 +4,7 @@ use colored::sync::oneshot;
 use colored::{
     Color, ColorCell, JoinHandle, hop, spawn_local, spawn_pinned, spawn_unique, yield_now,
 };
+use colored_tests::drops::keep;
 use colored_tests::gate::Gate;
 use colored_tests::{ON_PURPOSE, Trace, message, panic_of, run, runtime, shared, wait_until};
 use std::cell::RefCell;
@@ -145,10 +146,7 @@ fn a_future_not_made_when_the_runtime_ends_is_dropped_unmade() {
             (0..round * 100).for_each(|_| std::hint::spin_loop());
             let tasks = [0, 1, 0].map(|worker| {
                 let own = std::sync::Arc::clone(&own);
-                let make = move || async move {
-                    let _kept = (own, Rc::new(()));
-                    std::future::pending::<()>().await;
-                };
+                let make = move || keep((own, Rc::new(())), std::future::pending::<()>());
                 handle.spawn_pinned(worker, 7, make).unwrap()
             });
             ends.join().unwrap();
@@ -194,10 +192,7 @@ fn settle(runtime: &colored::Runtime, dropped: &Trace<(ThreadId, Option<Color>)>
             std::future::pending::<()>().await;
             drop(local);
         });
-        async move {
-            std::future::pending::<()>().await;
-            drop(resident);
-        }
+        keep(resident, std::future::pending::<()>())
     });
     drop(pinned.unwrap());
     let log = dropped.clone();
