@@ -100,13 +100,7 @@ fn shutdown_drops_the_readers_that_wait_and_tells_their_futures() {
     shared(|| {
         let (home, drops) = (runtime(2), Drops::default());
         let cell = home.handle().cell(RED, ());
-        let (begun, begins) = mpsc::channel();
-        let (end, ended) = mpsc::channel::<()>();
-        drop(home.handle().spawn_colored(RED, async move {
-            begun.send(()).unwrap();
-            ended.recv().unwrap();
-        }));
-        begins.recv().unwrap();
+        let gate = Gate::close(home.handle(), RED);
         let mut waiting: Vec<_> = (0..200)
             .map(|_| {
                 let guard = drops.under(RED);
@@ -116,7 +110,7 @@ fn shutdown_drops_the_readers_that_wait_and_tells_their_futures() {
                 read
             })
             .collect();
-        end_while_held(home, move || end.send(()).unwrap());
+        end_while_held(home, move || gate.open());
         drops.assert_exact(200);
         for read in &mut waiting {
             let said = panic_of(AssertUnwindSafe(|| poll_once(read.as_mut())));

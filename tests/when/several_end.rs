@@ -143,13 +143,7 @@ fn shutdown_drops_the_closures_that_wait_and_tells_their_futures() {
     shared(|| {
         let (home, drops) = (runtime(2), Drops::default());
         let (red, blue) = (home.handle().cell(RED, ()), home.handle().cell(BLUE, ()));
-        let (begun, begins) = channel();
-        let (end, ended) = channel::<()>();
-        drop(home.handle().spawn_colored(BLUE, async move {
-            begun.send(()).unwrap();
-            ended.recv().unwrap();
-        }));
-        begins.recv().unwrap();
+        let gate = Gate::close(home.handle(), BLUE);
         let mut waiting: Vec<_> = (0..100)
             .map(|_| {
                 let guard = drops.under(RED);
@@ -162,7 +156,7 @@ fn shutdown_drops_the_closures_that_wait_and_tells_their_futures() {
                 waits
             })
             .collect();
-        end_while_held(home, move || end.send(()).unwrap());
+        end_while_held(home, move || gate.open());
         drops.assert_exact(100);
         for waits in &mut waiting {
             let said = panic_of(AssertUnwindSafe(|| poll_once(waits.as_mut())));
