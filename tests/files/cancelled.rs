@@ -1,24 +1,12 @@
-//! Dropped operations.
+//! Dropped operations. Each is polled once before; it has an output then if a thread was fast enough for the one poll.
 
 use super::{in_all_modes, runtime_that_is};
 use colored::fs::File;
 use colored::io::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt};
+use colored_tests::polls::at_once;
 use colored_tests::scratch::Scratch;
 use colored_tests::shared;
-use std::future::poll_fn;
 use std::io::SeekFrom;
-use std::pin::pin;
-use std::task::Poll;
-
-/// Polls a future once, and drops it; returns its output if a thread was fast enough for the one poll.
-async fn polled_once<F: Future>(future: F) -> Option<F::Output> {
-    let mut future = pin!(future);
-    poll_fn(|cx| match future.as_mut().poll(cx) {
-        Poll::Ready(output) => Poll::Ready(Some(output)),
-        Poll::Pending => Poll::Ready(None),
-    })
-    .await
-}
 
 /// Shows G13.
 #[test]
@@ -30,8 +18,8 @@ fn a_dropped_read_moves_nothing_and_loses_nothing() {
             let mut file = File::open(&path).await.unwrap();
             for _ in 0..30 {
                 let mut byte = [0];
-                polled_once(file.read(&mut byte)).await;
-                polled_once(AsyncReadExt::read(&mut file, &mut byte)).await;
+                at_once(file.read(&mut byte)).await;
+                at_once(AsyncReadExt::read(&mut file, &mut byte)).await;
                 let position = file.seek(SeekFrom::Current(0)).await.unwrap();
                 assert_eq!(file.read(&mut byte).await.unwrap(), 1);
                 assert_eq!(u64::from(byte[0]), position);
@@ -50,8 +38,8 @@ fn a_write_behind_a_dropped_one_has_the_last_word() {
         runtime_that_is(false, 1).run(async move {
             let mut file = File::create(&made).await.unwrap();
             for i in 0..100_u8 {
-                polled_once(file.write(&[b'x'; 64])).await;
-                polled_once(AsyncWriteExt::write(&mut file, b"yy")).await;
+                at_once(file.write(&[b'x'; 64])).await;
+                at_once(AsyncWriteExt::write(&mut file, b"yy")).await;
                 // Otherwise a dropped write that was fast enough has moved the position.
                 file.seek(SeekFrom::Start(i.into())).await.unwrap();
                 assert_eq!(file.write(&[i]).await.unwrap(), 1);
@@ -74,7 +62,7 @@ fn a_write_that_is_repeated_is_written_once() {
             let mut log = File::options().append(true).create(true).open(&made).await.unwrap();
             for _ in 0..50 {
                 // The second call takes the first one's operation over.
-                if polled_once(log.write(b"line\n")).await.is_none() {
+                if at_once(log.write(b"line\n")).await.is_none() {
                     log.write(b"line\n").await.unwrap();
                 }
             }
@@ -90,7 +78,7 @@ fn a_dropped_seek_does_not_keep_the_file() {
     in_all_modes(|| async {
         let scratch = Scratch::new();
         let mut file = File::open(scratch.file("file", "0123456789")).await.unwrap();
-        polled_once(file.seek(SeekFrom::End(-1))).await;
+        at_once(file.seek(SeekFrom::End(-1))).await;
         assert_eq!(file.seek(SeekFrom::Start(4)).await.unwrap(), 4);
         let mut byte = [0];
         file.read_exact(&mut byte).await.unwrap();
@@ -124,7 +112,7 @@ fn a_dropped_read_to_end_keeps_what_it_has() {
             let mut file = File::open(&path).await.unwrap();
             let mut bytes = Vec::new();
             for _ in 0..100 {
-                polled_once(file.read_to_end(&mut bytes)).await;
+                at_once(file.read_to_end(&mut bytes)).await;
                 let position = file.seek(SeekFrom::Current(0)).await.unwrap();
                 assert_eq!(bytes.len() as u64, position);
             }

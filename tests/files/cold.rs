@@ -6,13 +6,12 @@
 use super::of_devices;
 use colored::fs::File;
 use colored::io::AsyncReadExt;
-use colored::net::{TcpListener, TcpStream};
 use colored::runtime::Tuning;
 use colored::time::Duration;
 use colored::{Runtime, spawn_unique};
 use colored_tests::scratch::Scratch;
 use colored_tests::soak::repeat;
-use colored_tests::{run, shared};
+use colored_tests::{echo, run, shared};
 use rustix::fs::{Advice, fadvise};
 use std::future::poll_fn;
 use std::path::{Path, PathBuf};
@@ -240,9 +239,7 @@ fn a_cold_file_is_sent_without_sleep_in_its_polls() {
         cool(&path);
         let path = path.clone();
         let (slept, polls) = run(2, async move {
-            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-            let mut reader = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
-            let (sender, _) = listener.accept().await.unwrap();
+            let (mut reader, sender) = echo::pair().await;
             let received = spawn_unique(async move {
                 let (mut buf, mut sum) = (vec![0; 1 << 18], 0);
                 loop {

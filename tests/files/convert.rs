@@ -2,11 +2,10 @@
 
 use super::{in_all_modes, runtime_that_is};
 use colored::fs::File;
+use colored_tests::polls::waits;
 use colored_tests::scratch::Scratch;
-use std::future::poll_fn;
 use std::io::{Read, Write};
 use std::pin::pin;
-use std::task::Poll;
 
 #[test]
 fn a_file_is_given_back_at_once_with_its_position() {
@@ -34,12 +33,7 @@ fn a_file_with_an_operation_that_is_not_over_comes_back() {
         let mut file = File::from_std(reader.into()).unwrap();
         {
             let mut byte = [0];
-            let mut dropped = pin!(file.read(&mut byte));
-            poll_fn(|cx| {
-                assert!(dropped.as_mut().poll(cx).is_pending());
-                Poll::Ready(())
-            })
-            .await;
+            assert!(waits(pin!(file.read(&mut byte))).await);
         }
         let mut file = file.try_into_std().unwrap_err();
         writer.write_all(b"x").unwrap();

@@ -4,22 +4,10 @@ use super::{of_devices, runtime_that_is};
 use colored::Color;
 use colored::fs::{self, File};
 use colored::metrics::FileMetrics;
+use colored_tests::polls::at_once;
 use colored_tests::scratch::Scratch;
 use colored_tests::{run, shared};
-use std::future::poll_fn;
 use std::path::Path;
-use std::pin::pin;
-use std::task::Poll;
-
-/// The future's output at its first poll.
-async fn at_once<F: Future>(future: F) -> Option<F::Output> {
-    let mut future = pin!(future);
-    poll_fn(|cx| match future.as_mut().poll(cx) {
-        Poll::Ready(output) => Poll::Ready(Some(output)),
-        Poll::Pending => Poll::Ready(None),
-    })
-    .await
-}
 
 /// Whether this system can read without waiting where the tests have their files.
 fn skips(scratch: &Scratch) -> bool {

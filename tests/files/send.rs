@@ -3,10 +3,9 @@
 use super::in_all_modes;
 use colored::fs::File;
 use colored::io::AsyncReadExt;
-use colored::net::{TcpListener, TcpStream};
 use colored::time::{Duration, sleep, timeout};
 use colored_tests::scratch::Scratch;
-use colored_tests::{run, shared};
+use colored_tests::{echo, run, shared};
 use std::io::ErrorKind;
 use std::sync::{Arc, LazyLock};
 
@@ -17,12 +16,6 @@ fn bytes() -> &'static [u8] {
     static BYTES: LazyLock<Vec<u8>> =
         LazyLock::new(|| (0..LEN).map(|i| (i * 7 + i / 251) as u8).collect());
     &BYTES
-}
-
-async fn tcp_pair() -> (TcpStream, TcpStream) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
-    (client, listener.accept().await.unwrap().0)
 }
 
 /// Sends parts of a file, and compares what a slow reader gets. `$pair` makes a connection.
@@ -53,7 +46,7 @@ macro_rules! parts_arrive {
 
 #[test]
 fn parts_of_a_file_arrive_over_tcp() {
-    parts_arrive!(tcp_pair().await);
+    parts_arrive!(echo::pair().await);
 }
 
 #[cfg(unix)]
@@ -67,7 +60,7 @@ fn a_dropped_send_goes_on_where_it_was() {
     in_all_modes(|| async {
         let scratch = Scratch::new();
         let file = File::open(scratch.file("file", bytes())).await.unwrap();
-        let (sender, mut receiver) = tcp_pair().await;
+        let (sender, mut receiver) = echo::pair().await;
         let mut range = 0..LEN as u64;
         let reader = colored::spawn_colored(1, async move {
             sleep(Duration::from_millis(20)).await;
@@ -94,7 +87,7 @@ fn a_range_behind_the_end_of_the_file_is_an_error_and_the_range_is_what_is_left(
     in_all_modes(|| async {
         let scratch = Scratch::new();
         let file = File::open(scratch.file("file", "12345")).await.unwrap();
-        let (sender, mut receiver) = tcp_pair().await;
+        let (sender, mut receiver) = echo::pair().await;
         let mut range = 3..10;
         let error = sender.send_file(&file, &mut range).await.unwrap_err();
         assert_eq!((error.kind(), range), (ErrorKind::UnexpectedEof, 5..10));
@@ -114,7 +107,7 @@ fn a_peer_that_has_gone_is_an_error_and_keeps_the_rest_of_the_range() {
     in_all_modes(|| async {
         let scratch = Scratch::new();
         let file = File::open(scratch.file("file", bytes())).await.unwrap();
-        let (sender, receiver) = tcp_pair().await;
+        let (sender, receiver) = echo::pair().await;
         drop(receiver);
         let mut range = 0..LEN as u64;
         sender.send_file(&file, &mut range).await.unwrap_err();
@@ -129,7 +122,7 @@ fn what_is_in_memory_is_sent_at_once_as_far_as_there_is_room() {
     run(1, async {
         let scratch = Scratch::new();
         let file = File::open(scratch.file("file", bytes())).await.unwrap();
-        let (sender, mut receiver) = tcp_pair().await;
+        let (sender, mut receiver) = echo::pair().await;
         let len = LEN as u64;
         for nothing in [7..7, len..len + 1, u64::MAX - 1..u64::MAX] {
             assert_eq!(sender.try_send_file(&file, nothing).unwrap(), 0);
@@ -168,7 +161,7 @@ fn one_file_goes_over_several_connections_at_a_time() {
             let file = Arc::new(File::open(path).await.unwrap());
             let mut readers = Vec::new();
             for color in 0..4 {
-                let (sender, mut receiver) = tcp_pair().await;
+                let (sender, mut receiver) = echo::pair().await;
                 let file = Arc::clone(&file);
                 drop(colored::spawn_colored(color, async move {
                     sender.send_file(&file, &mut (0..LEN as u64)).await.unwrap();

@@ -2,16 +2,16 @@
 
 use colored::task::{consume_budget, has_budget_remaining, unconstrained};
 use colored::{spawn_here, spawn_unique};
+use colored_tests::polls::poll_once;
 use colored_tests::{Trace, run};
 use std::pin::pin;
-use std::task::{Context, Waker};
 
 /// Units of a poll.
 const UNITS: usize = 128;
 
 /// Whether one poll is enough.
 fn is_ready(future: impl Future) -> bool {
-    pin!(future).as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready()
+    poll_once(pin!(future)).is_ready()
 }
 
 #[test]

@@ -4,15 +4,9 @@ use colored::io::{
     self, AsyncBufReadExt, AsyncReadExt, AsyncSeekExt, AsyncWriteExt, BufReader, BufStream,
     BufWriter, DuplexStream, SeekFrom,
 };
-use colored::net::{TcpListener, TcpStream};
 use colored::time::{Duration, timeout};
+use colored_tests::echo::pair;
 use colored_tests::{run, runtime, shared};
-
-async fn pair() -> io::Result<(TcpStream, TcpStream)> {
-    let listener = TcpListener::bind("127.0.0.1:0").await?;
-    let client = TcpStream::connect(listener.local_addr()?).await?;
-    Ok((client, listener.accept().await?.0))
-}
 
 /// A proxy: bytes go both ways at once, and each end passes on by itself.
 #[test]
@@ -20,8 +14,8 @@ fn copy_bidirectional_passes_bytes_and_ends_both_ways() {
     const LENGTH: usize = 300_000;
     run(2, async {
         for sizes in [None, Some((1000, 100))] {
-            let (mut client, mut near) = pair().await.unwrap();
-            let (mut far, mut server) = pair().await.unwrap();
+            let (mut client, mut near) = pair().await;
+            let (mut far, mut server) = pair().await;
             let proxy = colored::spawn_unique(async move {
                 match sizes {
                     None => io::copy_bidirectional(&mut near, &mut far).await.unwrap(),
@@ -53,7 +47,7 @@ fn copy_bidirectional_passes_bytes_and_ends_both_ways() {
 #[test]
 fn buffered_streams_cut_lines_and_words() {
     run(1, async {
-        let (client, server) = pair().await.unwrap();
+        let (client, server) = pair().await;
         let mut writer = BufWriter::new(client);
         for piece in ["first li", "ne\nsecond\r\na,b,", "c", "\nthe rest"] {
             writer.write_all(piece.as_bytes()).await.unwrap();
@@ -71,7 +65,7 @@ fn buffered_streams_cut_lines_and_words() {
         }
         assert_eq!(words.next_segment().await.unwrap(), None);
 
-        let (client, server) = pair().await.unwrap();
+        let (client, server) = pair().await;
         let (mut client, mut server) = (BufStream::new(client), BufStream::new(server));
         client.write_all(b"question\n").await.unwrap();
         client.flush().await.unwrap();
@@ -141,7 +135,7 @@ fn small_parts_are_put_together() {
 #[test]
 fn reads_append_to_buffers() {
     run(1, async {
-        let (mut client, mut server) = pair().await.unwrap();
+        let (mut client, mut server) = pair().await;
         client.write_all(b"abc").await.unwrap();
         let mut buf = Vec::with_capacity(16);
         buf.push(b'_');

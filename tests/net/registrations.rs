@@ -7,11 +7,12 @@ use colored::net::{TcpListener, TcpStream, UdpSocket, UnixDatagram, UnixListener
 use colored::process::{Child, Command, Stdio};
 use colored::signal::unix::{SignalKind, signal};
 use colored::time::{Duration, sleep, timeout};
+use colored_tests::echo::pair as tcp;
+use colored_tests::polls::waits;
 use colored_tests::process::tries_streams;
 use colored_tests::{child, run, runtime, shared};
 use rustix::process::{PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_open};
 use std::collections::BTreeSet;
-use std::future::poll_fn;
 use std::io::{ErrorKind, Write};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream as StdUnixStream;
@@ -19,7 +20,6 @@ use std::path::Path;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::task::Poll;
 use std::{env, fs, process};
 
 /// A descriptor and the file behind it, by their numbers.
@@ -67,18 +67,7 @@ async fn check_end<T, R>(what: &str, make: impl AsyncFnOnce() -> T, end: impl As
 
 /// Polls a future, which has to wait, once.
 async fn expect_pending<F: Future>(future: F) {
-    let mut future = pin!(future);
-    poll_fn(|cx| {
-        assert!(future.as_mut().poll(cx).is_pending(), "there is nothing to wait for");
-        Poll::Ready(())
-    })
-    .await;
-}
-
-async fn tcp() -> (TcpStream, TcpStream) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
-    (client, listener.accept().await.unwrap().0)
+    assert!(waits(pin!(future)).await, "there is nothing to wait for");
 }
 
 async fn unix() -> (UnixStream, UnixStream) {

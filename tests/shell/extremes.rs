@@ -8,15 +8,14 @@ mod durations;
 mod numbers;
 
 use colored::Runtime;
+use colored::net::{ConnectOptions, TcpListener, TcpStream};
 use colored::runtime::Tuning;
 use colored::time::{Duration, Instant};
-use colored_tests::{alone, runtime};
+use colored_tests::polls::at_once;
+use colored_tests::{alone, message, runtime};
 use std::fs::File;
-use std::future::poll_fn;
 use std::io;
 use std::path::PathBuf;
-use std::pin::pin;
-use std::task::Poll;
 
 type Done = io::Result<()>;
 
@@ -34,12 +33,21 @@ fn paused<F: Future>(future: F) -> F::Output {
 
 /// Polls the future once, and drops it.
 async fn once<F: Future>(future: F) {
-    let mut future = pin!(future);
-    poll_fn(|cx| {
-        let _ready = future.as_mut().poll(cx).is_ready();
-        Poll::Ready(())
+    drop(at_once(future).await);
+}
+
+/// Connects to a listener of this machine, which does not accept.
+fn connect(options: ConnectOptions) -> Done {
+    on(async {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        options.connect(listener.local_addr().unwrap()).await.map(drop)
     })
-    .await;
+}
+
+/// A connection of this machine.
+async fn connection() -> TcpStream {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    TcpStream::connect(listener.local_addr().unwrap()).await.unwrap()
 }
 
 /// So much after now, or the last time that the system can represent.
@@ -74,10 +82,7 @@ fn check(name: &str, value: &str, forms: &[String], call: impl FnOnce() -> Done)
         // The system's own error keeps its number, and `io::named` names the call.
         Ok(Err(error)) if error.raw_os_error().is_some() => return,
         Ok(Err(error)) => error.to_string(),
-        Err(payload) => match payload.downcast_ref::<&str>() {
-            Some(text) => (*text).to_owned(),
-            None => payload.downcast_ref::<String>().cloned().unwrap_or_default(),
-        },
+        Err(payload) => message(&*payload),
     };
     let is_clear = forms.iter().any(|form| text.contains(form));
     assert!(is_clear, "{name} with {value}: {text:?} does not name the value");

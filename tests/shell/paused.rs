@@ -8,12 +8,11 @@ use colored::time::{
     sleep_until, timeout, timeout_at,
 };
 use colored::{Color, Runtime};
+use colored_tests::polls::waits;
 use colored_tests::{panic_of, runtime, shared, wait_until, watched};
-use std::future::poll_fn;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
-use std::task::Poll;
 
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -107,7 +106,7 @@ fn a_timer_that_was_dropped_does_not_move_time() {
         let start = Instant::now();
         timeout(HOUR, colored::yield_now()).await.unwrap();
         let mut left = pin!(sleep(HOUR));
-        assert!(poll_once(left.as_mut()).await.is_pending());
+        assert!(waits(left.as_mut()).await);
         left.set(sleep(Duration::ZERO));
         // Nothing but a thread that the runtime does not know goes on.
         let (send, receive) = tokio::sync::oneshot::channel();
@@ -118,10 +117,6 @@ fn a_timer_that_was_dropped_does_not_move_time() {
         receive.await.unwrap();
         assert_eq!(start.elapsed(), Duration::ZERO);
     });
-}
-
-async fn poll_once<F: Future>(mut future: Pin<&mut F>) -> Poll<F::Output> {
-    poll_fn(|cx| Poll::Ready(future.as_mut().poll(cx))).await
 }
 
 #[test]

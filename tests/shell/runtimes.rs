@@ -11,6 +11,7 @@ use colored::{
     task, when, yield_now,
 };
 use colored_tests::ending::end_while_held;
+use colored_tests::polls::waits;
 use colored_tests::{block, message, panic_of, runtime, shared, wait_until};
 use std::future::{pending, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -267,8 +268,8 @@ fn waits_in_a_runtime_that_ends_get_an_error() {
             let mut read = pin!(red.checked_read(|_| ()));
             let mut both = pin!(checked_when((&red, &blue), |_: &mut i32, _: &mut i32| ()));
             let mut turned = pin!(checked_when((&blue, &red), |_: &mut i32, _: &mut i32| ()));
-            assert!(begins(call.as_mut()).await && begins(read.as_mut()).await);
-            assert!(begins(both.as_mut()).await && begins(turned.as_mut()).await);
+            assert!(waits(call.as_mut()).await && waits(read.as_mut()).await);
+            assert!(waits(both.as_mut()).await && waits(turned.as_mut()).await);
             all_begun.send(()).unwrap();
             assert_eq!(call.await, Err(CallError::ShutDown));
             assert_eq!(read.await, Err(CallError::ShutDown));
@@ -282,11 +283,6 @@ fn waits_in_a_runtime_that_ends_get_an_error() {
         end_while_held(other, move || drop(end));
         assert_eq!(own.run(async { waits.await.unwrap() }), 2);
     });
-}
-
-/// Whether a future waits at its first poll.
-async fn begins<F: Future>(mut future: Pin<&mut F>) -> bool {
-    poll_fn(|cx| Poll::Ready(future.as_mut().poll(cx).is_pending())).await
 }
 
 #[test]

@@ -1,10 +1,17 @@
-//! An echo server, and clients that measure its delay.
+//! An echo server, clients that measure its delay, and a connection of one client.
 
 use colored::io::{AsyncReadExt, AsyncWriteExt};
 use colored::net::{TcpListener, TcpStream};
 use colored::time::{Duration, Instant, sleep};
 use colored::{Handle, Runtime, spawn_unique};
 use std::net::SocketAddr;
+
+/// A client, and the stream of it that was accepted.
+pub async fn pair() -> (TcpStream, TcpStream) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+    (client, listener.accept().await.unwrap().0)
+}
 
 /// Serves on `handle`'s runtime, each connection under a color of its own.
 pub fn serve(handle: &Handle) -> SocketAddr {

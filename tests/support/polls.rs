@@ -22,6 +22,14 @@ pub async fn once<F: Future + ?Sized>(mut future: Pin<&mut F>) -> Poll<F::Output
     poll_fn(|cx| Poll::Ready(future.as_mut().poll(cx))).await
 }
 
+/// The future's output at its first poll, by the task that runs; the future is dropped.
+pub async fn at_once<F: Future>(future: F) -> Option<F::Output> {
+    match once(pin!(future)).await {
+        Poll::Ready(output) => Some(output),
+        Poll::Pending => None,
+    }
+}
+
 /// The text of a task's panic.
 pub async fn panic_of_task<R: Send + 'static>(
     color: u64,

@@ -2,13 +2,14 @@
 
 use colored::sync::oneshot;
 use colored::{Color, hop, spawn_colored, spawn_here, spawn_unique, yield_now};
+use colored_tests::polls::waits;
 use colored_tests::{ON_PURPOSE, Trace, block, panic_of, run, runtime, shared};
 use std::cell::Cell;
 use std::collections::HashSet;
-use std::future::{pending, poll_fn};
+use std::future::pending;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Waker};
 use std::thread;
 use std::time::Duration;
 
@@ -205,8 +206,7 @@ fn a_value_can_be_taken_out_and_is_gone_then() {
             yield_now().await;
             (first, NUMBER.try_with(|_| ()).is_ok())
         }));
-        let first = poll_fn(|cx| Poll::Ready(scope.as_mut().poll(cx).is_ready())).await;
-        assert!(!first);
+        assert!(waits(scope.as_mut()).await);
         assert_eq!(scope.as_mut().take_value(), Some(8));
         assert_eq!(scope.as_mut().await, (8, false));
         assert_eq!(scope.as_mut().take_value(), None);

@@ -7,12 +7,11 @@ use colored::fs::File;
 use colored::net::unix::pipe;
 use colored::net::{TcpListener, TcpStream, UnixStream};
 use colored::process::{Child, Command, Stdio};
-use colored_tests::Dice;
+use colored_tests::polls::{once, waits};
+use colored_tests::{Dice, echo};
 use std::fmt;
-use std::future::poll_fn;
 use std::os::fd::OwnedFd;
 use std::pin::{Pin, pin};
-use std::task::Poll;
 
 /// How many kinds of links there are; the last one, a child, is made seldom.
 pub(super) const KINDS: u64 = 25;
@@ -39,7 +38,7 @@ impl Link {
                 (Reader::Receiver(receiver), Writer::Sender(sender))
             }
             9..=13 => {
-                let (one, other) = tcp().await;
+                let (one, other) = echo::pair().await;
                 (Reader::Tcp(one), Writer::Tcp(other))
             }
             14..=18 => {
@@ -135,24 +134,13 @@ impl fmt::Debug for Link {
 }
 
 /// Polls a read once; there is nothing to read.
-async fn poll_once<F: Future>(mut future: Pin<&mut F>) {
-    poll_fn(|cx| {
-        assert!(future.as_mut().poll(cx).is_pending(), "nobody has written");
-        Poll::Ready(())
-    })
-    .await;
-}
-
-async fn tcp() -> (TcpStream, TcpStream) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
-    (client, listener.accept().await.unwrap().0)
+async fn poll_once<F: Future>(future: Pin<&mut F>) {
+    assert!(waits(future).await, "nobody has written");
 }
 
 pub(super) async fn give_up_a_connect() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let mut connect = pin!(TcpStream::connect(listener.local_addr().unwrap()));
-    poll_fn(|cx| Poll::Ready(connect.as_mut().poll(cx).is_ready())).await;
+    drop(once(pin!(TcpStream::connect(listener.local_addr().unwrap()))).await);
 }
 
 /// Others get their numbers.

@@ -1,9 +1,9 @@
 //! The functions that take a time.
 
-use super::{Done, YEAR, after, has_passed, on, once, paused};
+use super::{Done, YEAR, after, connect, connection, has_passed, on, once, paused};
 use colored::admission::Admission;
 use colored::diagnose::Options;
-use colored::net::{ConnectOptions, KeepAlive, TcpListener, TcpSocket, TcpStream};
+use colored::net::{ConnectOptions, KeepAlive, TcpSocket};
 use colored::runtime::Tuning;
 use colored::sim;
 use colored::sync::mpsc;
@@ -23,12 +23,6 @@ fn use_everything(builder: Builder) -> Done {
         colored::spawn_unique(colored::task::yield_now()).await.unwrap();
     });
     Ok(())
-}
-
-/// A connection of this machine.
-async fn connection() -> TcpStream {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    TcpStream::connect(listener.local_addr().unwrap()).await.unwrap()
 }
 
 fn keep_alive(set: impl FnOnce(KeepAlive) -> KeepAlive) -> Done {
@@ -183,13 +177,7 @@ pub(super) const ROWS: &[Row] = &[
         assert_eq!(Instant::from_std(at.into_std()), at);
         Ok(())
     }),
-    ("net/tcp/connect.rs::time_limit", |of| {
-        on(async {
-            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-            let options = ConnectOptions::new().time_limit(of);
-            options.connect(listener.local_addr().unwrap()).await.map(drop)
-        })
-    }),
+    ("net/tcp/connect.rs::time_limit", |of| connect(ConnectOptions::new().time_limit(of))),
     ("net/tcp/keep_alive.rs::idle", |of| keep_alive(|options| options.idle(of))),
     ("net/tcp/keep_alive.rs::interval", |of| keep_alive(|options| options.interval(of))),
     ("net/tcp/options.rs::set_linger", |of| on(async { connection().await.set_linger(Some(of)) })),

@@ -1,11 +1,9 @@
 //! The functions that take a number: a count, a size, an offset, an index.
 
-use super::{Done, file, on};
+use super::{Done, connect, connection, file, on};
 use colored::diagnose::Options;
 use colored::io::AsyncWriteExt;
-use colored::net::{
-    ConnectOptions, KeepAlive, ListenOptions, TcpListener, TcpSocket, TcpStream, UdpSocket,
-};
+use colored::net::{ConnectOptions, KeepAlive, ListenOptions, TcpListener, TcpSocket, UdpSocket};
 use colored::runtime::Tuning;
 use colored::signal::unix::{SignalKind, signal};
 use colored::stage::{self, Batch, each};
@@ -41,11 +39,6 @@ fn one_worker() -> Builder {
 fn whatever<T>(done: io::Result<T>) -> Done {
     drop(done);
     Ok(())
-}
-
-async fn connection() -> TcpStream {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    TcpStream::connect(listener.local_addr().unwrap()).await.unwrap()
 }
 
 /// Does something with an open file, and removes it.
@@ -219,18 +212,10 @@ pub(super) const ROWS: &[Row] = &[
         Ok(())
     }),
     ("net/tcp/connect.rs::send_buffer", SIZE, |of| {
-        on(async {
-            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-            let options = ConnectOptions::new().send_buffer(size(of));
-            options.connect(listener.local_addr().unwrap()).await.map(drop)
-        })
+        connect(ConnectOptions::new().send_buffer(size(of)))
     }),
     ("net/tcp/connect.rs::receive_buffer", SIZE, |of| {
-        on(async {
-            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-            let options = ConnectOptions::new().receive_buffer(size(of));
-            options.connect(listener.local_addr().unwrap()).await.map(drop)
-        })
+        connect(ConnectOptions::new().receive_buffer(size(of)))
     }),
     ("net/tcp/socket.rs::set_recv_buffer_size", U32, |of| {
         TcpSocket::new_v4()?.set_recv_buffer_size(small(of))

@@ -1,7 +1,8 @@
 //! `time::advance`.
 
-use super::{HOUR, paused, poll_once, run};
+use super::{HOUR, paused, run};
 use colored::time::{Duration, Instant, advance, interval, resume, sleep};
+use colored_tests::polls::waits;
 use colored_tests::{panic_of, watched};
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -111,7 +112,7 @@ fn an_advance_ends_when_time_is_resumed() {
     run(2, async {
         let start = Instant::now();
         let mut advances = pin!(advance(HOUR));
-        assert!(poll_once(advances.as_mut()).await.is_pending());
+        assert!(waits(advances.as_mut()).await);
         resume();
         advances.await;
         assert!(start.elapsed() < HOUR);

@@ -2,8 +2,9 @@
 
 use super::{settle, told};
 use colored::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use colored::net::{TcpListener, TcpStream};
+use colored::net::TcpStream;
 use colored::time::{Duration, timeout};
+use colored_tests::echo;
 use std::io;
 use std::net::Shutdown;
 use std::path::PathBuf;
@@ -29,9 +30,7 @@ pub(super) trait Stream: AsyncRead + AsyncWrite + Unpin + Send + Sized {
 
 impl Stream for TcpStream {
     async fn pair() -> (Self, Self) {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let one = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
-        let (other, _) = listener.accept().await.unwrap();
+        let (one, other) = echo::pair().await;
         // Without, the system keeps a second small write until the first is acknowledged.
         one.set_nodelay(true).unwrap();
         other.set_nodelay(true).unwrap();
