@@ -1,6 +1,7 @@
 //! Sections against `when`s that have some of their colors and wait for others: a wait behind such a `when`, in
 //! a section over a missing color, gets the error; a wait before it does not.
 
+use super::{join_and_tell, spawn_waiting};
 use colored::sync::oneshot;
 use colored::time::{Duration, sleep};
 use colored::{
@@ -9,7 +10,7 @@ use colored::{
 };
 use colored_tests::cells::{add, cells};
 use colored_tests::keeper::Keeper;
-use colored_tests::polls::waits;
+use colored_tests::polls::{that_waits, waits};
 use colored_tests::soak::repeat;
 use colored_tests::{message, run};
 use std::future::Future;
@@ -38,18 +39,9 @@ where
     R: Send + 'static,
 {
     let [red, blue] = cells([RED, BLUE]);
-    let (hold, held) = oneshot::channel();
-    let (scheduled, go) = oneshot::channel();
     let ours = red.clone();
-    let holder = spawn_colored(
-        BLUE,
-        exclusive(async move {
-            hold.send(()).unwrap();
-            go.await.unwrap();
-            section(ours).await
-        }),
-    );
-    held.await.unwrap();
+    let Keeper { end: scheduled, task: holder } =
+        Keeper::before(BLUE, move |()| section(ours)).await;
     let (line, mut both) = (line!(), Box::pin(when((&red, &blue), add)));
     assert!(waits(both.as_mut()).await, "blue is held");
     let both = (!forget).then_some(both);
@@ -133,20 +125,12 @@ fn a_hop_behind_a_when_gets_the_error() {
 fn a_chain_of_whens_is_followed() {
     run(3, async {
         let [red, blue, green] = cells([RED, BLUE, GREEN]);
-        let (hold, held) = oneshot::channel();
-        let (scheduled, go) = oneshot::channel();
         let ours = red.clone();
-        let section = async move {
-            hold.send(()).unwrap();
-            go.await.unwrap();
-            ours.checked_call(|_| ()).await.unwrap_err().to_string()
-        };
-        let holder = spawn_colored(BLUE, exclusive(section));
-        held.await.unwrap();
-        let (first, mut one) = (line!(), pin!(when((&green, &blue), add)));
-        assert!(waits(one.as_mut()).await);
-        let (second, mut two) = (line!(), pin!(when((&red, &green), add)));
-        assert!(waits(two.as_mut()).await);
+        let rest =
+            move |()| async move { ours.checked_call(|_| ()).await.unwrap_err().to_string() };
+        let Keeper { end: scheduled, task: holder } = Keeper::before(BLUE, rest).await;
+        let (first, one) = (line!(), that_waits(when((&green, &blue), add)).await);
+        let (second, two) = (line!(), that_waits(when((&red, &green), add)).await);
         scheduled.send(()).unwrap();
         let said = holder.await.unwrap();
         assert!(said.contains(&place(first)) && said.contains(&place(second)), "{said}");
@@ -162,18 +146,10 @@ fn a_chain_of_whens_is_followed() {
 fn a_read_beside_a_when_that_reads_gets_no_error() {
     run(3, async {
         let [red, blue] = cells([RED, BLUE]);
-        let (hold, held) = oneshot::channel();
-        let (scheduled, go) = oneshot::channel();
         let ours = red.clone();
-        let section = async move {
-            hold.send(()).unwrap();
-            go.await.unwrap();
-            ours.read(|red| *red).await
-        };
-        let holder = spawn_colored(BLUE, exclusive(section));
-        held.await.unwrap();
-        let mut both = pin!(when((red.shared(), &blue), |red, blue| *blue = *red + 1));
-        assert!(waits(both.as_mut()).await);
+        let rest = move |()| async move { ours.read(|red| *red).await };
+        let Keeper { end: scheduled, task: holder } = Keeper::before(BLUE, rest).await;
+        let both = that_waits(when((red.shared(), &blue), |red, blue| *blue = *red + 1)).await;
         scheduled.send(()).unwrap();
         assert_eq!(holder.await.unwrap(), 0);
         both.await;
@@ -183,12 +159,8 @@ fn a_read_beside_a_when_that_reads_gets_no_error() {
 
 /// A task of red that waits for a sign; and has been polled.
 async fn spawn_waiting_under_red() -> (JoinHandle<()>, oneshot::Sender<()>) {
-    let ((tell, told), (go, gone)) = (oneshot::channel(), oneshot::channel::<()>());
-    let task = spawn_colored(RED, async move {
-        tell.send(()).unwrap();
-        gone.await.unwrap();
-    });
-    told.await.unwrap();
+    let (go, gone) = oneshot::channel::<()>();
+    let task = spawn_waiting(RED, async move { gone.await.unwrap() }).await;
     // Behind it.
     spawn_colored(RED, async {}).await.unwrap();
     (task, go)
@@ -222,15 +194,7 @@ fn a_when_before_a_task_that_a_section_joins_closes_the_cycle() {
         let [red, blue] = cells([RED, BLUE]);
         let (task, go) = spawn_waiting_under_red().await;
         let (tell, told) = oneshot::channel();
-        let holder = spawn_colored(
-            BLUE,
-            exclusive(async move {
-                let mut task = task;
-                assert!(waits(Pin::new(&mut task)).await);
-                tell.send(()).unwrap();
-                (Pin::new(&mut task).await.unwrap_err(), task)
-            }),
-        );
+        let holder = spawn_colored(BLUE, exclusive(join_and_tell(task, tell)));
         told.await.unwrap();
         let ours = (red.clone(), blue.clone());
         let line = line!() + 1;
@@ -272,8 +236,7 @@ fn a_join_of_a_task_before_a_when_gets_no_error() {
                 }),
             );
             told.await.unwrap();
-            let mut both = pin!(when((&red, &blue), add));
-            assert!(waits(both.as_mut()).await);
+            let both = that_waits(when((&red, &blue), add)).await;
             go.send(()).unwrap();
             holder.await.unwrap().unwrap();
             both.await;
@@ -291,30 +254,21 @@ fn a_call_before_a_when_is_not_behind_it() {
         for joins in [false, true] {
             let [red, blue] = cells([RED, BLUE]);
             let Keeper { end: release, task: keeper } = Keeper::of(RED).await;
-            let (begin, begun) = oneshot::channel();
-            let (go, gone) = oneshot::channel::<Awaited>();
-            let holder = spawn_colored(
-                BLUE,
-                exclusive(async move {
-                    begin.send(()).unwrap();
-                    let mut awaited = gone.await.unwrap();
-                    for _ in 0..3 {
-                        assert!(waits(awaited.as_mut()).await, "neither told nor done");
-                        sleep(Duration::from_millis(1)).await;
-                    }
-                    release.send(()).unwrap();
-                    awaited.await
-                }),
-            );
-            begun.await.unwrap();
-            let mut awaited: Awaited = Box::pin(red.checked_call(|red| *red));
-            assert!(waits(awaited.as_mut()).await);
+            let rest = |mut awaited: Awaited| async move {
+                for _ in 0..3 {
+                    assert!(waits(awaited.as_mut()).await, "neither told nor done");
+                    sleep(Duration::from_millis(1)).await;
+                }
+                release.send(()).unwrap();
+                awaited.await
+            };
+            let Keeper { end: go, task: holder } = Keeper::before(BLUE, rest).await;
+            let mut awaited: Awaited = that_waits(red.checked_call(|red| *red)).await;
             if joins {
                 let task = spawn_unique(awaited);
                 awaited = Box::pin(async move { task.await.expect("it is before the `when`") });
             }
-            let mut both = pin!(when((&red, &blue), add));
-            assert!(waits(both.as_mut()).await);
+            let both = that_waits(when((&red, &blue), add)).await;
             go.send(awaited).map_err(drop).unwrap();
             assert_eq!(holder.await.unwrap(), Ok(0));
             both.await;

@@ -1,6 +1,7 @@
 //! Waits that cannot end, because they wait for a section that waits for them: errors after a delay, of the
 //! youngest wait of the cycle that is inside a section.
 
+use super::{join_and_tell, spawn_waiting};
 use colored::pinned::{PinnedCell, PinnedError};
 use colored::sync::oneshot;
 use colored::time::{Duration, Instant, sleep, timeout};
@@ -134,13 +135,7 @@ fn a_call_closes_a_cycle_through_a_join() {
             gone.await.unwrap();
             ours.call(|value| *value += 1).await;
         });
-        let section = async move {
-            let mut caller = caller;
-            assert!(once(Pin::new(&mut caller)).await.is_pending());
-            go.send(()).unwrap();
-            (Pin::new(&mut caller).await.unwrap_err(), caller)
-        };
-        let (section_line, section) = (line!(), exclusive(section));
+        let (section_line, section) = (line!(), exclusive(join_and_tell(caller, go)));
         let (told, caller) = spawn_colored(RED, section).await.unwrap();
         let said = told.deadlock().unwrap().to_string();
         assert_names(&said, &[line, section_line]);
@@ -210,15 +205,7 @@ fn a_hop_closes_a_cycle() {
             gone.await.unwrap();
             hop(Color::new(RED)).await;
         });
-        let holder = spawn_colored(
-            RED,
-            exclusive(async move {
-                let mut hopper = hopper;
-                assert!(once(Pin::new(&mut hopper)).await.is_pending());
-                go.send(()).unwrap();
-                (Pin::new(&mut hopper).await.unwrap_err(), hopper)
-            }),
-        );
+        let holder = spawn_colored(RED, exclusive(join_and_tell(hopper, go)));
         let (told, hopper) = holder.await.unwrap();
         let said = told.deadlock().unwrap().to_string();
         assert_names(&said, &[line]);
@@ -346,25 +333,9 @@ fn a_call_of_a_pinned_cell_gets_the_error() {
 fn a_join_closes_a_cycle_through_a_pinned_cell() {
     run(3, async {
         let cell = PinnedCell::on_worker(0, RED, || Rc::new(())).unwrap();
-        let (hold, held) = oneshot::channel();
-        let (send, receive) = oneshot::channel::<JoinHandle<()>>();
-        let (call, called) = oneshot::channel();
-        let holder = spawn_colored(
-            RED,
-            exclusive(async move {
-                hold.send(()).unwrap();
-                let caller = receive.await.unwrap();
-                called.await.unwrap();
-                caller.await.unwrap_err().is_deadlock()
-            }),
-        );
-        held.await.unwrap();
-        let caller = spawn_colored(BLUE, async move {
-            let mut wait = pin!(cell.call(|_| ()));
-            assert!(once(wait.as_mut()).await.is_pending());
-            call.send(()).unwrap();
-            wait.await;
-        });
+        let joins = |caller: JoinHandle<()>| async { caller.await.unwrap_err().is_deadlock() };
+        let Keeper { end: send, task: holder } = Keeper::before(RED, joins).await;
+        let caller = spawn_waiting(BLUE, async move { cell.call(|_| ()).await }).await;
         send.send(caller).map_err(drop).unwrap();
         assert!(holder.await.unwrap());
     });

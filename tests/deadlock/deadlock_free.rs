@@ -1,11 +1,13 @@
 //! A wait that can end is not reported as a deadlock, and every unreported wait ends.
 
+use super::block;
 use colored::sync::oneshot;
 use colored::time::{Duration, sleep};
 use colored::{
     Color, ColorCell, JoinHandle, exclusive, spawn_colored, spawn_here, spawn_unique, when,
     yield_now,
 };
+use colored_tests::keeper::Keeper;
 use colored_tests::polls::once;
 use colored_tests::soak::repeat;
 use colored_tests::{Dice, run, runtime, shared};
@@ -90,15 +92,9 @@ fn a_turn_that_is_over_is_no_wait(how: u32) {
         let pinned = runtime.handle().pinned_cell(0, RED, || Rc::new(())).unwrap();
         runtime.run(async move {
             spawn_colored(GREEN, exclusive(yield_now())).await.unwrap();
-            let (block, blocked) = mpsc::channel::<()>();
             // Holds RED, so that the call is queued; then BLUE, so that its caller is not polled. The task that serves
             // the pinned cell may be in the line before this task.
-            let (hold_red, red_held) = oneshot::channel();
-            let gate = spawn_colored(RED, async move {
-                hold_red.send(()).unwrap();
-                blocked.recv().unwrap_or(());
-            });
-            red_held.await.unwrap();
+            let (block, gate) = block(RED).await;
             let (queue, queued) = oneshot::channel();
             let cell = red.clone();
             let caller = spawn_colored(BLUE, async move {
@@ -113,15 +109,7 @@ fn a_turn_that_is_over_is_no_wait(how: u32) {
                 turn.await;
             });
             queued.await.unwrap();
-            let ((hold, held), (release, released)) = (oneshot::channel(), oneshot::channel());
-            let blue = spawn_colored(
-                BLUE,
-                exclusive(async move {
-                    hold.send(()).unwrap();
-                    released.await.unwrap();
-                }),
-            );
-            held.await.unwrap();
+            let Keeper { end: release, task: blue } = Keeper::of(BLUE).await;
             block.send(()).unwrap();
             gate.await.unwrap();
             let joins = exclusive(async move {

@@ -1,6 +1,8 @@
 //! A `when` that has a color and waits for others blocks all work of that color, whatever came first: a section
 //! over a missing color gets the error, at the await that needs the blocked color.
 
+use super::room::spawn_waiting_for_room;
+use super::{block, spawn_waiting, tell_when_it_waits};
 use colored::pinned::{PinnedCell, PinnedError};
 use colored::sync::oneshot;
 use colored::time::{Duration, sleep};
@@ -10,7 +12,7 @@ use colored::{
 };
 use colored_tests::cells::{add, cells};
 use colored_tests::keeper::Keeper;
-use colored_tests::polls::{once, waits};
+use colored_tests::polls::{once, that_waits, waits};
 use colored_tests::{message, run};
 use std::future::poll_fn;
 use std::pin::pin;
@@ -35,23 +37,9 @@ struct Section<T> {
 
 impl<T: Send + 'static> Section<T> {
     async fn begin() -> Self {
-        let ((give, given), (tell, waiting)) =
-            (oneshot::channel::<JoinHandle<T>>(), oneshot::channel());
-        let (hold, held) = oneshot::channel();
-        let told = spawn_colored(
-            BLUE,
-            exclusive(async move {
-                hold.send(()).unwrap();
-                let mut task = given.await.unwrap();
-                let first = once(pin!(&mut task)).await;
-                tell.send(()).unwrap();
-                match first {
-                    Poll::Ready(told) => told,
-                    Poll::Pending => task.await,
-                }
-            }),
-        );
-        held.await.unwrap();
+        let (tell, waiting) = oneshot::channel();
+        let rest = |task: JoinHandle<T>| tell_when_polled(task, tell);
+        let Keeper { end: give, task: told } = Keeper::before(BLUE, rest).await;
         Self { give, waits: waiting, told }
     }
 
@@ -60,6 +48,17 @@ impl<T: Send + 'static> Section<T> {
         self.give.send(task).map_err(drop).unwrap();
         self.waits.await.unwrap();
         self.told
+    }
+}
+
+/// The future, which gives the sign when it has been polled once.
+async fn tell_when_polled<F: Future>(future: F, tell: oneshot::Sender<()>) -> F::Output {
+    let mut future = pin!(future);
+    let first = once(future.as_mut()).await;
+    tell.send(()).unwrap();
+    match first {
+        Poll::Ready(told) => told,
+        Poll::Pending => future.await,
     }
 }
 
@@ -81,8 +80,7 @@ fn a_task_that_was_ready_behind_a_when() {
             let [red, blue] = cells([RED, BLUE]);
             let keeper = if is_late { Some(Keeper::of(RED).await) } else { None };
             let section = Section::begin().await;
-            let mut both = pin!(when((&red, &blue), add));
-            assert!(waits(both.as_mut()).await);
+            let both = that_waits(when((&red, &blue), add)).await;
             let told = section.await_task(spawn_colored(RED, async {})).await;
             if let Some(keeper) = keeper {
                 keeper.release().await;
@@ -97,13 +95,11 @@ fn a_task_that_was_ready_behind_a_when() {
 /// A task of red that waits for two signs, one after the other.
 async fn spawn_waiting_twice() -> (JoinHandle<()>, [oneshot::Sender<()>; 2]) {
     let ((one, first), (two, second)) = (oneshot::channel::<()>(), oneshot::channel::<()>());
-    let (tell, told) = oneshot::channel();
-    let task = spawn_colored(RED, async move {
-        tell.send(()).unwrap();
+    let task = spawn_waiting(RED, async move {
         first.await.unwrap();
         second.await.unwrap();
-    });
-    told.await.unwrap();
+    })
+    .await;
     // Behind it.
     spawn_colored(RED, async {}).await.unwrap();
     (task, [one, two])
@@ -120,8 +116,7 @@ fn a_task_that_was_ready_before_a_when() {
         let told = Section::begin().await.await_task(task).await;
         let keeper = Keeper::of(RED).await;
         one.send(()).unwrap();
-        let mut both = pin!(when((&red, &blue), add));
-        assert!(waits(both.as_mut()).await);
+        let both = that_waits(when((&red, &blue), add)).await;
         keeper.release().await;
         expect_the_error(told).await;
         both.await;
@@ -137,17 +132,9 @@ fn a_joiner_that_is_joined_later() {
         watch().await;
         let [red, blue] = cells([RED, BLUE]);
         let (task, [one, two]) = spawn_waiting_twice().await;
-        let (tell, joined) = oneshot::channel();
-        let between = spawn_colored(GREEN, async move {
-            let mut task = pin!(task);
-            assert!(waits(task.as_mut()).await);
-            tell.send(()).unwrap();
-            task.await.unwrap();
-        });
-        joined.await.unwrap();
+        let between = spawn_waiting(GREEN, async move { task.await.unwrap() }).await;
         let section = Section::begin().await;
-        let mut both = pin!(when((&red, &blue), add));
-        assert!(waits(both.as_mut()).await);
+        let both = that_waits(when((&red, &blue), add)).await;
         expect_the_error(section.await_task(between).await).await;
         both.await;
         one.send(()).unwrap();
@@ -178,12 +165,8 @@ fn a_when_older_than_the_first_section() {
             };
             let (task, cell) = (spawn_colored(BLUE, section), red.clone());
             let (tell, told) = oneshot::channel();
-            let waiter = spawn_unique(async move {
-                let mut both = pin!(when((&red, &blue), add));
-                assert!(waits(both.as_mut()).await);
-                tell.send(()).unwrap();
-                both.await;
-            });
+            let both = async move { when((&red, &blue), add).await };
+            let waiter = spawn_unique(tell_when_it_waits(both, tell));
             told.await.unwrap();
             assert!(give.send(spawn_colored(RED, async {})).is_ok());
             block.send(()).unwrap();
@@ -193,18 +176,6 @@ fn a_when_older_than_the_first_section() {
             assert_eq!(cell.call(|red| *red).await, 1);
         });
     }
-}
-
-/// Blocks a color's line, before there is any section.
-async fn block(color: Color) -> (mpsc::Sender<()>, JoinHandle<()>) {
-    let (block, blocked) = mpsc::channel::<()>();
-    let (stuck, is_stuck) = oneshot::channel();
-    let busy = spawn_colored(color, async move {
-        stuck.send(()).unwrap();
-        blocked.recv().unwrap();
-    });
-    is_stuck.await.unwrap();
-    (block, busy)
 }
 
 /// A `when` from before the first section, which no task awaits, is recorded as soon as it gets a color.
@@ -218,16 +189,9 @@ fn a_when_that_was_forgotten_before_the_first_section() {
         let (tell, joins) = oneshot::channel();
         // Before the `when` under blue.
         let told = spawn_colored(BLUE, async move {
-            let mut task = given.await.unwrap();
-            let section = exclusive(async move {
-                assert!(waits(pin!(&mut task)).await);
-                tell.send(()).unwrap();
-                task.await
-            });
-            section.await
+            exclusive(tell_when_it_waits(given.await.unwrap(), tell)).await
         });
-        let mut both = Box::pin(when((&red, &blue), add));
-        assert!(waits(both.as_mut()).await);
+        let both = that_waits(when((&red, &blue), add)).await;
         drop(both);
         assert!(give.send(spawn_colored(RED, async {})).is_ok());
         in_blue.0.send(()).unwrap();
@@ -265,8 +229,7 @@ fn a_hop_on_its_way() {
         let told = Section::begin().await.await_task(hopper).await;
         go.send(()).unwrap();
         begun.await.unwrap();
-        let mut both = pin!(when((&red, &blue), add));
-        assert!(waits(both.as_mut()).await);
+        let both = that_waits(when((&red, &blue), add)).await;
         block.send(()).unwrap();
         expect_the_error(told).await;
         both.await;
@@ -283,18 +246,10 @@ fn room_under_a_color_that_a_when_has() {
             let [red, blue] = cells([RED, BLUE]);
             let keeper = if is_late { Some(Keeper::of(RED).await) } else { None };
             let section = Section::begin().await;
-            let mut both = pin!(when((&red, &blue), add));
-            assert!(waits(both.as_mut()).await);
+            let both = that_waits(when((&red, &blue), add)).await;
             let limit = Limit::new(RED, 1);
             drop(limit.try_spawn(async {}).unwrap());
-            let (tell, waiting) = oneshot::channel();
-            let waiter = spawn_colored(GREEN, async move {
-                let mut reserve = pin!(limit.reserve());
-                assert!(waits(reserve.as_mut()).await);
-                tell.send(()).unwrap();
-                drop(reserve.await.unwrap());
-            });
-            waiting.await.unwrap();
+            let waiter = spawn_waiting_for_room(&limit, GREEN).await;
             let told = section.await_task(waiter).await;
             if let Some(keeper) = keeper {
                 keeper.release().await;
@@ -316,16 +271,8 @@ fn a_permit_used_under_a_color_that_a_when_has() {
         let limit = Limit::new(RED, 1);
         let permit = limit.try_reserve().unwrap();
         let section = Section::begin().await;
-        let mut both = pin!(when((&red, &blue), add));
-        assert!(waits(both.as_mut()).await);
-        let (tell, waiting) = oneshot::channel();
-        let waiter = spawn_colored(GREEN, async move {
-            let mut reserve = pin!(limit.reserve());
-            assert!(waits(reserve.as_mut()).await);
-            tell.send(()).unwrap();
-            drop(reserve.await.unwrap());
-        });
-        waiting.await.unwrap();
+        let both = that_waits(when((&red, &blue), add)).await;
+        let waiter = spawn_waiting_for_room(&limit, GREEN).await;
         let told = section.await_task(waiter).await;
         drop(permit.spawn(async {}));
         let error = told.await.unwrap().expect_err("it waits for this section");
@@ -350,23 +297,12 @@ fn a_pinned_cell_under_a_color_that_a_when_has() {
                 spawn_colored(RED, async {}).await.unwrap();
             }
             let keeper = if is_late { Some(Keeper::of(RED).await) } else { None };
-            let ((hold, held), (go, gone)) = (oneshot::channel(), oneshot::channel());
             let (tell, calls) = oneshot::channel();
-            let section = exclusive(async move {
-                hold.send(()).unwrap();
-                gone.await.unwrap();
-                let mut call = pin!(cell.checked_call(|value| *value += 1));
-                let first = once(call.as_mut()).await;
-                tell.send(()).unwrap();
-                match first {
-                    Poll::Ready(told) => told,
-                    Poll::Pending => call.await,
-                }
-            });
-            let told = spawn_colored(BLUE, section);
-            held.await.unwrap();
-            let mut both = pin!(when((&red, &blue), add));
-            assert!(waits(both.as_mut()).await);
+            let rest = move |()| async move {
+                tell_when_polled(cell.checked_call(|value| *value += 1), tell).await
+            };
+            let Keeper { end: go, task: told } = Keeper::before(BLUE, rest).await;
+            let both = that_waits(when((&red, &blue), add)).await;
             go.send(()).unwrap();
             calls.await.unwrap();
             if let Some(keeper) = keeper {
@@ -387,23 +323,18 @@ fn a_reader_behind_a_writer_behind_a_when_that_reads() {
         for is_late in [false, true] {
             let [red, blue] = cells([RED, BLUE]);
             let keeper = if is_late { Some(Keeper::of(RED).await) } else { None };
-            let ((hold, held), (go, gone)) = (oneshot::channel(), oneshot::channel::<()>());
             let (tell, reads) = oneshot::channel();
             let ours = red.clone();
-            let section = exclusive(async move {
-                hold.send(()).unwrap();
-                gone.await.unwrap();
+            let rest = move |()| async move {
                 let mut read = pin!(ours.read(|red| *red));
                 if is_late {
                     assert!(once(read.as_mut()).await.is_pending(), "not told yet");
                     tell.send(()).unwrap();
                 }
                 read.await
-            });
-            let told = spawn_colored(BLUE, section);
-            held.await.unwrap();
-            let mut both = pin!(when((red.shared(), &blue), |red, blue| *blue = *red));
-            assert!(waits(both.as_mut()).await);
+            };
+            let Keeper { end: go, task: told } = Keeper::before(BLUE, rest).await;
+            let both = that_waits(when((red.shared(), &blue), |red, blue| *blue = *red)).await;
             if !is_late {
                 // The `when` has red.
                 red.read(|_| ()).await;
@@ -436,12 +367,10 @@ fn waits_that_are_not_blocked_get_no_error() {
             // The line of red has a task, the `when`, a reader and a writer.
             let first = spawn_colored(RED, async { 1 });
             let last = Keeper::of(BLUE).await;
-            let mut both = pin!(when((red.shared(), &blue), |red, blue| *blue = *red));
-            assert!(waits(both.as_mut()).await);
+            let both = that_waits(when((red.shared(), &blue), |red, blue| *blue = *red)).await;
             let (ours, (tell, reads)) = (red.clone(), oneshot::channel());
             let reader = exclusive(async move {
-                let mut read = pin!(ours.read(|red| *red));
-                assert!(waits(read.as_mut()).await);
+                let read = that_waits(ours.read(|red| *red)).await;
                 tell.send(()).unwrap();
                 (first.await.unwrap(), read.await)
             });
@@ -467,8 +396,7 @@ fn a_task_before_a_when_that_has_another_color_gets_no_error() {
         let keeper = Keeper::of(RED).await;
         let first = spawn_colored(RED, async {});
         let section = Section::begin().await;
-        let mut all = pin!(when((&red, &blue, &green), |_, _, green| *green += 1));
-        assert!(waits(all.as_mut()).await);
+        let all = that_waits(when((&red, &blue, &green), |_, _, green| *green += 1)).await;
         let told = section.await_task(first).await;
         keeper.release().await;
         told.await.unwrap().expect("it goes first");
@@ -486,20 +414,14 @@ fn whens_that_read_beside_each_other_do_not_wait_for_each_other() {
         let keeper = Keeper::of(GREEN).await;
         let section = Section::begin().await;
         let (ours, (tell, waiting)) = (red.clone(), oneshot::channel());
-        let one = spawn_unique(async move {
-            let mut one = pin!(when((ours.shared(), &green), |_, green| *green += 1));
-            assert!(waits(one.as_mut()).await);
-            tell.send(()).unwrap();
-            one.await;
-        });
+        let one = async move { when((ours.shared(), &green), |_, green| *green += 1).await };
+        let one = spawn_unique(tell_when_it_waits(one, tell));
         waiting.await.unwrap();
-        let mut other = pin!(when((red.shared(), &blue), |_, blue| *blue += 1));
-        assert!(waits(other.as_mut()).await);
+        let other = that_waits(when((red.shared(), &blue), |_, blue| *blue += 1)).await;
         // Both have red, and then a writer waits.
         red.read(|_| ()).await;
         red.post(|red| *red += 1);
-        let mut behind = pin!(red.read(|red| *red));
-        assert!(waits(behind.as_mut()).await);
+        let behind = that_waits(red.read(|red| *red)).await;
         let told = section.await_task(one).await;
         keeper.release().await;
         told.await.unwrap().expect("it has red already");
@@ -516,17 +438,10 @@ fn a_reader_past_an_abandoned_one_gets_no_error() {
         watch().await;
         let [red, blue] = cells([RED, BLUE]);
         let keeper = Keeper::of(RED).await;
-        let (ours, (go, gone)) = (red.clone(), oneshot::channel::<()>());
-        let (hold, held) = oneshot::channel();
-        let section = exclusive(async move {
-            hold.send(()).unwrap();
-            gone.await.unwrap();
-            ours.read(|red| *red).await
-        });
-        let told = spawn_colored(BLUE, section);
-        held.await.unwrap();
-        let mut both = pin!(when((red.shared(), &blue), |_, blue| *blue += 1));
-        assert!(waits(both.as_mut()).await);
+        let ours = red.clone();
+        let rest = move |()| async move { ours.read(|red| *red).await };
+        let Keeper { end: go, task: told } = Keeper::before(BLUE, rest).await;
+        let both = that_waits(when((red.shared(), &blue), |_, blue| *blue += 1)).await;
         // Many readers, which are admitted together with the `when`.
         let mut readers: Vec<_> = (0..80).map(|_| Box::pin(red.read(|_| ()))).collect();
         for reader in &mut readers {

@@ -1,13 +1,15 @@
 //! A `when` that has a color since before the runtime's first section, and that no task polls any more: a task that
 //! needs this color inside a section over a color that the `when` lacks gets the error.
 
+use super::{block, spawn_waiting, tell_when_it_waits};
 use colored::sync::oneshot;
 use colored::time::{Duration, sleep};
-use colored::{Color, JoinError, JoinHandle, exclusive, spawn_colored, spawn_unique, when};
+use colored::{
+    Color, ColorCell, JoinError, JoinHandle, exclusive, spawn_colored, spawn_unique, when,
+};
 use colored_tests::cells::{add, cells};
-use colored_tests::polls::waits;
+use colored_tests::polls::that_waits;
 use colored_tests::{message, run};
-use std::pin::{Pin, pin};
 use std::sync::mpsc;
 use std::task::{Context, Waker};
 use std::thread;
@@ -25,7 +27,7 @@ struct First {
 
 impl First {
     async fn in_line() -> Self {
-        let go = block(BLUE).await;
+        let (go, _) = block(BLUE).await;
         let (give, given) = oneshot::channel::<JoinHandle<()>>();
         let told = spawn_colored(BLUE, exclusive(async move { given.await.unwrap().await }));
         Self { go, give, told }
@@ -42,20 +44,12 @@ impl First {
     }
 }
 
-/// Blocks a color's line without a section, until the sender is used.
-async fn block(color: Color) -> mpsc::Sender<()> {
-    let (go, blocked) = mpsc::channel::<()>();
-    let (stuck, is_stuck) = oneshot::channel();
-    drop(spawn_colored(color, async move {
-        stuck.send(()).unwrap();
-        blocked.recv().unwrap();
-    }));
-    is_stuck.await.unwrap();
-    go
-}
-
-async fn begin(future: &mut Pin<Box<impl Future<Output = ()>>>) {
-    assert!(waits(future.as_mut()).await);
+/// A task that waits in the line of blue. Its section is the runtime's first, and reads the cell.
+async fn reader_in_line(cell: &ColorCell<i32>) -> (mpsc::Sender<()>, JoinHandle<i32>) {
+    let (go, _) = block(BLUE).await;
+    let cell = cell.clone();
+    let read = async move { exclusive(cell.read(|value| *value)).await };
+    (go, spawn_colored(BLUE, read))
 }
 
 /// The task is behind its own `when`, which has its color: so the task is not polled, and cannot record its wait.
@@ -66,15 +60,9 @@ fn its_task_is_under_a_color_that_it_has() {
         run(3, async {
             let [red, blue] = cells([RED, BLUE]);
             let first = First::in_line().await;
-            let (tell, told) = oneshot::channel();
             let ours = red.clone();
-            let waiter = spawn_colored(RED, async move {
-                let mut both = pin!(when((&ours, &blue), add));
-                assert!(waits(both.as_mut()).await);
-                tell.send(()).unwrap();
-                both.await;
-            });
-            told.await.unwrap();
+            let both = async move { when((&ours, &blue), add).await };
+            let waiter = spawn_waiting(RED, both).await;
             // The poll ends, and the `when` gets red.
             sleep(Duration::from_millis(3)).await;
             first.expect_error(spawn_colored(RED, async {})).await;
@@ -90,8 +78,7 @@ fn its_future_is_gone() {
     run(3, async {
         let [red, blue] = cells([RED, BLUE]);
         let first = First::in_line().await;
-        let mut both = Box::pin(when((&red, &blue), add));
-        begin(&mut both).await;
+        let both = that_waits(when((&red, &blue), add)).await;
         drop(both);
         first.expect_error(spawn_colored(RED, async {})).await;
         assert_eq!(red.call(|red| *red).await, 0);
@@ -122,8 +109,7 @@ fn it_only_reads_what_the_section_holds() {
     run(3, async {
         let [red, blue] = cells([RED, BLUE]);
         let first = First::in_line().await;
-        let mut both = Box::pin(when((&red, blue.shared()), |red, blue| *red += *blue));
-        begin(&mut both).await;
+        let both = that_waits(when((&red, blue.shared()), |red, blue| *red += *blue)).await;
         drop(both);
         first.expect_error(spawn_colored(RED, async {})).await;
         assert_eq!(red.call(|red| *red).await, 0);
@@ -137,10 +123,8 @@ fn one_behind_another() {
     run(3, async {
         let [red, green, blue] = cells([RED, GREEN, BLUE]);
         let first = First::in_line().await;
-        let mut later = Box::pin(when((&green, &blue), add));
-        begin(&mut later).await;
-        let mut both = Box::pin(when((&red, &green), add));
-        begin(&mut both).await;
+        let later = that_waits(when((&green, &blue), add)).await;
+        let both = that_waits(when((&red, &green), add)).await;
         drop((both, later));
         first.expect_error(spawn_colored(RED, async {})).await;
         assert_eq!(red.call(|red| *red).await, 0);
@@ -154,12 +138,8 @@ fn it_reads_and_a_writer_is_behind_it() {
     for _ in 0..4 {
         run(3, async {
             let [red, blue] = cells([RED, BLUE]);
-            let go = block(BLUE).await;
-            let ours = red.clone();
-            let read = async move { exclusive(ours.read(|red| *red)).await };
-            let told = spawn_colored(BLUE, read);
-            let mut both = Box::pin(when((red.shared(), &blue), |red, blue| *blue = *red));
-            begin(&mut both).await;
+            let (go, told) = reader_in_line(&red).await;
+            let both = that_waits(when((red.shared(), &blue), |red, blue| *blue = *red)).await;
             // The `when` has red.
             red.read(|_| ()).await;
             drop(both);
@@ -180,12 +160,8 @@ fn it_reads_and_the_section_reads_beside_it() {
     for _ in 0..4 {
         run(3, async {
             let [red, blue] = cells([RED, BLUE]);
-            let go = block(BLUE).await;
-            let ours = red.clone();
-            let read = async move { exclusive(ours.read(|red| *red)).await };
-            let told = spawn_colored(BLUE, read);
-            let mut both = Box::pin(when((red.shared(), &blue), |red, blue| *blue = *red + 1));
-            begin(&mut both).await;
+            let (go, told) = reader_in_line(&red).await;
+            let both = that_waits(when((red.shared(), &blue), |red, blue| *blue = *red + 1)).await;
             // The `when` has red.
             red.read(|_| ()).await;
             go.send(()).unwrap();
@@ -203,11 +179,9 @@ fn one_that_writes_is_behind_one_that_reads() {
     run(3, async {
         let [red, green, blue] = cells([RED, GREEN, BLUE]);
         let first = First::in_line().await;
-        let mut later = Box::pin(when((green.shared(), &blue), |green, blue| *blue = *green));
-        begin(&mut later).await;
+        let later = that_waits(when((green.shared(), &blue), |green, blue| *blue = *green)).await;
         green.read(|_| ()).await;
-        let mut both = Box::pin(when((&red, &green), add));
-        begin(&mut both).await;
+        let both = that_waits(when((&red, &green), add)).await;
         drop((both, later));
         first.expect_error(spawn_colored(RED, async {})).await;
         assert_eq!(red.call(|red| *red).await, 0);
@@ -220,19 +194,16 @@ fn one_that_writes_is_behind_one_that_reads() {
 fn waits_that_are_not_blocked_get_no_error() {
     run(3, async {
         let [red, green, blue] = cells([RED, GREEN, BLUE]);
-        let (go, go_red) = (block(BLUE).await, block(RED).await);
-        let mut before = spawn_colored(RED, async {});
+        let ((go, _), (go_red, _)) = (block(BLUE).await, block(RED).await);
+        let before = spawn_colored(RED, async {});
         let (tell, joins) = oneshot::channel();
         let section = exclusive(async move {
             green.call(|green| *green += 1).await;
             spawn_unique(async {}).await.unwrap();
-            assert!(waits(pin!(&mut before)).await);
-            tell.send(()).unwrap();
-            before.await
+            tell_when_it_waits(before, tell).await
         });
         let told = spawn_colored(BLUE, section);
-        let mut both = Box::pin(when((&red, &blue), add));
-        begin(&mut both).await;
+        let both = that_waits(when((&red, &blue), add)).await;
         drop(both);
         go.send(()).unwrap();
         joins.await.unwrap();

@@ -1,6 +1,7 @@
 //! Waits for room in a `Limit` that can never come because of a section: these waits get the error, and no
 //! others.
 
+use super::join_and_tell;
 use colored::limit::Permit;
 use colored::sync::oneshot;
 use colored::time::{Duration, sleep};
@@ -8,11 +9,11 @@ use colored::{
     Color, JoinHandle, Limit, exclusive, hop, spawn_colored, spawn_here, spawn_unique, yield_now,
 };
 use colored_tests::keeper::Keeper;
-use colored_tests::polls::waits;
+use colored_tests::polls::{that_waits, waits};
 use colored_tests::run;
 use colored_tests::soak::repeat;
 use std::future::pending;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -147,12 +148,7 @@ fn a_wait_for_room_closes_the_cycle() {
             drop(spawn.await);
         });
         // The section's own task has the permit.
-        let section = exclusive(async move {
-            let mut task = task;
-            assert!(waits(Pin::new(&mut task)).await);
-            go.send(()).unwrap();
-            (Pin::new(&mut task).await.unwrap_err(), task)
-        });
+        let section = exclusive(join_and_tell(task, go));
         let (told, task) = limit.try_spawn(section).unwrap().await.unwrap();
         let said = told.deadlock().unwrap().to_string();
         assert!(said.contains("waits for room in a limit of color 0x1"), "{said}");
@@ -330,8 +326,7 @@ fn an_admitted_waiter_that_is_dropped_closes_the_cycle() {
         spawn_unique(exclusive(yield_now())).await.unwrap();
         let limit = Limit::new(RED, 1);
         let permit = limit.try_reserve().unwrap();
-        let mut called = Box::pin(limit.reserve());
-        assert!(waits(called.as_mut()).await);
+        let called = that_waits(limit.reserve()).await;
         let (task, told) = reserving(&limit);
         told.await.unwrap();
         drop(permit);
@@ -357,7 +352,7 @@ fn an_admitted_waiter_that_is_dropped_closes_the_cycle() {
 }
 
 /// Reserves, under a color; returns when it waits.
-async fn spawn_waiting_for_room(limit: &Limit, color: Color) -> JoinHandle<()> {
+pub(super) async fn spawn_waiting_for_room(limit: &Limit, color: Color) -> JoinHandle<()> {
     let (ours, (tell, told)) = (limit.clone(), oneshot::channel());
     let task = spawn_colored(color, async move {
         let mut reserve = pin!(ours.reserve());
@@ -381,23 +376,17 @@ fn an_admitted_task_that_cannot_run_makes_no_room() {
             let permit = limit.try_reserve().unwrap();
             let first = spawn_waiting_for_room(&limit, BLUE).await;
             let next = spawn_waiting_for_room(&limit, GREEN).await;
-            let ((hold, held), (go, gone)) = (oneshot::channel(), oneshot::channel::<()>());
             let (tell, joins) = oneshot::channel();
-            let holder = spawn_colored(
-                BLUE,
-                exclusive(async move {
-                    hold.send(()).unwrap();
-                    gone.await.unwrap();
-                    let mut next = pin!(next);
-                    if !is_first {
-                        assert!(waits(next.as_mut()).await, "the permit may come to it");
-                    }
-                    tell.send(()).unwrap();
-                    let error = next.await.expect_err("it waits for this section");
-                    error.deadlock().expect("a deadlock").to_string()
-                }),
-            );
-            held.await.unwrap();
+            let rest = move |()| async move {
+                let mut next = pin!(next);
+                if !is_first {
+                    assert!(waits(next.as_mut()).await, "the permit may come to it");
+                }
+                tell.send(()).unwrap();
+                let error = next.await.expect_err("it waits for this section");
+                error.deadlock().expect("a deadlock").to_string()
+            };
+            let Keeper { end: go, task: holder } = Keeper::before(BLUE, rest).await;
             if is_first {
                 drop(permit);
                 go.send(()).unwrap();
@@ -459,23 +448,16 @@ fn a_task_admitted_in_its_own_section_goes_on() {
         spawn_unique(exclusive(yield_now())).await.unwrap();
         let limit = Limit::new(RED, 1);
         let permit = limit.try_reserve().unwrap();
-        let ((hold, held), (go, gone)) = (oneshot::channel(), oneshot::channel::<()>());
-        let (give, given) = oneshot::channel::<JoinHandle<()>>();
-        let holder = spawn_colored(
-            GREEN,
-            exclusive(async move {
-                hold.send(()).unwrap();
-                let next = given.await.unwrap();
-                gone.await.unwrap();
-                next.await
-            }),
-        );
-        held.await.unwrap();
+        let (go, gone) = oneshot::channel::<()>();
+        let rest = |next: JoinHandle<()>| async {
+            gone.await.unwrap();
+            next.await
+        };
+        let Keeper { end: give, task: holder } = Keeper::before(GREEN, rest).await;
         let (ours, in_green) = (limit.clone(), spawn_colored(GREEN, async {}));
         let (tell, told) = oneshot::channel();
         let section = exclusive(async move {
-            let mut in_green = pin!(in_green);
-            assert!(waits(in_green.as_mut()).await);
+            let in_green = that_waits(in_green).await;
             let mut reserve = pin!(ours.reserve());
             assert!(waits(reserve.as_mut()).await, "it is full");
             tell.send(()).unwrap();

@@ -9,9 +9,19 @@ use colored::{
 };
 use colored_tests::ending::end_while_held;
 use colored_tests::gate::Gate;
-use colored_tests::polls::{poll_once, waits};
+use colored_tests::keeper::Keeper;
+use colored_tests::polls::{poll_once, that_waits};
 use colored_tests::{panic_of, run, runtime, shared as test};
 use std::pin::pin;
+
+/// Calls the cell, and gives the sign while the call waits.
+async fn call_first(cell: ColorCell<i32>, go: oneshot::Sender<()>) -> i32 {
+    let call = that_waits(cell.call(|value| *value)).await;
+    // So the other wait is the younger one.
+    sleep(Duration::from_millis(1)).await;
+    go.send(()).unwrap();
+    call.await
+}
 
 /// Two sections: one calls a cell of the other's color, and the other one accesses a cell of the first one's color, by
 /// `read` or by `when`.
@@ -21,28 +31,16 @@ fn a_read_and_a_when_in_a_cycle_are_errors() {
     run(3, async {
         for which in 0..3 {
             let (cell, other) = (ColorCell::new(2, 5), ColorCell::new(1, 6));
-            let ((begin, begun), (go, gone)) = (oneshot::channel(), oneshot::channel());
             let inner = cell.clone();
-            let reads = exclusive(async move {
-                begin.send(()).unwrap();
-                gone.await.unwrap();
+            let rest = move |()| async move {
                 match which {
                     0 => inner.checked_read(|value| *value).await,
                     1 => checked_when((inner.shared(),), |value| *value).await,
                     _ => checked_when(shared([&inner]), |row| row[0]).await,
                 }
-            });
-            let reads = spawn_colored(1, reads);
-            begun.await.unwrap();
-            let calls = exclusive(async move {
-                let mut call = pin!(other.call(|value| *value));
-                assert!(waits(call.as_mut()).await);
-                // So the other wait is the younger one.
-                sleep(Duration::from_millis(1)).await;
-                go.send(()).unwrap();
-                call.await
-            });
-            let calls = spawn_colored(2, calls);
+            };
+            let Keeper { end: go, task: reads } = Keeper::before(1, rest).await;
+            let calls = spawn_colored(2, exclusive(call_first(other, go)));
             let read = reads.await.unwrap();
             let Err(CallError::Deadlock(deadlock)) = read else { panic!("{read:?}") };
             let text = deadlock.to_string();
@@ -119,27 +117,16 @@ fn room_that_never_comes_is_an_error() {
         // A task that was admitted before the first section is not known.
         spawn_colored(1, exclusive(yield_now())).await.unwrap();
         let (limit, cell) = (Limit::new(2, 1), ColorCell::new(1, 0));
-        let ((begin, begun), (go, gone)) = (oneshot::channel(), oneshot::channel());
         let ours = limit.clone();
-        let wants = exclusive(async move {
-            begin.send(()).unwrap();
-            gone.await.unwrap();
+        let rest = move |()| async move {
             let error = ours.checked_reserve().await.map(drop).unwrap_err();
             // It has left the line, and gets the error again.
             let depths = (ours.depth(), ours.waiting());
             let again = ours.checked_reserve().await.map(drop).unwrap_err();
             (error, depths, again)
-        });
-        let wants = spawn_colored(1, wants);
-        begun.await.unwrap();
-        let section = exclusive(async move {
-            let mut call = pin!(cell.call(|value| *value));
-            assert!(waits(call.as_mut()).await);
-            // So the other wait is the younger one.
-            sleep(Duration::from_millis(1)).await;
-            go.send(()).unwrap();
-            call.await
-        });
+        };
+        let Keeper { end: go, task: wants } = Keeper::before(1, rest).await;
+        let section = exclusive(call_first(cell, go));
         let task = limit.try_spawn(section).unwrap();
         let (error, depths, again) = wants.await.unwrap();
         task.await.unwrap();

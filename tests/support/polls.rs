@@ -2,6 +2,7 @@
 
 use crate::message;
 use std::future::{Future, poll_fn};
+use std::panic::Location;
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -15,6 +16,18 @@ pub fn poll_once<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
 /// Polls once, for the task that runs; returns whether the future waits.
 pub async fn waits<F: Future + ?Sized>(future: Pin<&mut F>) -> bool {
     once(future).await.is_pending()
+}
+
+/// The future, polled once by the task that runs: it has to wait.
+#[expect(clippy::async_yields_async, reason = "its caller awaits it when the wait is to end")]
+#[track_caller]
+pub fn that_waits<F: Future>(future: F) -> impl Future<Output = Pin<Box<F>>> {
+    let place = Location::caller();
+    async move {
+        let mut future = Box::pin(future);
+        assert!(waits(future.as_mut()).await, "what {place} polls does not wait");
+        future
+    }
 }
 
 /// Polls once, for the task that runs.
