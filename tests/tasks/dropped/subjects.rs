@@ -1,7 +1,7 @@
 //! The futures that the runtime's users await, each with the target of its wait.
 
 use colored::admission::Admission;
-use colored::io::{AsyncReadExt, AsyncWriteExt};
+use colored::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use colored::net::{TcpListener, TcpStream, UnixListener, UnixStream, lookup_host};
 use colored::stage::{Batch, Builder, Events, Graph, Stage};
 use colored::sync::{Mutex, Notify, Semaphore, mpsc, oneshot};
@@ -76,14 +76,14 @@ pub(super) const ALL: &[(&str, Make)] = &[
     ("FutureExt::colored", joined_colored),
     ("TcpListener::accept", tcp_accept),
     ("TcpStream::connect", tcp_connect),
-    ("TcpStream, read", tcp_read),
-    ("TcpStream, write", tcp_write),
+    ("TcpStream, read", |_, token| reads(token, tcp_pair())),
+    ("TcpStream, write", |_, token| writes(token, tcp_pair())),
     ("TcpStream::readable", tcp_readable),
     ("TcpStream::writable", tcp_writable),
     ("UnixListener::accept", unix_accept),
     ("UnixStream::connect", unix_connect),
-    ("UnixStream, read", unix_read),
-    ("UnixStream, write", unix_write),
+    ("UnixStream, read", |_, token| reads(token, unix_pair())),
+    ("UnixStream, write", |_, token| writes(token, unix_pair())),
     ("lookup_host", looked_up),
     ("ColorCell::call", |runtime, token| {
         at_cell(runtime, token, |cell, token| async move { cell.call(|n| add(n, token)).await })
@@ -218,21 +218,25 @@ fn timed_but_ready(_: &Runtime, token: Arc<()>) -> Subject {
     inside(token, |waits| timeout(Duration::from_secs(3600), waits))
 }
 
+/// Gives the sign, also when nobody waits for it any more.
+fn tell(sign: oneshot::Sender<()>) -> impl FnOnce() + Send + 'static {
+    || {
+        let _gone = sign.send(());
+    }
+}
+
 /// A future around another one, which is woken.
 fn inside<F, G>(token: Arc<()>, around: impl FnOnce(oneshot::Receiver<()>) -> G) -> Subject
 where
     G: Future<Output = F> + Send + 'static,
 {
-    let (tell, told) = oneshot::channel();
-    let ready = move || {
-        let _gone = tell.send(());
-    };
-    Subject::waits(token, around(told), ready, |_| ())
+    let (sign, told) = oneshot::channel();
+    Subject::waits(token, around(told), tell(sign), |_| ())
 }
 
 /// A task whose handle was dropped is detached, and ends.
 fn joined(_: &Runtime, token: Arc<()>) -> Subject {
-    let (tell, told) = oneshot::channel();
+    let (sign, told) = oneshot::channel();
     let done = Arc::new(AtomicU64::new(0));
     let count = Arc::clone(&done);
     let task = spawn_colored(RED, async move {
@@ -244,28 +248,18 @@ fn joined(_: &Runtime, token: Arc<()>) -> Subject {
             run_a_task(runtime, RED);
         }
     };
-    Subject::waits(
-        token,
-        task,
-        move || {
-            let _gone = tell.send(());
-        },
-        ended,
-    )
+    Subject::waits(token, task, tell(sign), ended)
 }
 
 /// Its task is aborted: the value that it waits for need not come.
 fn joined_colored(_: &Runtime, token: Arc<()>) -> Subject {
-    let (tell, told) = oneshot::channel::<()>();
+    let (sign, told) = oneshot::channel::<()>();
     let inside = Arc::clone(&token);
     let task = async move {
         let _inside = inside;
         let _told: Result<(), _> = told.await;
     };
-    let ready = move || {
-        let _gone = tell.send(());
-    };
-    Subject::waits(token, task.colored(RED), ready, |runtime| run_a_task(runtime, RED))
+    Subject::waits(token, task.colored(RED), tell(sign), |runtime| run_a_task(runtime, RED))
 }
 
 fn joined_blocking(runtime: &Runtime, token: Arc<()>) -> Subject {
@@ -309,57 +303,38 @@ fn tcp_connect(_: &Runtime, token: Arc<()>) -> Subject {
     Subject::waits(token, TcpStream::connect(addr), || (), again).perhaps()
 }
 
-/// One end for the future, the other for the test.
-fn tcp_pair() -> (TcpStream, net::TcpStream) {
+/// One end for the future, the other for the test: for what ends the wait, and for the check.
+fn tcp_pair() -> (TcpStream, [net::TcpStream; 2]) {
     let listener = net::TcpListener::bind("127.0.0.1:0").unwrap();
     let theirs = net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-    (TcpStream::from_std(listener.accept().unwrap().0).unwrap(), theirs)
+    let ours = TcpStream::from_std(listener.accept().unwrap().0).unwrap();
+    (ours, [theirs.try_clone().unwrap(), theirs])
 }
 
-fn unix_pair() -> (UnixStream, unix::UnixStream) {
+fn unix_pair() -> (UnixStream, [unix::UnixStream; 2]) {
     let (ours, theirs) = unix::UnixStream::pair().unwrap();
-    (UnixStream::from_std(ours).unwrap(), theirs)
+    (UnixStream::from_std(ours).unwrap(), [theirs.try_clone().unwrap(), theirs])
 }
 
 /// The future has the stream: with it, the stream is closed.
-fn tcp_read(_: &Runtime, token: Arc<()>) -> Subject {
-    let (mut ours, mut theirs) = tcp_pair();
-    let mut peer = theirs.try_clone().unwrap();
+fn reads<O, T>(token: Arc<()>, (mut ours, [mut theirs, mut peer]): (O, [T; 2])) -> Subject
+where
+    O: AsyncRead + Unpin + Send + 'static,
+    T: Read + Write + Send + 'static,
+{
     let read = async move { ours.read_u8().await };
-    Subject::waits(
-        token,
-        read,
-        move || drop(peer.write_all(b"x")),
-        move |_| expect_closed(&mut theirs),
-    )
+    let ready = move || drop(peer.write_all(b"x"));
+    Subject::waits(token, read, ready, move |_| expect_closed(&mut theirs))
 }
 
-fn unix_read(_: &Runtime, token: Arc<()>) -> Subject {
-    let (mut ours, mut theirs) = unix_pair();
-    let mut peer = theirs.try_clone().unwrap();
-    let read = async move { ours.read_u8().await };
-    Subject::waits(
-        token,
-        read,
-        move || drop(peer.write_all(b"x")),
-        move |_| expect_closed(&mut theirs),
-    )
-}
-
-fn tcp_write(_: &Runtime, token: Arc<()>) -> Subject {
-    let (mut ours, theirs) = tcp_pair();
-    let mut peer = theirs.try_clone().unwrap();
+fn writes<O, T>(token: Arc<()>, (mut ours, [mut theirs, mut peer]): (O, [T; 2])) -> Subject
+where
+    O: AsyncWrite + Unpin + Send + 'static,
+    T: Read + Send + 'static,
+{
     let write = async move { while ours.write_all(&[0; 1 << 16]).await.is_ok() {} };
     let ready = move || until_empty(&mut peer);
-    Subject::waits(token, write, in_time(ready), move |_| expect_closed(&mut &theirs))
-}
-
-fn unix_write(_: &Runtime, token: Arc<()>) -> Subject {
-    let (mut ours, theirs) = unix_pair();
-    let mut peer = theirs.try_clone().unwrap();
-    let write = async move { while ours.write_all(&[0; 1 << 16]).await.is_ok() {} };
-    let ready = move || until_empty(&mut peer);
-    Subject::waits(token, write, in_time(ready), move |_| expect_closed(&mut &theirs))
+    Subject::waits(token, write, in_time(ready), move |_| expect_closed(&mut theirs))
 }
 
 /// Runs on a thread of its own, because the wait may never end when the future has been dropped.
@@ -383,12 +358,11 @@ fn expect_closed(stream: &mut impl Read) {
 
 /// The stream has another owner, which goes on with it.
 fn tcp_readable(_: &Runtime, token: Arc<()>) -> Subject {
-    let (ours, mut theirs) = tcp_pair();
+    let (ours, [mut theirs, mut peer]) = tcp_pair();
     let ours = Arc::new(ours);
     let again = Arc::clone(&ours);
     // A new socket is taken for ready until it has been tried.
     assert!(ours.try_read(&mut [0]).is_err());
-    let mut peer = theirs.try_clone().unwrap();
     let check = move |runtime: &Runtime| {
         theirs.write_all(b"y").unwrap();
         runtime.block_on(again.readable()).unwrap();
@@ -399,10 +373,9 @@ fn tcp_readable(_: &Runtime, token: Arc<()>) -> Subject {
 }
 
 fn tcp_writable(_: &Runtime, token: Arc<()>) -> Subject {
-    let (ours, mut theirs) = tcp_pair();
+    let (ours, [mut theirs, mut peer]) = tcp_pair();
     let ours = Arc::new(ours);
     let again = Arc::clone(&ours);
-    let mut peer = theirs.try_clone().unwrap();
     let full = async move {
         loop {
             ours.writable().await?;
