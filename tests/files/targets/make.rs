@@ -367,20 +367,25 @@ pub(super) fn streams() -> Vec<Target> {
     ]
 }
 
+/// A link, in place of the one that another row has made.
+fn link(scratch: &Scratch, to: PathBuf) -> PathBuf {
+    let link = scratch.join("link");
+    let _ = std::fs::remove_file(&link);
+    symlink(to, &link).unwrap();
+    link
+}
+
+/// A device that has no driver.
+fn node(path: PathBuf, kind: FileType) -> PathBuf {
+    let number = rustix::fs::makedev(240, 77);
+    let _ = mknodat(CWD, &path, kind, Mode::RWXU, number);
+    path
+}
+
 pub(super) fn refused() -> Vec<Target> {
     let refused = |name, letters, make: fn(&Scratch) -> PathBuf| {
         Target::row(name, How::new(letters), "")
             .made(move |scratch, _| Some(Side::at(make(scratch))))
-    };
-    let flagged = |name, flags, make: fn(&Scratch) -> PathBuf| {
-        Target::row(name, How::new("r").with(flags), "")
-            .made(move |scratch, _| Some(Side::at(make(scratch))))
-    };
-    let link: fn(&Scratch) -> PathBuf = |scratch| {
-        let link = scratch.join("link");
-        let _ = std::fs::remove_file(&link);
-        symlink(scratch.file("file", "bytes"), &link).unwrap();
-        link
     };
     vec![
         refused("no file", "r", |scratch| scratch.join("none")),
@@ -396,18 +401,8 @@ pub(super) fn refused() -> Vec<Target> {
         refused("a path of 5000 bytes", "r", |scratch| scratch.join(&"n/".repeat(2500))),
         refused("a path with a zero", "r", |scratch| scratch.join("a\0b")),
         refused("the empty path", "r", |_| PathBuf::new()),
-        refused("a dangling link", "r", |scratch| {
-            let link = scratch.join("link");
-            let _ = std::fs::remove_file(&link);
-            symlink(scratch.join("none"), &link).unwrap();
-            link
-        }),
-        refused("a link to itself", "r", |scratch| {
-            let link = scratch.join("link");
-            let _ = std::fs::remove_file(&link);
-            symlink(&link, &link).unwrap();
-            link
-        }),
+        refused("a dangling link", "r", |scratch| link(scratch, scratch.join("none"))),
+        refused("a link to itself", "r", |scratch| link(scratch, scratch.join("link"))),
         refused("a socket", "rw", |scratch| {
             let path = scratch.join("socket");
             let _ = std::fs::remove_file(&path);
@@ -415,16 +410,10 @@ pub(super) fn refused() -> Vec<Target> {
             path
         }),
         refused("a device that is none", "rw", |scratch| {
-            let path = scratch.join("device");
-            let number = rustix::fs::makedev(240, 77);
-            let _ = mknodat(CWD, &path, FileType::CharacterDevice, Mode::RWXU, number);
-            path
+            node(scratch.join("device"), FileType::CharacterDevice)
         }),
         refused("a block device that is none", "rw", |scratch| {
-            let path = scratch.join("block");
-            let number = rustix::fs::makedev(240, 77);
-            let _ = mknodat(CWD, &path, FileType::BlockDevice, Mode::RWXU, number);
-            path
+            node(scratch.join("block"), FileType::BlockDevice)
         }),
         refused("/proc/self/status to make", "wn", |_| "/proc/self/none".into()),
         refused("a file of /sys to make", "wc", |_| "/sys/kernel/none".into()),
@@ -434,8 +423,12 @@ pub(super) fn refused() -> Vec<Target> {
             path
         })
         .flagged(OFlags::NONBLOCK),
-        flagged("a link that is not followed", OFlags::NOFOLLOW, link),
-        flagged("a file as a directory", OFlags::DIRECTORY, |scratch| scratch.file("file", "")),
+        refused("a link that is not followed", "r", |scratch| {
+            link(scratch, scratch.file("file", "bytes"))
+        })
+        .flagged(OFlags::NOFOLLOW),
+        refused("a file as a directory", "r", |scratch| scratch.file("file", ""))
+            .flagged(OFlags::DIRECTORY),
     ]
 }
 
