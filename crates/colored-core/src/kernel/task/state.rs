@@ -89,40 +89,42 @@ impl State {
 
     #[inline]
     fn wake_and(&self, flags: usize) -> Woken {
-        // Ordering: hint only, the exchange decides.
-        let mut before = self.0.load(Ordering::Relaxed);
-        loop {
+        // Ordering: Release makes what the waker wrote visible to the poll it causes, by the chain or by `begin`, which
+        // acquires: so also if nothing changes. Acquire lets the caller read the lane that the last poll left (`end`
+        // releases).
+        self.change(Ordering::AcqRel, |before| {
             let (after, woken) = Self::woken(before);
-            // Ordering: Release makes what the waker wrote visible to the poll it causes, by the chain
-            // or by `begin`, which acquires: so also if nothing changes. Acquire lets the caller read
-            // the lane that the last poll left (`end` releases).
-            match self.0.compare_exchange_weak(
-                before,
-                after | flags,
-                Ordering::AcqRel,
-                Ordering::Relaxed,
-            ) {
-                Ok(_) => return woken,
-                Err(now) => before = now,
-            }
-        }
+            (Some(after | flags), woken)
+        })
     }
 
     /// A waker fired and its reference goes.
     #[inline]
     pub(crate) fn wake_and_release(&self) -> Woken {
-        // Ordering: hint only, the exchange decides.
-        let mut before = self.0.load(Ordering::Relaxed);
-        loop {
+        // Ordering: as in `wake_and`; Release also orders this owner's use before the free.
+        let woken = self.change(Ordering::AcqRel, |before| {
             let (after, woken) = Self::woken(before);
             let after = after - REF;
-            // Ordering: as in `wake_and`; Release also orders this owner's use before the free.
-            match self.0.compare_exchange_weak(before, after, Ordering::AcqRel, Ordering::Relaxed) {
-                Ok(_) if after / REF == 0 => {
-                    self.acquire_last();
-                    return Woken::Free;
-                }
-                Ok(_) => return woken,
+            (Some(after), if after / REF == 0 { Woken::Free } else { woken })
+        });
+        if woken == Woken::Free {
+            self.acquire_last();
+        }
+        woken
+    }
+
+    /// Changes the word to what `next` makes of it, with that ordering, or not if it makes nothing of it. Returns the
+    /// answer beside.
+    #[inline(always)]
+    fn change<R>(&self, changed: Ordering, next: impl Fn(usize) -> (Option<usize>, R)) -> R {
+        // Ordering: hint only, the exchange decides; a `NOTIFIED` that it sees stays set.
+        let mut before = self.0.load(Ordering::Relaxed);
+        loop {
+            let (after, answer) = next(before);
+            let Some(after) = after else { return answer };
+            // Ordering: the callers give the one of a change.
+            match self.0.compare_exchange_weak(before, after, changed, Ordering::Relaxed) {
+                Ok(_) => return answer,
                 Err(now) => before = now,
             }
         }
@@ -181,79 +183,53 @@ impl State {
     /// be out of its chain.
     #[inline]
     pub(crate) fn end(&self) -> Ended {
-        // Ordering: hint only, the exchange decides; a `NOTIFIED` that it sees stays set.
-        let mut before = self.0.load(Ordering::Relaxed);
-        loop {
+        // Ordering: Release hands the future and the lane to the thread that schedules the task next.
+        self.change(Ordering::Release, |before| {
             debug_assert_eq!(before & PLACED, SCHEDULED, "only a scheduled task ends a poll");
             if before & NOTIFIED != 0 {
-                return Ended::Reschedule;
+                return (None, Ended::Reschedule);
             }
-            let after = before & !(SCHEDULED | KEPT);
-            // Ordering: Release hands the future and the lane to the thread that schedules the task next.
-            match self.0.compare_exchange_weak(before, after, Ordering::Release, Ordering::Relaxed)
-            {
-                Ok(_) => return Ended::Waiting,
-                Err(now) => before = now,
-            }
-        }
+            (Some(before & !(SCHEDULED | KEPT)), Ended::Waiting)
+        })
     }
 
     /// The poll was not ready and the task keeps its lane. Only the holder calls this; the node stays at the head.
     pub(crate) fn end_keeping(&self) -> Kept {
-        // Ordering: as in `end`.
-        let mut before = self.0.load(Ordering::Relaxed);
-        loop {
+        // Ordering: Release hands the future and the lane to the thread that wakes the task.
+        self.change(Ordering::Release, |before| {
             if before & SECTIONS == 0 {
-                return Kept::Over;
+                return (None, Kept::Over);
             }
             if before & NOTIFIED != 0 {
-                return Kept::Again;
+                return (None, Kept::Again);
             }
-            let after = (before | KEPT) & !SCHEDULED;
-            // Ordering: Release hands the future and the lane to the thread that wakes the task.
-            match self.0.compare_exchange_weak(before, after, Ordering::Release, Ordering::Relaxed)
-            {
-                Ok(_) => return Kept::Waiting,
-                Err(now) => before = now,
-            }
-        }
+            (Some((before | KEPT) & !SCHEDULED), Kept::Waiting)
+        })
     }
 
     /// Takes the right to move a task that waits, as a wake does; returns whether it keeps its lane. `None` if the task
     /// does not wait: another owner has the right, or it is complete.
     pub(crate) fn pause(&self) -> Option<bool> {
-        // Ordering: hint only, the exchange decides.
-        let mut before = self.0.load(Ordering::Relaxed);
-        while before & PLACED == 0 {
-            let after = before | SCHEDULED;
-            // Ordering: Acquire takes what the last poll left.
-            match self.0.compare_exchange_weak(before, after, Ordering::Acquire, Ordering::Relaxed)
-            {
-                Ok(_) => return Some(before & KEPT != 0),
-                Err(now) => before = now,
+        // Ordering: Acquire takes what the last poll left.
+        self.change(Ordering::Acquire, |before| {
+            if before & PLACED != 0 {
+                return (None, None);
             }
-        }
-        None
+            (Some(before | SCHEDULED), Some(before & KEPT != 0))
+        })
     }
 
     /// Gives the right of [`pause`](Self::pause) back. Unless the task waits on, the caller still has it, and must act
     /// as the answer says.
     pub(crate) fn unpause(&self) -> Woken {
-        // Ordering: hint only, the exchange decides; a `NOTIFIED` that it sees stays set.
-        let mut before = self.0.load(Ordering::Relaxed);
-        loop {
+        // Ordering: Release orders the reads in the pause before the next poll.
+        self.change(Ordering::Release, |before| {
             let keeps = before & KEPT != 0;
             if before & NOTIFIED != 0 || (keeps && before & SECTIONS == 0) {
-                return if keeps { Woken::Resume } else { Woken::Schedule };
+                return (None, if keeps { Woken::Resume } else { Woken::Schedule });
             }
-            let after = before & !SCHEDULED;
-            // Ordering: Release orders the reads in the pause before the next poll.
-            match self.0.compare_exchange_weak(before, after, Ordering::Release, Ordering::Relaxed)
-            {
-                Ok(_) => return Woken::Nothing,
-                Err(now) => before = now,
-            }
-        }
+            (Some(before & !SCHEDULED), Woken::Nothing)
+        })
     }
 
     /// A section of the task begins, with a reference. Only called from within its poll; false if there are too many.
@@ -269,23 +245,18 @@ impl State {
 
     /// A section ends, and its reference goes. Any thread may call this.
     pub(crate) fn leave_section(&self) -> Woken {
-        // Ordering: hint only, the exchange decides.
-        let mut before = self.0.load(Ordering::Relaxed);
-        loop {
+        // Ordering: as in `wake_and_release`.
+        let woken = self.change(Ordering::AcqRel, |before| {
             let left = before - SECTION - REF;
-            let resumes = left & SECTIONS == 0 && before & (PLACED | KEPT) == KEPT;
-            let after = if resumes { left | SCHEDULED } else { left };
-            // Ordering: as in `wake_and_release`.
-            match self.0.compare_exchange_weak(before, after, Ordering::AcqRel, Ordering::Relaxed) {
-                Ok(_) if resumes => return Woken::Resume,
-                Ok(_) if after / REF == 0 => {
-                    self.acquire_last();
-                    return Woken::Free;
-                }
-                Ok(_) => return Woken::Nothing,
-                Err(now) => before = now,
+            if left & SECTIONS == 0 && before & (PLACED | KEPT) == KEPT {
+                return (Some(left | SCHEDULED), Woken::Resume);
             }
+            (Some(left), if left / REF == 0 { Woken::Free } else { Woken::Nothing })
+        });
+        if woken == Woken::Free {
+            self.acquire_last();
         }
+        woken
     }
 
     /// Whether a section is open. Only called from within its poll.
