@@ -87,7 +87,7 @@ fn is_needed(scheduler: &Scheduler) -> bool {
 impl Search<'_> {
     fn go(mut self, scheduler: &Scheduler, delay: u64) -> Option<u64> {
         let search = &mut self;
-        scheduler.parked_sections().into_iter().for_each(|task| search.pause_section(task));
+        scheduler.common.sections.all().into_iter().for_each(|task| search.pause_section(task));
         if search.by_lane.is_empty() {
             return None;
         }
@@ -107,7 +107,7 @@ impl Search<'_> {
         let ends_waits = search.found.is_none() && !told.is_empty();
         drop(self);
         if ends_waits {
-            scheduler.tell_of_deadlock();
+            contain(|| scheduler.park.found_deadlock(scheduler));
         }
         // A waker may be foreign code.
         wakers.into_iter().for_each(|waker| contain(|| waker.wake()));

@@ -83,7 +83,7 @@ impl<'a> Dumping<'a> {
 
     /// Looks at the next lanes, some 100 µs long; false if there are no more.
     pub fn go_on(&mut self) -> bool {
-        let Some(lanes) = self.scheduler.lanes_page(&mut self.cursor) else {
+        let Some(lanes) = self.scheduler.table.page(&mut self.cursor) else {
             self.asked_at = self.scheduler.now();
             self.written.0 = self.asked_at;
             return false;
@@ -144,7 +144,7 @@ impl<'a> Dumping<'a> {
         if self.asked.is_empty() || !self.scheduler.has_had_sections() {
             return;
         }
-        for task in self.scheduler.parked_sections() {
+        for task in self.scheduler.common.sections.all() {
             // Otherwise the task runs.
             let Some(paused) = task.pause() else { continue };
             let lane = task.task().lane();
@@ -231,7 +231,7 @@ mod tests {
         let stay: Vec<_> = (1..=20_000).map(|n| handle.lane(Color::new(n))).collect();
         let (mut cursor, mut found, mut others) = (Cursor::default(), HashSet::new(), Vec::new());
         let mut next = 1_000_000;
-        while let Some(lanes) = handle.scheduler().lanes_page(&mut cursor) {
+        while let Some(lanes) = handle.scheduler().table.page(&mut cursor) {
             found.extend(lanes.iter().map(|lane| lane.color().number()));
             for _ in 0..200 {
                 next += 1;

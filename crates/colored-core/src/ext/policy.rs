@@ -25,7 +25,7 @@ impl Scheduler {
     pub fn load(&self, worker: usize) -> usize {
         let remote = &self.remotes[worker];
         let others =
-            [remote.has_next(), remote.has_inbox(), self.classes.has_work_for(worker, false)];
+            [remote.has_next(), remote.inbox.has_some(), self.classes.has_work_for(worker, false)];
         remote.stealer.len()
             + remote.home_queue.len()
             + others.map(usize::from).iter().sum::<usize>()

@@ -75,12 +75,12 @@ impl Dispatch for Scheduler {
             self.enqueue_from_outside(lane, pin);
             return Ok(());
         }
-        local::with(|local| match local {
-            Some(local) if std::ptr::eq(local.scheduler(), self) => {
-                local.enqueue(lane, pin);
+        local::with_own(self, |own| match own {
+            Some(own) => {
+                own.enqueue(lane, pin);
                 Ok(())
             }
-            _ => Err(lane),
+            None => Err(lane),
         })
     }
 
@@ -114,10 +114,7 @@ impl Dispatch for Scheduler {
 
     #[inline]
     fn noted_time(&self) -> u64 {
-        local::with(|local| match local {
-            Some(local) if std::ptr::eq(local.scheduler(), self) => local.noted(),
-            _ => self.now(),
-        })
+        local::with_own(self, |own| own.map_or_else(|| self.now(), Local::noted))
     }
 
     fn count_wait(&self) {
@@ -172,11 +169,9 @@ impl Scheduler {
     /// Counts a task that this thread is about to spawn.
     #[inline]
     fn count_spawn(&self) {
-        local::with(|local| match local {
-            Some(local) if std::ptr::eq(local.scheduler(), self) => {
-                local.remote().tasks.add_spawned();
-            }
-            _ => self.tasks_outside.add_spawned_outside(),
+        local::with_own(self, |own| match own {
+            Some(own) => own.remote().tasks.spawned.add(1),
+            None => self.tasks_outside.spawned.add_shared(1),
         });
     }
 

@@ -14,7 +14,7 @@ use crate::kernel::sched::local;
 use crate::kernel::sched::metrics::{RunningSlice, WorkerMetrics};
 use crate::kernel::sched::scheduler::Scheduler;
 use crate::kernel::sched::worker::Worker;
-use crate::kernel::task::{Id, contain};
+use crate::kernel::task::Id;
 use crate::sync::Ordering;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -157,11 +157,6 @@ impl Scheduler {
         self.record_at(Level::Slices, || self.now(), event);
     }
 
-    /// Tells the shell that the search for deadlocks has given a wait an error.
-    pub(in crate::ext) fn tell_of_deadlock(&self) {
-        contain(|| self.park.found_deadlock(self));
-    }
-
     /// Records an event of this thread, at this time.
     #[cold]
     pub(in crate::ext) fn record_at(
@@ -173,11 +168,9 @@ impl Scheduler {
         if self.common.slot.switch.level() < level {
             return;
         }
-        local::with(|local| match local {
-            Some(local) if std::ptr::eq(local.scheduler(), self) => {
-                local.remote().slot.ring.push(Record { nanos: nanos(), event });
-            }
-            _ => self.common.slot.outside.push(Record { nanos: nanos(), event }),
+        local::with_own(self, |own| match own {
+            Some(own) => own.remote().slot.ring.push(Record { nanos: nanos(), event }),
+            None => self.common.slot.outside.push(Record { nanos: nanos(), event }),
         });
     }
 }

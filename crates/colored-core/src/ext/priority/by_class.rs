@@ -141,8 +141,8 @@ impl Worker {
         let remote = self.local.remote();
         // Pinned lanes have every second step, but not the steps of the lower classes.
         let lower = self.steps.is_multiple_of(LOWER_STEPS);
-        if !lower && self.steps.is_multiple_of(2) && remote.has_inbox() {
-            return remote.take_inbox();
+        if !lower && self.steps.is_multiple_of(2) && remote.inbox.has_some() {
+            return remote.inbox.take();
         }
         let order = if !lower {
             DOWN
@@ -157,7 +157,7 @@ impl Worker {
             }
         }
         let lane = DOWN.into_iter().find_map(|class| self.steal_ranked(class));
-        lane.or_else(|| self.local.remote().take_inbox())
+        lane.or_else(|| self.local.remote().inbox.take())
     }
 
     /// Looks in this worker's queue and the shared one; for the highest class in all workers' queues.

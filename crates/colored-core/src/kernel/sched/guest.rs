@@ -208,8 +208,9 @@ pub fn spawn_local<F: Future + 'static>(future: F) -> Result<JoinHandle<F::Outpu
     };
     let Some((handle, pin, local_task)) = as_worker.or_else(as_guest) else { return Err(future) };
     let is_guest = local_task.is_none();
-    let future = BoundFuture::new(future, local_task);
-    let lane = here_or_default(&handle);
+    let future = BoundFuture { future, local_task };
+    // The pin means nothing to another scheduler, whose lane this thread may hold because it calls one of its cells.
+    let lane = here(&handle).unwrap_or_else(|| handle.lane(Color::DEFAULT));
     // SAFETY: the task is pinned to this thread, and borrows nothing.
     let join =
         unsafe { handle.scheduler().spawn_on(lane, future, pin, false, Location::caller().into()) };
@@ -222,12 +223,6 @@ pub fn spawn_local<F: Future + 'static>(future: F) -> Result<JoinHandle<F::Outpu
         locals.push(join.abort_handle());
     });
     Ok(join)
-}
-
-/// The current lane, if it is of the same scheduler, and otherwise the default one. The pin means nothing to another
-/// scheduler, whose lane this thread may hold because it calls one of its cells.
-fn here_or_default(handle: &SchedulerHandle) -> LaneRef {
-    here(handle).unwrap_or_else(|| handle.lane(Color::DEFAULT))
 }
 
 /// A counted reference to the lane on which [`spawn_local`] would spawn here.
@@ -360,11 +355,11 @@ impl<M, F> Drop for PinnedFuture<M, F> {
 }
 
 /// A future on this thread, which is a worker, cannot leave it.
-pub(super) struct LocalTask(PhantomData<*const ()>);
+struct LocalTask(PhantomData<*const ()>);
 
 impl LocalTask {
     /// Called in a slice of the worker, as is the drop.
-    pub(super) fn begin(local: &Local) -> Self {
+    fn begin(local: &Local) -> Self {
         local.bind_to_thread();
         local.remote().local_tasks.add();
         Self(PhantomData)
@@ -382,17 +377,11 @@ impl Drop for LocalTask {
 pin_project! {
     /// A future that stays on the thread that spawned it. If that thread is a worker, the future keeps
     /// the worker from stopping.
-    pub(super) struct BoundFuture<F> {
+    struct BoundFuture<F> {
         #[pin]
         future: F,
         // Dropped after the future, whose drop may take its time.
         local_task: Option<LocalTask>,
-    }
-}
-
-impl<F> BoundFuture<F> {
-    pub(super) fn new(future: F, local_task: Option<LocalTask>) -> Self {
-        Self { future, local_task }
     }
 }
 

@@ -130,17 +130,13 @@ impl Idle {
         }
     }
 
-    /// Looks for a worker to wake, after a lane was published. The worker that it returns must be unparked,
-    /// and counts as searching from now on.
+    /// Looks for a worker to wake, after a lane was published. The worker that it returns must be unparked, and counts as
+    /// searching from now on.
+    ///
+    /// A searcher that has [stopped](Self::stop_searching) asks whether there is a lane that the worker might find: a
+    /// producer whose lane `has_lanes` does not see, sees no searcher.
     #[inline]
-    pub(super) fn notify(&self) -> Option<usize> {
-        self.notify_if(|| true)
-    }
-
-    /// As [`notify`](Self::notify), if there is a lane that the worker might find. To be called by a searcher that has
-    /// [stopped](Self::stop_searching): a producer whose lane `has_lanes` does not see, sees no searcher.
-    #[inline]
-    pub(super) fn notify_if(&self, has_lanes: impl FnOnce() -> bool) -> Option<usize> {
+    pub(super) fn notify(&self, has_lanes: impl FnOnce() -> bool) -> Option<usize> {
         // Ordering: the fence stands between P1 and P2, and pairs with the one in `park`.
         fence(Ordering::SeqCst);
         // Ordering: ordered by the fence.
@@ -244,13 +240,18 @@ impl Idle {
     /// search relies on the wake-up that a searcher gives when it finds a lane. False if it was not
     /// parked.
     pub(super) fn search_again(&self, worker: usize) -> bool {
+        self.take_out(worker, PARKED - SEARCHING)
+    }
+
+    /// Takes a worker out of the parked ones, and `change` from the word. False if it was not parked.
+    fn take_out(&self, worker: usize, change: usize) -> bool {
         let mut sleepers = self.sleepers.lock();
         let place = sleepers.parked.iter().position(|sleeper| *sleeper == worker);
         if let Some(place) = place {
             sleepers.parked.swap_remove(place);
             self.note_change();
             // Ordering: the lock orders all changes of the parked count.
-            self.word.fetch_sub(PARKED - SEARCHING, Ordering::Relaxed);
+            self.word.fetch_sub(change, Ordering::Relaxed);
         }
         place.is_some()
     }
@@ -268,15 +269,7 @@ impl Idle {
     /// A worker wakes up. True if it was chosen by [`Idle::notify`], and so counts as searching;
     /// false if it woke for another reason, and is busy now.
     pub(super) fn unpark(&self, worker: usize) -> bool {
-        let mut sleepers = self.sleepers.lock();
-        let Some(place) = sleepers.parked.iter().position(|sleeper| *sleeper == worker) else {
-            return true;
-        };
-        sleepers.parked.swap_remove(place);
-        self.note_change();
-        // Ordering: the lock orders all changes of the parked count.
-        self.word.fetch_sub(PARKED, Ordering::Relaxed);
-        false
+        !self.take_out(worker, PARKED)
     }
 }
 

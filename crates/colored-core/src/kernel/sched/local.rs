@@ -28,15 +28,6 @@ enum Toward {
 /// 32: 0.95, 64: 1.00), with 64 connections 0.92 (4: 0.97, 8: 0.95, 32: 0.98).
 const MANY: usize = 16;
 
-/// The lanes that a worker has collected for each other worker during a batch.
-struct Outgoing(RefCell<Box<[VecDeque<ReadyLane>]>>);
-
-impl Outgoing {
-    fn new(workers: usize) -> Self {
-        Self(RefCell::new((0..workers).map(|_| VecDeque::new()).collect()))
-    }
-}
-
 /// The part of a worker's own half that code inside a poll uses.
 pub(crate) struct Local {
     handle: SchedulerHandle,
@@ -55,7 +46,8 @@ pub(crate) struct Local {
     /// Whether the worker is handing out events: it wakes no other worker before all are handed out.
     batching: Cell<bool>,
     toward: Cell<Toward>,
-    outgoing: Outgoing,
+    /// The lanes that this worker has collected for each other worker during a batch.
+    outgoing: RefCell<Box<[VecDeque<ReadyLane>]>>,
     /// How often a `when` over several lanes, or over a shared one, had to wait that was polled here.
     pub(crate) waits: Cell<u64>,
 }
@@ -69,6 +61,12 @@ pub(crate) fn with<R>(f: impl FnOnce(Option<&Local>) -> R) -> R {
     // SAFETY: `Local::enter` borrows the pointee until it takes the pointer out again, on this thread,
     // and `f` cannot keep the reference.
     f(unsafe { local.as_ref() })
+}
+
+/// As [`with`], with the worker only if it is one of `scheduler`.
+#[inline]
+pub(crate) fn with_own<R>(scheduler: &Scheduler, f: impl FnOnce(Option<&Local>) -> R) -> R {
+    with(|local| f(local.filter(|local| ptr::eq(local.scheduler(), scheduler))))
 }
 
 /// Exchanges the worker that this thread is.
@@ -89,10 +87,7 @@ pub(crate) fn address() -> Option<usize> {
 
 /// The worker of that scheduler that this thread is, if it is one.
 pub(crate) fn index_in(scheduler: &Scheduler) -> Option<usize> {
-    with(|local| {
-        let own = local.filter(|local| ptr::eq(local.scheduler(), scheduler));
-        own.map(|local| local.index)
-    })
+    with_own(scheduler, |own| own.map(Local::index))
 }
 
 impl Local {
@@ -102,9 +97,10 @@ impl Local {
         deque: Deque<ReadyLane>,
         reuses: bool,
     ) -> Self {
+        let outgoing = handle.scheduler().remotes.iter().map(|_| VecDeque::new());
         Self {
             cache: Cache::new(Arc::clone(&handle.scheduler().shared_blocks), reuses),
-            outgoing: Outgoing::new(handle.scheduler().remotes.len()),
+            outgoing: RefCell::new(outgoing.collect()),
             toward: Cell::new(Toward::Next),
             noted: Cell::new(0),
             remote: Arc::clone(&handle.scheduler().remotes[index]),
@@ -223,7 +219,7 @@ impl Local {
         // After a slice the worker looks at its inbox before it sleeps. Outside of one, as the host of an embedded runtime is, it
         // may be asleep.
         let is_own = pin & !MAY_BE_DROPPED_ANYWHERE == self.pin() && self.remote().is_in_slice();
-        if is_own { self.remote().put(lane) } else { self.scheduler().send(pin, lane) }
+        if is_own { self.remote().inbox.put(lane) } else { self.scheduler().send(pin, lane) }
     }
 
     /// Puts a lane behind all others.
@@ -231,7 +227,7 @@ impl Local {
     pub(crate) fn requeue(&self, lane: ReadyLane) {
         let Some(lane) = self.route(lane, Since::Ran) else { return };
         self.deque.push(lane);
-        self.offer();
+        self.offer(0);
     }
 
     /// Takes a lane that has filled its slice: it is next if a theft has freed a turn, and otherwise the
@@ -263,15 +259,9 @@ impl Local {
         scheduler.classes.place(scheduler, Some(self.index), lane, since, behind)
     }
 
-    /// Wakes a worker if this one has more lanes than the one that it runs next.
+    /// Wakes a worker if this one has more lanes than the one that it runs next: so many of them in the home queue.
     #[inline]
-    fn offer(&self) {
-        self.offer_beside(0);
-    }
-
-    /// As `offer`, with this number of lanes in the home queue.
-    #[inline]
-    fn offer_beside(&self, left: usize) {
+    fn offer(&self, left: usize) {
         if self.batching.get() {
             return;
         }
@@ -291,7 +281,7 @@ impl Local {
             fn drop(&mut self) {
                 self.of.batching.set(false);
                 self.of.toward.set(Toward::Next);
-                if self.homing { self.of.post() } else { self.of.offer() }
+                if self.homing { self.of.post() } else { self.of.offer(0) }
             }
         }
         let homing = self.goes_home(events);
@@ -321,7 +311,7 @@ impl Local {
     fn collect(&self, lane: ReadyLane) {
         match lane.lane().home() {
             Some(home) if home != self.index() => {
-                self.outgoing.0.borrow_mut()[home].push_back(lane);
+                self.outgoing.borrow_mut()[home].push_back(lane);
             }
             _ => self.deque.push(lane),
         }
@@ -331,14 +321,14 @@ impl Local {
     #[inline(never)]
     fn put_behind(&self, lane: ReadyLane) {
         let left = self.remote().home_queue.put_one(lane);
-        self.offer_beside(left);
+        self.offer(left);
     }
 
     /// Ends a batch: leaves for every worker the lanes that were collected for it.
     fn post(&self) {
         let scheduler = self.scheduler();
         let mut waits = self.deque.len() > 1;
-        for (worker, lanes) in self.outgoing.0.borrow_mut().iter_mut().enumerate() {
+        for (worker, lanes) in self.outgoing.borrow_mut().iter_mut().enumerate() {
             if !lanes.is_empty() {
                 scheduler.remotes[worker].home_queue.put(lanes);
                 waits |= !scheduler.call(worker);
@@ -381,7 +371,7 @@ impl Runner for SliceRunner<'_> {
 
     #[inline]
     fn count_completed(&self) {
-        self.remote.tasks.add_completed();
+        self.remote.tasks.completed.add(1);
     }
 
     #[inline]
@@ -418,7 +408,7 @@ impl Runner for GuestRunner<'_> {
     }
 
     fn count_completed(&self) {
-        self.scheduler.tasks_outside.add_completed_outside();
+        self.scheduler.tasks_outside.completed.add_shared(1);
     }
 
     fn count_turn(&mut self, weight: i64) -> bool {

@@ -74,35 +74,12 @@ impl LocalTaskCount {
     }
 }
 
-/// How many tasks a thread, or several, have spawned, and run to the end.
+/// How many tasks a thread, or several, have spawned, and run to the end. A worker [adds](Counter::add) to its own counts;
+/// other threads [share](Counter::add_shared) those that are the scheduler's.
 #[derive(Default)]
 pub(crate) struct TaskCounts {
     pub(crate) spawned: Counter,
     pub(crate) completed: Counter,
-}
-
-impl TaskCounts {
-    /// Counts a task that the worker is about to spawn. Only for the worker's own counts.
-    #[inline]
-    pub(crate) fn add_spawned(&self) {
-        self.spawned.add(1);
-    }
-
-    /// As `add_spawned`, by any other thread, for the counts that these threads share.
-    pub(crate) fn add_spawned_outside(&self) {
-        self.spawned.add_shared(1);
-    }
-
-    /// Counts a task that the worker has run to the end. Only for the worker's own counts.
-    #[inline]
-    pub(crate) fn add_completed(&self) {
-        self.completed.add(1);
-    }
-
-    /// As `add_completed`, by any other thread.
-    pub(crate) fn add_completed_outside(&self) {
-        self.completed.add_shared(1);
-    }
 }
 
 /// A sum that grows.

@@ -61,7 +61,7 @@ pub(crate) struct Remote {
     /// Whether the worker has to look at more than its deque: set once.
     policy_or_classes: AtomicBool,
     /// Lanes whose next task is pinned to the worker.
-    inbox: Inbox,
+    pub(crate) inbox: Inbox,
     /// Lanes that the worker ran last, and that others have made runnable.
     pub(crate) home_queue: HomeQueue,
     /// Odd while the worker runs a slice; grows by one when a slice begins and when it ends.
@@ -169,20 +169,6 @@ impl Remote {
         self.policy_or_classes.store(true, Ordering::Relaxed);
     }
 
-    /// Leaves a lane that only this worker may run.
-    pub(crate) fn put(&self, lane: ReadyLane) {
-        self.inbox.put(lane);
-    }
-
-    #[inline]
-    pub(crate) fn take_inbox(&self) -> Option<ReadyLane> {
-        self.inbox.take()
-    }
-
-    pub(crate) fn has_inbox(&self) -> bool {
-        self.inbox.has_some()
-    }
-
     #[inline]
     pub(crate) fn begin_slice(&self, now: u64, color: Color) {
         self.running.begin(color);
@@ -218,7 +204,7 @@ impl Remote {
 }
 
 /// Lanes that others leave for one worker.
-struct Inbox {
+pub(crate) struct Inbox {
     lanes: Mutex<VecDeque<ReadyLane>>,
     len: AtomicUsize,
 }
@@ -228,7 +214,8 @@ impl Inbox {
         Self { lanes: Mutex::new(VecDeque::new()), len: AtomicUsize::new(0) }
     }
 
-    fn put(&self, lane: ReadyLane) {
+    /// Leaves a lane that only the owner may run.
+    pub(crate) fn put(&self, lane: ReadyLane) {
         let mut lanes = self.lanes.lock();
         lanes.push_back(lane);
         // Ordering: the unpark that follows makes the owner look again.
@@ -236,7 +223,7 @@ impl Inbox {
     }
 
     #[inline]
-    fn take(&self) -> Option<ReadyLane> {
+    pub(crate) fn take(&self) -> Option<ReadyLane> {
         if !self.has_some() {
             return None;
         }
@@ -247,7 +234,7 @@ impl Inbox {
         lane
     }
 
-    fn has_some(&self) -> bool {
+    pub(crate) fn has_some(&self) -> bool {
         // Ordering: as in `put`.
         self.len.load(Ordering::Relaxed) > 0
     }
@@ -389,24 +376,27 @@ impl HomeQueue {
         Self { lanes: Mutex::new(HomeLanes::default()), len, home }
     }
 
-    /// To be called under the lock, after a change.
-    fn count(&self, all: &HomeLanes) {
+    /// Changes the lanes, and counts them, under the lock.
+    fn change<R>(&self, f: impl FnOnce(&mut HomeLanes) -> R) -> R {
+        let mut all = self.lanes.lock();
+        let result = f(&mut all);
         // Ordering: Release pairs with the Acquire in `is_empty`; the worker that should find an added lane is
         // called or notified afterwards (`idle.rs`).
         self.len.store(all.len(), Ordering::Release);
         // Ordering: a hint for the owner, which looks at `len` before it sleeps.
         self.home.store(all.home.len(), Ordering::Relaxed);
+        result
     }
 
     #[inline]
     pub(super) fn has_home(&self) -> bool {
-        // Ordering: as in `count`.
+        // Ordering: as in `change`.
         self.home.load(Ordering::Relaxed) > 0
     }
 
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        // Ordering: Acquire pairs with the Release in `count`: a worker that sees the queue empty also sees where
+        // Ordering: Acquire pairs with the Release in `change`: a worker that sees the queue empty also sees where
         // the lanes went.
         self.len.load(Ordering::Acquire) == 0
     }
@@ -418,38 +408,36 @@ impl HomeQueue {
 
     /// Adds all of `lanes`, and leaves `lanes` empty.
     pub(super) fn put(&self, lanes: &mut VecDeque<ReadyLane>) {
-        let mut all = self.lanes.lock();
-        if all.home.is_empty() {
-            mem::swap(&mut all.home, lanes);
-        } else {
-            all.home.append(lanes);
-        }
-        self.count(&all);
+        self.change(|all| {
+            if all.home.is_empty() {
+                mem::swap(&mut all.home, lanes);
+            } else {
+                all.home.append(lanes);
+            }
+        });
     }
 
     /// Adds a lane for its home.
     pub(crate) fn put_home(&self, lane: ReadyLane) {
-        let mut all = self.lanes.lock();
-        all.home.push_back(lane);
-        self.count(&all);
+        self.change(|all| all.home.push_back(lane));
     }
 
     /// Adds a lane that is to run behind the others, and returns how many lanes there are.
     pub(super) fn put_one(&self, lane: ReadyLane) -> usize {
-        let mut all = self.lanes.lock();
-        all.behind.push_back(lane);
-        self.count(&all);
-        all.len()
+        self.change(|all| {
+            all.behind.push_back(lane);
+            all.len()
+        })
     }
 
     /// Moves all lanes, or only the lanes that have come home, to `deque`, which the caller owns.
     pub(super) fn empty_into(&self, deque: &Deque<ReadyLane>, all_of_it: bool) {
-        let mut all = self.lanes.lock();
-        all.home.drain(..).for_each(|lane| deque.push(lane));
-        if all_of_it {
-            all.behind.drain(..).for_each(|lane| deque.push(lane));
-        }
-        self.count(&all);
+        self.change(|all| {
+            all.home.drain(..).for_each(|lane| deque.push(lane));
+            if all_of_it {
+                all.behind.drain(..).for_each(|lane| deque.push(lane));
+            }
+        });
     }
 
     /// Moves the older half to `deque`, and returns one of its lanes.
@@ -457,19 +445,16 @@ impl HomeQueue {
         if self.is_empty() {
             return None;
         }
-        let mut all = self.lanes.lock();
-        let first = all.pop();
-        let half = all.len() / 2;
-        (0..half).filter_map(|_| all.pop()).for_each(|lane| deque.push(lane));
-        self.count(&all);
-        first
+        self.change(|all| {
+            let first = all.pop();
+            let half = all.len() / 2;
+            (0..half).filter_map(|_| all.pop()).for_each(|lane| deque.push(lane));
+            first
+        })
     }
 
     /// Takes one lane.
     pub(super) fn take(&self) -> Option<ReadyLane> {
-        let mut all = self.lanes.lock();
-        let lane = all.pop();
-        self.count(&all);
-        lane
+        self.change(HomeLanes::pop)
     }
 }

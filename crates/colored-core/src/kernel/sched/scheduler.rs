@@ -4,13 +4,13 @@
 use crate::hooks::queues::{Classes, OtherQueues};
 use crate::hooks::slots::Priority;
 use crate::kernel::color::Color;
-use crate::kernel::lane::refs::{Cursor, Table};
-use crate::kernel::lane::{Common, Lane, LanePtr, LaneRef, POLL_WEIGHT, ReadyLane};
+use crate::kernel::lane::refs::Table;
+use crate::kernel::lane::{Common, Lane, POLL_WEIGHT, ReadyLane};
 use crate::kernel::memory::{SHARED_BYTES, SharedBlocks, SharedList};
 use crate::kernel::sched::idle::Idle;
 use crate::kernel::sched::metrics::TaskCounts;
 use crate::kernel::sched::remote::{Guests, Remote, index_of};
-use crate::kernel::task::{Abort, TaskPanic};
+use crate::kernel::task::TaskPanic;
 use crate::sync::{Arc, AtomicBool, AtomicUsize, Injector, Ordering};
 use crossbeam_utils::CachePadded;
 use std::fmt;
@@ -115,11 +115,6 @@ impl Scheduler {
         self.table.len()
     }
 
-    /// References to the next lanes that can be found by their colors; `None` at the end.
-    pub(crate) fn lanes_page(&self, cursor: &mut Cursor) -> Option<Vec<LaneRef>> {
-        self.table.page(cursor)
-    }
-
     /// How many tasks have waited in a section and not left their lanes since. Takes locks: meant for tests.
     #[must_use]
     pub fn waiting_sections(&self) -> usize {
@@ -212,11 +207,6 @@ impl Scheduler {
         }
     }
 
-    /// The tasks that have waited in a section and not left their lanes since.
-    pub(crate) fn parked_sections(&self) -> Vec<Abort<LanePtr>> {
-        self.common.sections.all()
-    }
-
     /// Has the waits searched for a cycle soon. Any thread calls it that has changed the target of a wait so that a cycle
     /// may be closed.
     pub fn stir(&self) {
@@ -227,7 +217,7 @@ impl Scheduler {
 
     /// Wakes one worker if some worker is parked and no worker is searching.
     pub(crate) fn notify(&self) {
-        if let Some(worker) = self.idle.notify() {
+        if let Some(worker) = self.idle.notify(|| true) {
             self.park.unpark(worker);
         }
     }
@@ -238,7 +228,7 @@ impl Scheduler {
             let has_classes = self.common.has_classes();
             self.steals || !self.injector.is_empty() || has_classes && !self.classes.is_empty()
         };
-        if let Some(worker) = self.idle.notify_if(has_more) {
+        if let Some(worker) = self.idle.notify(has_more) {
             self.park.unpark(worker);
         }
     }
@@ -252,7 +242,7 @@ impl Scheduler {
         let worker = index_of(pin);
         match self.remotes.get(worker) {
             Some(remote) => {
-                remote.put(lane);
+                remote.inbox.put(lane);
                 // The worker must not count as parked, or all workers seem to have run out of work
                 // (`may_stop`).
                 self.idle.search_again(worker);
@@ -450,16 +440,14 @@ const TRACE_BYTES: usize = if cfg!(miri) { 4 << 10 } else { 1 << 20 };
 
 impl Default for Options {
     fn default() -> Self {
-        let (slice_polls, slice_nanos) = (SLICE_POLLS, SLICE_NANOS);
-        let trace_bytes = TRACE_BYTES;
         Self {
-            slice_polls,
+            slice_polls: SLICE_POLLS,
             single_turns: false,
-            slice_nanos,
+            slice_nanos: SLICE_NANOS,
             reuse: true,
             policy: None,
             spares: 0,
-            trace_bytes,
+            trace_bytes: TRACE_BYTES,
         }
     }
 }

@@ -122,7 +122,7 @@ impl Scheduler {
             // A theft from an empty deque costs more than a look, and most are empty.
             let stolen = || (!remote.stealer.is_empty()).then(|| remote.stealer.steal()).flatten();
             let queued = remote.take_next().or_else(stolen);
-            queued.or_else(|| remote.take_inbox()).or_else(|| remote.home_queue.take())
+            queued.or_else(|| remote.inbox.take()).or_else(|| remote.home_queue.take())
         };
         let plain = self.injector.pop().or_else(|| self.remotes.iter().find_map(of_worker));
         let by_class = || if self.common.has_classes() { self.classes.any_ready() } else { None };
@@ -146,7 +146,7 @@ impl Runner for Cancel<'_> {
     }
 
     fn count_completed(&self) {
-        self.scheduler.tasks_outside.add_completed_outside();
+        self.scheduler.tasks_outside.completed.add_shared(1);
     }
 
     fn count_turn(&mut self, _: i64) -> bool {

@@ -229,7 +229,7 @@ impl Worker {
         let is_busy = remote.has_next()
             || !self.local.deque.is_empty()
             || !remote.home_queue.is_empty()
-            || remote.has_inbox()
+            || remote.inbox.has_some()
             || self.local.scheduler().classes.has_work_for(self.index(), false);
         if !is_busy {
             self.streak = 0;
@@ -382,7 +382,7 @@ impl Scheduler {
         let takes_from = if self.steals { &self.remotes[..] } else { own };
         // The order matters: lanes go from the home queue to a deque.
         self.classes.has_work_for(worker, self.steals)
-            || own[0].has_inbox()
+            || own[0].inbox.has_some()
             || !self.injector.is_empty()
             || takes_from.iter().any(|remote| !remote.home_queue.is_empty())
             || takes_from.iter().any(|remote| !remote.stealer.is_empty())
@@ -391,7 +391,7 @@ impl Scheduler {
     /// Whether no lane is in a queue of the workers.
     pub(in crate::kernel::sched) fn has_no_lanes(&self) -> bool {
         let empty = |remote: &Arc<CachePadded<Remote>>| {
-            !remote.has_inbox()
+            !remote.inbox.has_some()
                 && !remote.has_next()
                 && remote.home_queue.is_empty()
                 && remote.stealer.is_empty()

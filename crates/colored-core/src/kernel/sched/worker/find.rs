@@ -65,8 +65,8 @@ impl Worker {
     #[inline(always)]
     pub(in crate::kernel::sched) fn find_here(&mut self) -> Option<ReadyLane> {
         let remote = self.local.remote();
-        if self.steps.is_multiple_of(2) && remote.has_inbox() {
-            return remote.take_inbox();
+        if self.steps.is_multiple_of(2) && remote.inbox.has_some() {
+            return remote.inbox.take();
         }
         if self.streak < NEXT_STREAK
             && let Some(lane) = remote.take_next()
@@ -77,7 +77,7 @@ impl Worker {
         self.streak = 0;
         let queued = self.take_queued();
         let remote = self.local.remote();
-        queued.or_else(|| remote.take_next()).or_else(|| remote.take_inbox())
+        queued.or_else(|| remote.take_next()).or_else(|| remote.inbox.take())
     }
 
     #[cold]
@@ -189,7 +189,7 @@ impl Worker {
         self.round.begin(self.local.deque.len());
         let remote = self.local.remote();
         // A worker that has nothing else takes a batch (`find_elsewhere`).
-        if self.round.own > 0 || remote.has_next() || remote.has_inbox() {
+        if self.round.own > 0 || remote.has_next() || remote.inbox.has_some() {
             self.round.outside = self.local.scheduler().injector.len();
         }
     }

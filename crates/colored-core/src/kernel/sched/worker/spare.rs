@@ -76,7 +76,7 @@ impl Worker {
     #[cold]
     pub(super) fn join_or_leave(&mut self) -> Next {
         let scheduler = self.local.scheduler();
-        let is_needed = scheduler.is_wanted(self.index()) || self.local.remote().has_inbox();
+        let is_needed = scheduler.is_wanted(self.index()) || self.local.remote().inbox.has_some();
         match (self.absent, is_needed) {
             (false, true) => Next::Step,
             (true, _) if scheduler.has_stopped() => Next::Return(Step::Stopped),
