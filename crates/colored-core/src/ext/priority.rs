@@ -101,18 +101,19 @@ impl PriorityWord {
         class(self.0.fetch_or(QUEUED, Ordering::Release))
     }
 
-    /// The lane has left its queue by class.
+    /// The lane has left its queue by class, under the lock of the queue.
     fn leave_queue(&self) {
         // Ordering: only this word decides; the lock hands the lane on.
         self.0.fetch_and(!QUEUED, Ordering::Relaxed);
     }
 
-    /// The priority of the color.
+    /// The priority that the color was given last.
     fn base(&self) -> Priority {
         base(self.get())
     }
 
-    /// Sets the priority of the color. Returns the new class, if the lane is queued in a lower one.
+    /// Sets the priority of the color. Returns the new class, if the lane is queued in a lower one and must be moved.
+    #[must_use]
     fn set_base(&self, base: Priority) -> Option<Priority> {
         let bits = match base {
             Priority::Low => LOW,

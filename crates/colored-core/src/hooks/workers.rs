@@ -25,7 +25,7 @@ pub(crate) use crate::ext::observe::slice::{begin as slice_begins, run};
 
 /// The worker goes to sleep.
 pub(crate) fn sleeps(account: &mut Account, clock: &mut CoarseClock, local: &Local) {
-    account.begin_sleep(clock, local);
+    account.begin(Phase::Parked, clock, local);
 }
 
 /// The worker has woken up.

@@ -159,7 +159,8 @@ impl Color {
     /// assert_eq!(Color::of(("shop", 3)).to_string(), "color of (\"shop\", 3)");
     /// ```
     pub fn remember_keys(on: bool) {
-        remember_keys(on);
+        // Ordering: a switch; what is made a moment later is remembered.
+        REMEMBERS.store(on, Ordering::Relaxed);
     }
 
     /// The color of a thing that exists once, by its name. It equals [`Color::of`] the name, and
@@ -327,16 +328,10 @@ fn keys() -> MutexGuard<'static, BTreeMap<u64, Box<str>>> {
     KEYS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Switches the table on or off. What it has is kept.
-fn remember_keys(on: bool) {
-    // Ordering: a switch; what is made a moment later is remembered.
-    REMEMBERS.store(on, Ordering::Relaxed);
-}
-
 /// Whether keys are remembered.
 #[inline]
 fn remembers_keys() -> bool {
-    // Ordering: as in `remember_keys`.
+    // Ordering: as in `Color::remember_keys`.
     REMEMBERS.load(Ordering::Relaxed)
 }
 

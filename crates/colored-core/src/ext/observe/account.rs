@@ -40,11 +40,6 @@ impl Account {
         }
     }
 
-    /// Begins the phase of a sleep.
-    pub(crate) fn begin_sleep(&mut self, clock: &mut CoarseClock, local: &Local) {
-        self.begin(Phase::Parked, clock, local);
-    }
-
     /// Ends the phase of a sleep.
     pub(crate) fn end_sleep(&mut self, clock: &mut CoarseClock, local: &Local) {
         let recorded = level(local) != Level::Off;
@@ -61,7 +56,7 @@ impl Account {
         }
     }
 
-    fn begin(&mut self, phase: Phase, clock: &mut CoarseClock, local: &Local) {
+    pub(crate) fn begin(&mut self, phase: Phase, clock: &mut CoarseClock, local: &Local) {
         clock.look(local.scheduler());
         let now = clock.now;
         local.note(now);

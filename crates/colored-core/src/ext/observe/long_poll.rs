@@ -1,7 +1,7 @@
 //! [`LongPoll`]: a poll that holds its worker for long.
 
 use crate::kernel::color::Color;
-use crate::kernel::task::{Id, task_name};
+use crate::kernel::task::{Id, Named};
 use std::fmt;
 use std::panic::Location;
 use std::time::Duration;
@@ -47,13 +47,7 @@ impl fmt::Display for LongPoll {
         let Self { worker, time, color, .. } = self;
         write!(f, "worker {worker} has been in one poll for {} ms: ", time.as_millis())?;
         match (self.task, self.spawned) {
-            (Some(task), Some(spawned)) => {
-                write!(f, "{task:?}")?;
-                if let Some(name) = task_name(task) {
-                    write!(f, " {name:?}")?;
-                }
-                write!(f, " (spawned at {spawned})")?;
-            }
+            (Some(id), Some(spawned)) => Named { id, spawned }.fmt(f)?,
             _ => f.write_str("a closure")?,
         }
         write!(f, " under {color}")

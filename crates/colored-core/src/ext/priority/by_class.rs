@@ -24,7 +24,7 @@ impl SchedulerHandle {
         Classes::begin(scheduler);
         let lane = self.lane(color);
         let mut bases = scheduler.classes.bases.lock();
-        let raised = lane.set_priority(priority);
+        let raised = lane.priority.set_base(priority);
         let old = match priority {
             Priority::Normal => bases.remove(&color),
             _ => bases.insert(color, lane.clone()),
@@ -43,7 +43,7 @@ impl SchedulerHandle {
     #[must_use]
     pub fn priority(&self, color: Color) -> Priority {
         let bases = self.scheduler().classes.bases.lock();
-        bases.get(&color).map_or(Priority::Normal, |lane| lane.base_priority())
+        bases.get(&color).map_or(Priority::Normal, |lane| lane.priority.base())
     }
 }
 

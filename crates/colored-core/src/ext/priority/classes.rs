@@ -165,7 +165,7 @@ impl Classes {
             let mut of = of.iter();
             let (class, lane) =
                 of.find_map(|class| Some((*class, classes[*class as usize].pop()?)))?;
-            lane.lane().leave_class_queue();
+            lane.lane().priority.leave_queue();
             if class == Priority::High {
                 // Ordering: as in `count_high`.
                 self.high.fetch_sub(1, Ordering::Relaxed);
@@ -226,7 +226,7 @@ impl OtherQueues for Classes {
         let bases = std::mem::take(&mut *self.bases.lock());
         for lane in bases.into_values() {
             // A lane that is queued stays where it is.
-            let _raised = lane.set_priority(Priority::Normal);
+            let _raised = lane.priority.set_base(Priority::Normal);
         }
     }
 }

@@ -72,26 +72,10 @@ impl Lane {
         self.priority.enter_queue()
     }
 
-    /// The lane has left its queue by class, under the lock of the queue.
-    pub(super) fn leave_class_queue(&self) {
-        self.priority.leave_queue();
-    }
-
     /// The queue by class in which the lane is, for a thread that has learned that it is in one. It may be in another
     /// one by now, or in none.
     pub(super) fn class_place(&self) -> usize {
         // Ordering: an exchange of the word, with Acquire, has told this thread that the lane is in a queue.
         usize::from(self.class_place.load(Ordering::Relaxed))
-    }
-
-    /// Sets the priority of the color. Returns the new class, if the lane is queued in a lower one and must be moved.
-    #[must_use]
-    pub(super) fn set_priority(&self, priority: Priority) -> Option<Priority> {
-        self.priority.set_base(priority)
-    }
-
-    /// The priority that the color was given last.
-    pub(super) fn base_priority(&self) -> Priority {
-        self.priority.base()
     }
 }

@@ -21,13 +21,12 @@
 //! a hint: it says that the scheduler has a request, which the holder takes out under a lock. The thread that dumps also
 //! tries the lane again and again, so a bit that is seen late, or never, delays the dump only.
 
-use crate::kernel::chain::{Kind, Node};
+use crate::kernel::chain::Kind;
 use crate::kernel::color::Color;
 use crate::kernel::lane::base::{Held, LanePtr};
 use crate::kernel::lane::push::try_take;
 use crate::kernel::lane::refs::LaneRef;
 use crate::kernel::task::{Paused, TaskRef};
-use std::ptr::NonNull;
 
 /// A lane that this thread has the right to run, between two turns or inside one of its own.
 #[derive(Clone, Copy)]
@@ -142,13 +141,9 @@ impl<'a> View<'a> {
                 Kind::Inline => {}
                 Kind::Callback | Kind::Uncounted | Kind::Claim | Kind::Read => line.closures += 1,
             }
-            next = self.next(node);
+            next = self.lane.chain.next(node);
         }
         line.goes_on = next.is_some();
         line
-    }
-
-    fn next(self, node: NonNull<Node>) -> Option<(NonNull<Node>, Kind)> {
-        self.lane.chain.next(node)
     }
 }

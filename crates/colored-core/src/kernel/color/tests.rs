@@ -1,4 +1,4 @@
-use super::{Color, ColorKind, remember_keys, remembers_keys, text_of};
+use super::{Color, ColorKind, remembers_keys, text_of};
 
 #[test]
 fn equal_keys_are_equal_colors_and_unique_ones_equal_nothing() {
@@ -88,13 +88,13 @@ fn a_key_reads_as_it_was_written() {
 #[test]
 fn a_color_of_a_key_is_shown_by_the_key_while_keys_are_remembered() {
     assert_eq!(remembers_keys(), cfg!(debug_assertions));
-    remember_keys(false);
+    Color::remember_keys(false);
     let before = Color::of(("a shop that is not remembered", 1));
-    remember_keys(true);
+    Color::remember_keys(true);
     let color = Color::of(("shop", 3));
     assert!(before.to_string().starts_with("color 0x"), "{before}");
     assert_eq!(color.to_string(), r#"color of ("shop", 3)"#);
     assert_eq!(Color::of("till").to_string(), r#"color "till""#);
     assert_eq!(color.name(), None, "it has no name");
-    remember_keys(cfg!(debug_assertions));
+    Color::remember_keys(cfg!(debug_assertions));
 }
