@@ -31,7 +31,7 @@ pub(crate) use crate::ext::points::{Act, Acts, at_site};
 // A closure runs at once, on the thread of its caller.
 pub(crate) use crate::ext::observe::inline_call::InlineCall;
 // A slice that somebody listens to.
-pub(crate) use crate::ext::observe::lane::SliceListener;
+pub(crate) use crate::ext::observe::lane::{SliceListener, turn_begins};
 // The lane, which this thread holds, is closed: the values of its color are dropped behind all that is scheduled.
 pub(crate) use crate::ext::locals::close as color_closes;
 // Nodes that make their lanes urgent while they are scheduled, where some color has a priority.
@@ -126,7 +126,7 @@ pub(crate) fn slice_begins(lane: Held<'_>, listener: Option<&mut (dyn SliceListe
         observe::lane::slice_begins(lane, listener);
     }
     if lane.slot.is_asked() {
-        lane.port().show(lane);
+        lane.port.show(lane);
     }
 }
 
@@ -136,16 +136,6 @@ pub(crate) fn slice_ends(lane: &Lane, listener: Option<&mut (dyn SliceListener +
     if let Some(listener) = listener {
         observe::lane::queued_at(lane, listener.last());
     }
-}
-
-/// The turn of the head begins.
-#[inline(always)]
-pub(crate) fn turn_begins(
-    lane: Held<'_>,
-    head: &Head,
-    listener: Option<&mut (dyn SliceListener + '_)>,
-) {
-    observe::lane::turn_begins(lane, head, listener);
 }
 
 /// The turn of the head is over, and has not given the lane away.

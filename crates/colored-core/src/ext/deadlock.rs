@@ -246,7 +246,7 @@ impl Search<'_> {
                 let behavior = &self.behaviors[behavior];
                 let lacks = behavior.wants().filter(|want| !want.has);
                 let step = |want: Wanted| Step {
-                    link: Link::Lacks { color: want.color, site: behavior.site() },
+                    link: Link::Lacks { color: want.color, site: behavior.site },
                     to: Key::Lane(want.lane, want.is_shared),
                     wait: None,
                 };
@@ -275,7 +275,7 @@ impl Search<'_> {
             }
             let behavior = &self.behaviors[had.behavior];
             let color = color_of(behavior, lane);
-            let link = Link::Behind { color, task: behavior.maker(), site: behavior.site() };
+            let link = Link::Behind { color, task: behavior.maker, site: behavior.site };
             steps.push(Step { link, to: Key::Behavior(had.behavior), wait: None });
         }
         steps

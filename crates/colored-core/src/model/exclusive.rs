@@ -213,7 +213,7 @@ fn release_from_afar_against_abort() {
             drop(section);
             runner.run_all();
         });
-        join.abort();
+        join.task().abort();
         drop(join);
         port.run_all();
         thread.join().unwrap();

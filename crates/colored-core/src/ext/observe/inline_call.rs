@@ -97,5 +97,5 @@ unsafe fn each_beside<'l>(
 ) -> impl Iterator<Item = &'l Lane> {
     // SAFETY: the caller promises that the lanes are alive.
     let lanes = lanes.map(|lane| unsafe { lane.get() });
-    lanes.filter(|lane| ptr::addr_eq(&raw const **lane.port(), &raw const **first.port()))
+    lanes.filter(|lane| ptr::addr_eq(&raw const *lane.port, &raw const *first.port))
 }

@@ -52,7 +52,7 @@ pub(crate) trait SliceListener {
 /// [`noted_time`](crate::kernel::lane::Dispatch::noted_time).
 #[cold]
 fn recorded(lane: &Lane) -> Option<At> {
-    let port = lane.port();
+    let port = &lane.port;
     let switch = &port.common().slot.switch;
     let now = match switch.level() {
         Level::Off => return None,
@@ -65,8 +65,8 @@ fn recorded(lane: &Lane) -> Option<At> {
 /// As [`recorded`], with the present time at every level.
 #[cold]
 pub(super) fn recorded_now(lane: &Lane) -> Option<At> {
-    let switch = &lane.port().common().slot.switch;
-    (switch.level() != Level::Off).then(|| switch.at(lane.port().now()))
+    let switch = &lane.port.common().slot.switch;
+    (switch.level() != Level::Off).then(|| switch.at(lane.port.now()))
 }
 
 fn meter(lane: &Lane) -> &Meter {
@@ -75,24 +75,24 @@ fn meter(lane: &Lane) -> &Meter {
 
 /// A task is about to be scheduled: it has been woken, perhaps by the task that this thread polls.
 pub(crate) fn woken(lane: &Lane, task: Id) {
-    lane.port().record(Level::Tasks, Event::Wake { by: current::waker(), task });
+    lane.port.record(Level::Tasks, Event::Wake { by: current::waker(), task });
 }
 
 /// A closure is about to be posted.
 pub(crate) fn posted(lane: &Lane) {
-    lane.port().record(Level::All, Event::Post { color: lane.color() });
+    lane.port.record(Level::All, Event::Post { color: lane.color() });
 }
 
 /// A call or a read is about to begin or to be queued.
 pub(crate) fn called(lane: &Lane) {
-    lane.port().record(Level::All, Event::Call { color: lane.color() });
+    lane.port.record(Level::All, Event::Call { color: lane.color() });
 }
 
 /// A task that no other thread knows yet is about to be pushed.
 pub(crate) fn spawned(lane: &Lane, task: Named) {
     let by = current::task().map(|by| by.id());
     let Named { id: task, spawned } = task;
-    lane.port().record(Level::Tasks, Event::Spawn { by, task, site: Some(spawned) });
+    lane.port.record(Level::Tasks, Event::Spawn { by, task, site: Some(spawned) });
 }
 
 /// A node is about to be pushed.
@@ -117,13 +117,13 @@ pub(crate) fn queued_at(lane: &Lane, at: At) {
 }
 
 fn record_kept(lane: &Lane, kept: u64) {
-    lane.port().record(Level::Slices, Event::Kept { color: lane.color(), kept });
+    lane.port.record(Level::Slices, Event::Kept { color: lane.color(), kept });
 }
 
 /// The wait of a node whose push was counted is over.
 #[cold]
 pub(crate) fn entered(lane: &Lane) {
-    meter(lane).record_turn(lane.port().noted_time());
+    meter(lane).record_turn(lane.port.noted_time());
 }
 
 /// A behavior, or readers, are about to get the lane.
@@ -135,7 +135,7 @@ pub(crate) fn taken(lane: &Lane) {
 
 /// A reader is about to leave.
 pub(crate) fn left(lane: &Lane) {
-    if lane.tail() == Tail::Readers(1) {
+    if lane.chain.tail() == Tail::Readers(1) {
         idle(lane);
     }
 }
@@ -162,7 +162,7 @@ pub(super) fn call_begins(lane: &Lane, at: At) {
 
 /// The closure is over. The lane is queued next if a node was pushed meanwhile.
 pub(super) fn call_ends(lane: &Lane, at: At) {
-    if lane.has_more() {
+    if lane.chain.has_more() {
         meter(lane).record_running(at);
     } else {
         idle_at(lane, at);
@@ -182,7 +182,7 @@ pub(crate) fn slice_begins(lane: Held<'_>, listener: &mut dyn SliceListener) {
     let (queued, depth) = meter(&lane).record_slice(at, thread);
     if depth > 1 {
         let depth = u32::try_from(depth).unwrap_or(u32::MAX);
-        lane.port().record(Level::Slices, Event::Depth { color: lane.color(), depth });
+        lane.port.record(Level::Slices, Event::Depth { color: lane.color(), depth });
     }
     listener.queued(queued);
 }
@@ -193,7 +193,7 @@ fn hand_in_usage(lane: &Lane) {
     if !lane.is_published()
         && let Some(usage) = meter(lane).drain()
     {
-        lane.port().keep_usage(lane.color(), usage);
+        lane.port.keep_usage(lane.color(), usage);
     }
 }
 
@@ -208,7 +208,7 @@ pub(crate) fn turn_begins(
     if let Some(at) = last {
         goes_on(&lane, at);
     }
-    if lane.take_mark(head) {
+    if lane.mark(head).take() {
         counted_turn_begins(&lane, last);
     }
 }
@@ -222,7 +222,7 @@ fn goes_on(lane: &Lane, at: At) {
 /// The turn of a node begins that was counted.
 #[cold]
 fn counted_turn_begins(lane: &Lane, at: Option<At>) {
-    meter(lane).record_turn(at.map_or_else(|| lane.port().now(), |at| at.now));
+    meter(lane).record_turn(at.map_or_else(|| lane.port.now(), |at| at.now));
 }
 
 /// The turn of the head is over. This may be the end of the slice.
@@ -238,7 +238,7 @@ pub(crate) fn turn_ends(
     match then {
         AfterTurn::Park => meter(&lane).record_kept(at),
         AfterTurn::Rotate => meter(&lane).record_push(lane.mark(head), at),
-        _ if lane.has_more() => {}
+        _ if lane.chain.has_more() => {}
         _ => idle_at(&lane, at),
     }
     listener.turn_ends();

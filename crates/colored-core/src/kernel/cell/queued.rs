@@ -11,7 +11,7 @@ use crate::kernel::cell::access::{CallError, InUse};
 use crate::kernel::lane::{Address, LanePtr, LaneRef, push};
 use crate::kernel::task::{Cause, How, Schedule, contain};
 use crate::kernel::wait::{AwaitedTurn, Target, WaitKind, WaitSlot};
-use crate::sync::{Arc, Mutex, MutexGuard};
+use crate::sync::{Arc, Mutex};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::ptr::{self, NonNull};
@@ -238,15 +238,6 @@ pub(super) enum Outcome<R> {
     Cancelled,
 }
 
-impl<R> From<thread::Result<R>> for Outcome<R> {
-    fn from(result: thread::Result<R>) -> Self {
-        match result {
-            Ok(result) => Self::Done(result),
-            Err(payload) => Self::Panicked(payload),
-        }
-    }
-}
-
 impl<R> Outcome<Result<R, InUse>> {
     /// The result for the waiting future. A panic of the closure goes on here.
     pub(super) fn into_result(self) -> Result<R, CallError> {
@@ -276,25 +267,18 @@ impl<F, R> Slot<F, R> {
     unsafe fn target(cause: &Cause) -> Option<Target> {
         // SAFETY: `cause` made the pointer, and the future keeps the slot during this call.
         let slot = unsafe { &*cause.what.cast::<Self>() };
-        slot.while_it_waits(|| {
+        // The lock keeps the closure from beginning meanwhile.
+        let state = slot.state.lock();
+        matches!(*state, SlotState::Waiting(..)).then(|| {
             let lane = NonNull::new(cause.beside.cast_mut()).expect("there is a lane");
-            let lane = LanePtr::from_raw(lane.cast());
             // SAFETY: the closure has not begun, and keeps the lane.
-            unsafe { lane.get() }.retain(1);
-            // SAFETY: the reference was just counted.
-            Target::Lane(unsafe { LaneRef::from_counted(lane) })
+            Target::Lane(unsafe { LaneRef::counted(LanePtr::from_raw(lane.cast())) })
         })
     }
 
     unsafe fn waker(cause: &Cause) -> Option<Waker> {
         // SAFETY: as in `target`.
         unsafe { &*cause.what.cast::<Self>() }.take_waker()
-    }
-
-    /// Calls `f` if the closure has not begun. The lock keeps it from beginning meanwhile.
-    pub(super) fn while_it_waits<T>(&self, f: impl FnOnce() -> T) -> Option<T> {
-        let state = self.state.lock();
-        matches!(*state, SlotState::Waiting(..)).then(f)
     }
 
     /// Takes the waker, if the closure has not begun. The caller must wake it, because no other thread
@@ -349,7 +333,10 @@ impl<F, R> Slot<F, R> {
 
     /// Runs the closure, which has begun, by `run`. A panic of it is the outcome.
     pub(super) fn run(&self, run: impl FnOnce() -> R) -> Outcome<R> {
-        catch_unwind(AssertUnwindSafe(|| self.span.within(run))).into()
+        match catch_unwind(AssertUnwindSafe(|| self.span.within(run))) {
+            Ok(result) => Outcome::Done(result),
+            Err(payload) => Outcome::Panicked(payload),
+        }
     }
 
     /// Stores the outcome of the closure, and returns the waker to wake. Without a waiter, drops the
@@ -374,22 +361,19 @@ impl<F, R> Slot<F, R> {
 
     /// Ends the call for a future that is dropped, or has failed.
     pub(super) fn abandon(&self) {
-        abandon(self.state.lock());
+        let mut state = self.state.lock();
+        let before = match mem::replace(&mut *state, SlotState::Alone) {
+            SlotState::Waiting(f, waker) => {
+                *state = SlotState::Abandoned(f);
+                SlotState::Begun(waker)
+            }
+            abandoned @ SlotState::Abandoned(..) => {
+                *state = abandoned;
+                return;
+            }
+            before => before,
+        };
+        drop(state);
+        drop(before);
     }
-}
-
-fn abandon<F, R>(mut state: MutexGuard<'_, SlotState<F, R>>) {
-    let before = match mem::replace(&mut *state, SlotState::Alone) {
-        SlotState::Waiting(f, waker) => {
-            *state = SlotState::Abandoned(f);
-            SlotState::Begun(waker)
-        }
-        abandoned @ SlotState::Abandoned(..) => {
-            *state = abandoned;
-            return;
-        }
-        before => before,
-    };
-    drop(state);
-    drop(before);
 }

@@ -57,8 +57,10 @@ pub trait Set<F, R>: Sealed {
     /// that cell.
     fn color(&self) -> Option<Request>;
 
-    /// Two places of one cell, of which at least one changes it.
-    fn twice(&self) -> Option<(usize, usize)>;
+    /// Two places of one cell, of which at least one changes it. A row may have a cell twice.
+    fn twice(&self) -> Option<(usize, usize)> {
+        None
+    }
 
     /// Runs the closure, unless a cell is in use.
     ///

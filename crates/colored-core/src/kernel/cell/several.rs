@@ -105,12 +105,6 @@ impl<T: Send + fmt::Debug + 'static> fmt::Debug for Several<'_, T> {
 #[doc(hidden)]
 pub struct Slice<C>(C);
 
-impl<C> Slice<C> {
-    fn new(cells: C) -> Self {
-        Self(cells)
-    }
-}
-
 impl<C> Sealed for Slice<C> {}
 
 impl<C: Many, F, R> Set<F, R> for Slice<C>
@@ -135,10 +129,6 @@ where
 
     fn color(&self) -> Option<Request> {
         self.0.row().iter().next().map(|cell| Request::new(cell.inner.lane(), Mode::Exclusive))
-    }
-
-    fn twice(&self) -> Option<(usize, usize)> {
-        None
     }
 
     unsafe fn run(&self, _own: impl Fn(Request) -> bool, f: F) -> Result<R, InUse> {
@@ -176,7 +166,7 @@ macro_rules! rows {
             type Set = Slice<Self>;
 
             fn into_set(self) -> Slice<Self> {
-                Slice::new(self)
+                Slice(self)
             }
         }
     )*};
@@ -325,10 +315,6 @@ where
     }
 
     fn color(&self) -> Option<Request> {
-        None
-    }
-
-    fn twice(&self) -> Option<(usize, usize)> {
         None
     }
 

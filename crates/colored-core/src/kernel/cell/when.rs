@@ -285,32 +285,22 @@ where
         let queued = Queued::post(&borrowed, turn(lane, site), f, waker, run);
         return Ok(Started::Waits(Progress::Queued(queued, lane)));
     }
-    let fresh = Behavior::allocate(set, Slot::new(f, waker.clone()), wants, color, site);
-    let (scheduled, ran) = schedule(fresh, site);
-    if ran && let Some(outcome) = scheduled.slot().poll(waker) {
+    let mut scheduled = Behavior::allocate(set, Slot::new(f, waker.clone()), wants, color, site);
+    // SAFETY: the behavior is fresh, `allocate` gave it its claims, and its set keeps the lanes.
+    let ran = unsafe { behavior::enqueue(&scheduled.behavior) };
+    if !ran {
+        scheduled.record_wait(site);
+    } else if let Some(outcome) = scheduled.slot().poll(waker) {
         return Ok(Started::Over(outcome.into_result()?));
     }
     // SAFETY: the behavior, which the future keeps, keeps the lane.
     let lane = unsafe { LaneRef::borrowed(wants[0].lane()) };
-    lane.port().count_wait();
+    lane.port.count_wait();
     Ok(Started::Waits(Progress::Scheduled(scheduled)))
 }
 
 /// The relation of a `when` to a color, for the text of a [`Deadlock`](crate::kernel::task::Deadlock).
 const HOW: &How = &How { text: "wants, by `when`,", is_shared: false };
-
-/// Puts a fresh behavior into the lines of its lanes; true if it has run.
-fn schedule<F, R>(
-    mut fresh: Scheduled<F, R>,
-    site: &'static Location<'static>,
-) -> (Scheduled<F, R>, bool) {
-    // SAFETY: the behavior is fresh, `allocate` gave it its claims, and its set keeps the lanes.
-    let ran = unsafe { behavior::enqueue(&fresh.behavior) };
-    if !ran {
-        fresh.record_wait(site);
-    }
-    (fresh, ran)
-}
 
 /// The future's half of a behavior.
 struct Scheduled<F, R> {

@@ -23,7 +23,7 @@
 //! never waits.
 
 use crate::hooks::slots::{LaneSlot, Listen, Priority, PriorityWord, SchedulerSlot};
-use crate::kernel::chain::{Chain, Kind, Node, ReaderCount, Tail};
+use crate::kernel::chain::{Chain, Kind, Node, ReaderCount};
 use crate::kernel::color::{Color, ColorKind};
 use crate::kernel::lane::Count;
 use crate::kernel::task::{Holds, LiveList, ParkedSections, SectionKey, TaskPanic};
@@ -137,21 +137,6 @@ impl Lane {
         // Fresh colors sort in the order in which they were made, whatever else has made some: else a simulation could
         // not be run again.
         (self.color(), ptr::from_ref(self).addr())
-    }
-
-    /// The tail of the chain. May be out of date.
-    pub(crate) fn tail(&self) -> Tail {
-        self.chain.tail()
-    }
-
-    /// Whether a node is behind the head. Holder only.
-    pub(crate) fn has_more(&self) -> bool {
-        self.chain.has_more()
-    }
-
-    /// The scheduler that the lane belongs to.
-    pub(crate) fn port(&self) -> &Arc<dyn Dispatch> {
-        &self.port
     }
 
     /// Whether this is a lane of that scheduler.

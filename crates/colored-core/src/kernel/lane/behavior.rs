@@ -50,9 +50,9 @@ pub(crate) struct Header {
     /// The lane under whose color the closure runs.
     color: Option<LanePtr>,
     /// Where the behavior was made.
-    site: &'static Location<'static>,
+    pub(crate) site: &'static Location<'static>,
     /// The task that made it.
-    maker: Option<Named>,
+    pub(crate) maker: Option<Named>,
 }
 
 /// The operations on a behavior whose type is forgotten.
@@ -112,16 +112,6 @@ impl BehaviorRef {
     /// The behavior's address, which identifies it.
     pub(crate) fn address(&self) -> NonNull<Header> {
         self.0
-    }
-
-    /// Where it was made.
-    pub(crate) fn site(&self) -> &'static Location<'static> {
-        self.site
-    }
-
-    /// The task that made it.
-    pub(crate) fn maker(&self) -> Option<Named> {
-        self.maker
     }
 
     pub(crate) fn claims(&self) -> &[Claim] {

@@ -371,12 +371,6 @@ impl Held<'_> {
         &unsafe { head.node.as_ref() }.mark
     }
 
-    /// Takes the mark of the head, whose turn begins, and returns whether it was there.
-    #[inline]
-    pub(crate) fn take_mark(self, head: &Head) -> bool {
-        self.mark(head).take()
-    }
-
     /// Takes what becomes of a head that has had its turn and is still where it was.
     #[inline]
     pub(crate) fn take_stalled(self) -> Option<AfterTurn> {

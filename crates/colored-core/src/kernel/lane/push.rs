@@ -163,7 +163,7 @@ impl Schedule for LanePtr {
         }
         Held::with_current(|lane| {
             if let Some(lane) = lane {
-                lane.port().panicked(&TaskPanic::new(task, lane.color(), payload));
+                lane.port.panicked(&TaskPanic::new(task, lane.color(), payload));
             }
         });
     }
@@ -205,8 +205,7 @@ pub(crate) fn post<F: FnOnce() + Send + 'static>(lane: &LaneRef, f: F) {
 
 /// As [`post`], for a caller that waits for it: lends urgency.
 pub(crate) fn post_awaited<F: FnOnce() + Send + 'static>(lane: &LaneRef, f: F) {
-    let urgent = hooks::is_lent_urgency(lane);
-    push(lane.for_node().into_counted(), Node::new(Kind::Callback, 0).urged(urgent), f);
+    post_urged(lane, hooks::is_lent_urgency(lane), f);
 }
 
 /// As [`post`], urgent if `urgent` says so and there are classes in the lane's scheduler.

@@ -209,11 +209,8 @@ pub(in crate::kernel::lane) unsafe fn let_in(
         }
     }
     hold.end();
-    let ptr = hold.ptr();
     // SAFETY: the readers, which have not been sent on yet, keep the lane.
-    unsafe { ptr.get() }.retain(1);
-    // SAFETY: `retain` has just counted the reference.
-    let lane = unsafe { LaneRef::from_counted(ptr) };
+    let lane = unsafe { LaneRef::counted(hold.ptr()) };
     // SAFETY: the nodes are of `Kind::Read`, and `admit` has taken them out and has counted them in.
     unsafe { send_on(&lane, begun) };
     AfterTurn::LaneGone

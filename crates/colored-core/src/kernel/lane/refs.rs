@@ -96,6 +96,17 @@ impl LaneRef {
         Self(lane)
     }
 
+    /// A new reference.
+    ///
+    /// # Safety
+    ///
+    /// Another reference keeps the lane, or the lock of the shard that has it, which this thread holds.
+    pub(crate) unsafe fn counted(lane: LanePtr) -> Self {
+        // SAFETY: the caller promises that the lane is alive.
+        unsafe { lane.get() }.retain(1);
+        Self(lane)
+    }
+
     /// A reference that is not counted, nor given back.
     ///
     /// # Safety
@@ -370,17 +381,15 @@ impl Table {
         let mut shard = self.shard(hash).lock();
         let Shard { lanes, moves } = &mut *shard;
         let rehash = |lane: &LanePtr| self.rehash(moves, *lane);
-        let lane = match lanes.entry(hash, |lane| color_of(*lane) == color, rehash) {
-            Entry::Occupied(entry) => {
-                let lane = *entry.get();
-                // SAFETY: a lane in the table is not freed while its lock is held.
-                unsafe { lane.get() }.retain(1);
-                lane
+        match lanes.entry(hash, |lane| color_of(*lane) == color, rehash) {
+            // SAFETY: the shard that has the lane is locked.
+            Entry::Occupied(entry) => unsafe { LaneRef::counted(*entry.get()) },
+            Entry::Vacant(entry) => {
+                let lane = *entry.insert(LanePtr::from_box(make())).get();
+                // SAFETY: a new lane has one reference.
+                unsafe { LaneRef::from_counted(lane) }
             }
-            Entry::Vacant(entry) => *entry.insert(LanePtr::from_box(make())).get(),
-        };
-        // SAFETY: a new lane has one reference; the other case has just added one.
-        unsafe { LaneRef::from_counted(lane) }
+        }
     }
 
     /// Adds a lane that has not been in the table. Its color is unique, so no look-up can have
@@ -427,7 +436,7 @@ impl Table {
         for shard in &self.shards {
             lanes.extend(shard.lock().lanes.iter().map(|lane| {
                 // SAFETY: the shard that has the lane is locked.
-                unsafe { owned(*lane) }
+                unsafe { LaneRef::counted(*lane) }
             }));
         }
         lanes
@@ -448,7 +457,7 @@ impl Table {
         let end = if cursor.again >= MOVES { all } else { all.min(cursor.bucket + PAGE) };
         let found = (cursor.bucket..end).filter_map(|bucket| lanes.get_bucket(bucket));
         // SAFETY: the shard that has the lane is locked.
-        let page = found.map(|lane| unsafe { owned(*lane) }).collect();
+        let page = found.map(|lane| unsafe { LaneRef::counted(*lane) }).collect();
         cursor.bucket = end;
         if end == all {
             *cursor = Cursor { shard: cursor.shard + 1, ..Cursor::default() };
@@ -470,16 +479,6 @@ impl Table {
     pub(crate) fn len(&self) -> usize {
         self.shards.iter().map(|shard| shard.lock().lanes.len()).sum()
     }
-}
-
-/// # Safety
-///
-/// The lane is in a shard whose lock this thread has.
-unsafe fn owned(lane: LanePtr) -> LaneRef {
-    // SAFETY: a lane in the table is not freed while its lock is held.
-    unsafe { lane.get() }.retain(1);
-    // SAFETY: the reference was counted just now.
-    unsafe { LaneRef::from_counted(lane) }
 }
 
 fn color_of(lane: LanePtr) -> Color {

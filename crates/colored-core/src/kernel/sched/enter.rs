@@ -112,7 +112,7 @@ fn with_member<R>(lane: Option<&Lane>, f: impl FnOnce(Option<&SchedulerHandle>) 
 fn of_no_member(has_entered: bool, lane: Option<&Lane>) -> Option<SchedulerHandle> {
     match lane {
         _ if has_entered => last_entered(),
-        Some(lane) => SchedulerHandle::of(lane.port()),
+        Some(lane) => SchedulerHandle::of(&lane.port),
         None => last_entered(),
     }
 }

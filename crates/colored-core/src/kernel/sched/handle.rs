@@ -182,7 +182,7 @@ impl Scheduler {
     /// The scheduler of a lane; `None` for a port that is no scheduler.
     #[inline]
     pub(super) fn of(lane: &LaneRef) -> Option<&Self> {
-        let port: &dyn Any = &**lane.port();
+        let port: &dyn Any = &*lane.port;
         port.downcast_ref()
     }
 
@@ -248,7 +248,7 @@ impl Scheduler {
         // SAFETY: the caller promises to use the task and its output only where `F` may be used.
         let (task, join) = unsafe { task::Cell::allocate(future, lane, pin, urgent, site) };
         self.count_spawn();
-        tell(join.id());
+        tell(task.id());
         // SAFETY: the task owns a reference to the lane.
         hooks::task_spawned(unsafe { lane.get() }, task);
         // SAFETY: the task is fresh, and owns the reference to the lane, which is of this scheduler.
@@ -300,7 +300,7 @@ impl<T> JoinHandle<T> {
     /// complete by then, nothing happens. Returns at once; await the handle to know when the future
     /// has been dropped. A blocking call is cancelled only if it has not begun.
     pub fn abort(&self) {
-        self.join.abort();
+        self.join.task().abort();
     }
 
     /// Returns a handle that can abort the task but not wait for it.
@@ -317,7 +317,7 @@ impl<T> JoinHandle<T> {
     /// The task's id.
     #[must_use]
     pub fn id(&self) -> Id {
-        self.join.id()
+        self.join.task().id()
     }
 
     /// Returns the output if the task is done, and `None` otherwise, without waiting.

@@ -44,10 +44,6 @@ impl<T, S: Schedule> Join<T, S> {
         self.task.header()
     }
 
-    pub(crate) fn id(&self) -> Id {
-        self.header().id
-    }
-
     pub(crate) fn is_finished(&self) -> bool {
         self.header().state.is_complete()
     }
@@ -55,10 +51,6 @@ impl<T, S: Schedule> Join<T, S> {
     /// The task. It is alive as long as this handle.
     pub(crate) fn task(&self) -> TaskRef<S> {
         self.task
-    }
-
-    pub(crate) fn abort(&self) {
-        self.task.abort();
     }
 
     pub(crate) fn abort_handle(&self) -> Abort<S> {

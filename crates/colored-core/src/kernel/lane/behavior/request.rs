@@ -6,7 +6,6 @@
 //! of its lanes.
 
 use crate::hooks::{Act, InlineCall};
-use crate::kernel::color::Color;
 use crate::kernel::lane::base::LanePtr;
 use crate::kernel::lane::current::{self, Hold};
 use crate::kernel::lane::push::{try_take, try_take_soon};
@@ -47,14 +46,6 @@ impl Request {
     pub(crate) fn is_exclusive(self) -> bool {
         self.mode == Mode::Exclusive
     }
-
-    /// # Safety
-    ///
-    /// The lane is alive.
-    unsafe fn rank(self) -> (Color, usize) {
-        // SAFETY: the caller promises that the lane is alive.
-        unsafe { self.lane.get() }.rank()
-    }
 }
 
 /// The most requests that are compared each with each: as many as a tuple has.
@@ -94,8 +85,11 @@ pub(crate) unsafe fn gather(wants: &mut [Request]) -> usize {
 ///
 /// As for [`gather`].
 unsafe fn gather_many(wants: &mut [Request]) -> usize {
-    // SAFETY: the caller promises that the lanes are alive.
-    wants.sort_unstable_by_key(|want| (unsafe { want.rank() }, want.mode == Mode::Shared));
+    wants.sort_unstable_by_key(|want| {
+        // SAFETY: the caller promises that the lanes are alive.
+        let rank = unsafe { want.lane.get() }.rank();
+        (rank, want.mode == Mode::Shared)
+    });
     let mut kept = 0;
     for index in 0..wants.len() {
         if kept == 0 || wants[kept - 1].lane != wants[index].lane {
