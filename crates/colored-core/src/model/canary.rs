@@ -148,7 +148,7 @@ fn a_view_without_the_right_to_run_is_found() {
         let lane = lane(&port);
         let (gate, wait) = gate();
         let join = super::doubles::spawn(&lane, wait);
-        let thread = run_beside(&port);
+        let thread = run_beside(&port, || ());
         // SAFETY: not sound: this thread does not hold the lane. That is the bug.
         let held = unsafe { Held::new(lane.ptr()) };
         let first = View::of(held).task_behind(None).is_some();

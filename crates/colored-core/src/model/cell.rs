@@ -4,7 +4,7 @@ use super::doubles::{Port, lane, run_beside};
 use super::{check, check_within};
 use crate::kernel::cell::ColorCell;
 use crate::sync::Arc;
-use loom::thread::{self, JoinHandle};
+use loom::thread::JoinHandle;
 use std::sync::Arc as Unmodelled;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -44,11 +44,10 @@ fn post(cell: &ColorCell<Value>, trace: &Trace) {
 
 /// Posts on another thread, which then gives its clone back and runs what is runnable.
 fn post_beside(port: &Arc<Port>, cell: &ColorCell<Value>, trace: &Trace) -> JoinHandle<()> {
-    let (cell, trace, port) = (cell.clone(), Trace::clone(trace), Arc::clone(port));
-    thread::spawn(move || {
+    let (cell, trace) = (cell.clone(), Trace::clone(trace));
+    run_beside(port, move || {
         post(&cell, &trace);
         drop(cell);
-        port.run_all();
     })
 }
 
@@ -80,7 +79,7 @@ fn the_end_inside_a_post() {
     check(|| {
         let port = Port::new();
         let (cell, trace) = cell(&port);
-        let thread = run_beside(&port);
+        let thread = run_beside(&port, || ());
         let last = cell.clone();
         cell.post(move |value| {
             drop(last);

@@ -142,10 +142,16 @@ pub(crate) fn scene() -> (Arc<Port>, LaneRef, Arc<Witness>) {
     (port, lane, Witness::new())
 }
 
-/// Another thread, which runs until nothing is runnable.
-pub(crate) fn run_beside(port: &Arc<Port>) -> JoinHandle<()> {
+/// Another thread, which calls `act`, runs until nothing is runnable, and then drops what `act` has returned.
+pub(crate) fn run_beside<T>(
+    port: &Arc<Port>,
+    act: impl FnOnce() -> T + Send + 'static,
+) -> JoinHandle<()> {
     let port = Arc::clone(port);
-    thread::spawn(move || port.run_all())
+    thread::spawn(move || {
+        let _kept = act();
+        port.run_all();
+    })
 }
 
 /// Pushes a turn that leaves a mark.

@@ -1,7 +1,7 @@
 //! A task that keeps its lane, against threads that wake it, end it, or want its lane.
 
-use super::doubles::{Port, Turns, Wait, Witness, gate, post, scene, spawn};
-use super::pool::{pool, start, step_until_idle};
+use super::doubles::{Port, Turns, Wait, Witness, gate, post, run_beside, scene, spawn};
+use super::pool::{pool, shut_down_beside_a_wake, start, step_beside, step_until_idle};
 use super::{check, check_within};
 use crate::ext::deadlock::look_for_deadlocks;
 use crate::ext::exclusive::{Exclusive, exclusive};
@@ -43,11 +43,7 @@ fn wake_against_keep() {
         let join = spawn(&lane, exclusive(marked(wait, Arc::clone(&witness))));
         post(&lane, &witness, 3);
         drop(lane);
-        let runner = Arc::clone(&port);
-        let thread = thread::spawn(move || {
-            gate.open();
-            runner.run_all();
-        });
+        let thread = run_beside(&port, move || gate.open());
         assert_ends(&port, thread, &join);
         assert_eq!(witness.marks(), [1, 2, 3]);
     });
@@ -61,10 +57,10 @@ fn push_against_keep() {
         let (port, lane, witness) = scene();
         let (gate, wait) = gate();
         let join = spawn(&lane, exclusive(marked(wait, Arc::clone(&witness))));
-        let (seen, runner) = (Arc::clone(&witness), Arc::clone(&port));
-        let thread = thread::spawn(move || {
+        let seen = Arc::clone(&witness);
+        let thread = run_beside(&port, move || {
             post(&lane, &seen, 3);
-            runner.run_all();
+            lane
         });
         port.run_one(Turns::One);
         gate.open();
@@ -86,11 +82,11 @@ fn taken_again_behind_a_push() {
             seen.note(1);
             exclusive(async { seen.note(2) }).await;
         });
-        let (seen, runner) = (Arc::clone(&witness), Arc::clone(&port));
-        let thread = thread::spawn(move || {
+        let seen = Arc::clone(&witness);
+        let thread = run_beside(&port, move || {
             post(&lane, &seen, 3);
             gate.open();
-            runner.run_all();
+            lane
         });
         assert_ends(&port, thread, &join);
         assert_eq!(witness.marks(), [1, 3, 2]);
@@ -115,11 +111,7 @@ fn spawn_inside_against_wake() {
             }),
         );
         drop(lane);
-        let runner = Arc::clone(&port);
-        let thread = thread::spawn(move || {
-            gate.open();
-            runner.run_all();
-        });
+        let thread = run_beside(&port, move || gate.open());
         assert_ends(&port, thread, &join);
         assert_eq!(witness.marks(), [1, 2, 3]);
     });
@@ -139,11 +131,8 @@ fn release_against_abort() {
         port.run_all();
         post(&lane, &witness, 1);
         drop(lane);
-        let (abort, runner) = (join.abort_handle(), Arc::clone(&port));
-        let thread = thread::spawn(move || {
-            abort.abort();
-            runner.run_all();
-        });
+        let abort = join.abort_handle();
+        let thread = run_beside(&port, move || abort.abort());
         gate.open();
         port.run_all();
         thread.join().unwrap();
@@ -176,11 +165,10 @@ fn release_from_afar() {
         let join = spawn(&lane, lose_a_section(Arc::clone(&place), wait));
         post(&lane, &witness, 1);
         drop(lane);
-        let (stray, runner) = (Arc::clone(&place), Arc::clone(&port));
-        let thread = thread::spawn(move || {
+        let stray = Arc::clone(&place);
+        let thread = run_beside(&port, move || {
             let section = stray.lock().take();
             drop(section);
-            runner.run_all();
         });
         port.run_all();
         thread.join().unwrap();
@@ -207,11 +195,9 @@ fn release_from_afar_against_abort() {
         port.run_all();
         post(&lane, &witness, 1);
         drop(lane);
-        let runner = Arc::clone(&port);
-        let thread = thread::spawn(move || {
+        let thread = run_beside(&port, move || {
             let section = place.lock().take();
             drop(section);
-            runner.run_all();
         });
         join.task().abort();
         drop(join);
@@ -249,26 +235,13 @@ fn shutdown_against_keep() {
 #[test]
 fn shutdown_against_wake() {
     check_within(2, || {
-        let (handle, mut workers, _beds) = pool(1);
-        let (gate, wait) = gate();
-        let join = handle.spawn_unique(exclusive(wait));
-        step_until_idle(&mut workers[0]);
-        let waker = thread::spawn(move || gate.open());
-        handle.scheduler().shut_down();
-        step_until_idle(&mut workers[0]);
-        waker.join().unwrap();
-        step_until_idle(&mut workers[0]);
-        assert!(join.is_finished());
+        shut_down_beside_a_wake(exclusive);
     });
 }
 
 /// Steps two workers on threads of their own until nothing is left to run, then looks for deadlocks, and does so again.
 fn run_and_look(handle: &SchedulerHandle, workers: &mut Vec<Worker>) {
-    let mut other = workers.remove(1);
-    let thread = thread::spawn(move || {
-        step_until_idle(&mut other);
-        other
-    });
+    let thread = step_beside(workers.remove(1), || ());
     step_until_idle(&mut workers[0]);
     workers.push(thread.join().unwrap());
     for _ in 0..2 {

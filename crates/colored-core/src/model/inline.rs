@@ -1,6 +1,6 @@
 //! A call that runs at once when the lane is idle, against producers.
 
-use super::doubles::{Witness, gate, scene, spawn};
+use super::doubles::{Witness, gate, post, run_beside, scene, spawn};
 use super::{check, check_within};
 use crate::kernel::lane::{LaneRef, push};
 use crate::sync::Arc;
@@ -18,11 +18,10 @@ fn call_or_post(lane: &LaneRef, witness: &Arc<Witness>, mark: u32) {
 fn call_against_push() {
     check(|| {
         let (port, lane, witness) = scene();
-        let (other, seen, runner) = (lane.clone(), Arc::clone(&witness), Arc::clone(&port));
-        let thread = thread::spawn(move || {
-            let mark = Arc::clone(&seen);
-            push::post(&other, move || mark.note(1));
-            runner.run_all();
+        let (other, seen) = (lane.clone(), Arc::clone(&witness));
+        let thread = run_beside(&port, move || {
+            post(&other, &seen, 1);
+            other
         });
         call_or_post(&lane, &witness, 2);
         thread.join().unwrap();
@@ -57,11 +56,10 @@ fn call_against_two_pushes() {
 fn call_against_call() {
     check(|| {
         let (port, lane, witness) = scene();
-        let (other, seen, runner) = (lane.clone(), Arc::clone(&witness), Arc::clone(&port));
-        let thread = thread::spawn(move || {
+        let (other, seen) = (lane.clone(), Arc::clone(&witness));
+        let thread = run_beside(&port, move || {
             call_or_post(&other, &seen, 1);
             drop(other);
-            runner.run_all();
         });
         call_or_post(&lane, &witness, 2);
         drop(lane);
@@ -83,11 +81,7 @@ fn call_against_wake() {
             seen.touch();
         });
         port.run_all();
-        let runner = Arc::clone(&port);
-        let thread = thread::spawn(move || {
-            gate.open();
-            runner.run_all();
-        });
+        let thread = run_beside(&port, move || gate.open());
         call_or_post(&lane, &witness, 2);
         drop(lane);
         thread.join().unwrap();

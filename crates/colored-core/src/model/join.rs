@@ -35,7 +35,7 @@ fn register_against_completion() {
         let lane = lane(&port);
         let output = Arc::new(7);
         let mut join = spawn(&lane, async move { output });
-        let thread = run_beside(&port);
+        let thread = run_beside(&port, || ());
         let (count, waker) = counter();
         let early = poll(&mut join, &waker);
         thread.join().unwrap();
@@ -55,7 +55,7 @@ fn change_of_waker_against_completion() {
         let mut join = spawn(&lane, async {});
         let (_, first) = counter();
         assert!(poll(&mut join, &first).is_pending());
-        let thread = run_beside(&port);
+        let thread = run_beside(&port, || ());
         let (count, second) = counter();
         let changed = poll(&mut join, &second);
         thread.join().unwrap();
@@ -77,7 +77,7 @@ fn drop_against_completion() {
         let mut join = spawn(&lane, async move { output });
         let (_, waker) = counter();
         assert!(poll(&mut join, &waker).is_pending());
-        let thread = run_beside(&port);
+        let thread = run_beside(&port, || ());
         drop(join);
         thread.join().unwrap();
     });
@@ -91,7 +91,7 @@ fn detach_against_first_poll() {
         let lane = lane(&port);
         let output = Arc::new(7);
         let join = spawn(&lane, async move { output });
-        let thread = run_beside(&port);
+        let thread = run_beside(&port, || ());
         drop(join);
         thread.join().unwrap();
     });

@@ -14,7 +14,7 @@ fn push_against_idle() {
     check(|| {
         let (port, lane, witness) = scene();
         post(&lane, &witness, 1);
-        let thread = run_beside(&port);
+        let thread = run_beside(&port, || ());
         post(&lane, &witness, 2);
         port.run_all();
         thread.join().unwrap();
@@ -121,7 +121,7 @@ fn wake_against_another_turn() {
             wait.await;
             seen.touch();
         });
-        let thread = run_beside(&port);
+        let thread = run_beside(&port, || ());
         gate.open();
         post(&lane, &witness, 1);
         port.run_all();
@@ -155,11 +155,7 @@ fn hop_against_wake() {
             }
         });
         drop(from);
-        let runner = Arc::clone(&port);
-        let thread = thread::spawn(move || {
-            gate.open();
-            runner.run_all();
-        });
+        let thread = run_beside(&port, move || gate.open());
         post(&to, &witness, 1);
         port.run_all();
         thread.join().unwrap();
@@ -183,11 +179,7 @@ fn hop_against_abort() {
         });
         drop(from);
         let abort = join.abort_handle();
-        let runner = Arc::clone(&port);
-        let thread = thread::spawn(move || {
-            abort.abort();
-            runner.run_all();
-        });
+        let thread = run_beside(&port, move || abort.abort());
         port.run_all();
         thread.join().unwrap();
         port.run_all();
@@ -208,7 +200,7 @@ fn two_releases_after_idle() {
         drop(spawn(&lane, wait));
         drop(spawn(&lane, async {}));
         drop(lane);
-        let thread = run_beside(&port);
+        let thread = run_beside(&port, || ());
         gate.open();
         port.run_all();
         thread.join().unwrap();

@@ -1,6 +1,6 @@
 //! A whole scheduler, with threads that sleep on a condition variable.
 
-use super::doubles::{Gate, gate};
+use super::doubles::{Gate, Wait, gate};
 use crate::kernel::color::Color;
 use crate::kernel::sched::{Options, Park, Scheduler, SchedulerHandle, Step, Worker};
 use crate::sync::{Arc, Condvar, Mutex};
@@ -171,4 +171,21 @@ pub(crate) fn step_beside(mut worker: Worker, f: impl FnOnce() + 'static) -> Joi
 pub(crate) fn wake_up(handle: &SchedulerHandle, worker: &mut Worker) {
     drop(handle.spawn_unique(async {}));
     assert_eq!(worker.step(), Step::Ran);
+}
+
+/// Shuts a scheduler down while another thread ends the wait of a task, of which `section` makes the future.
+pub(crate) fn shut_down_beside_a_wake<F>(section: impl FnOnce(Wait) -> F)
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let (handle, mut workers, _beds) = pool(1);
+    let (gate, wait) = gate();
+    let join = handle.spawn_unique(section(wait));
+    step_until_idle(&mut workers[0]);
+    let waker = thread::spawn(move || gate.open());
+    handle.scheduler().shut_down();
+    step_until_idle(&mut workers[0]);
+    waker.join().unwrap();
+    step_until_idle(&mut workers[0]);
+    assert!(join.is_finished());
 }

@@ -30,7 +30,7 @@ fn three_readers_of_a_batch_on_two_lanes() {
         // The write, and the readers into their lanes.
         port.run_one(Turns::One);
         port.run_one(Turns::One);
-        let thread = run_beside(&port);
+        let thread = run_beside(&port, || ());
         port.run_all();
         thread.join().unwrap();
         port.run_all();

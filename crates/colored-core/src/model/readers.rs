@@ -106,11 +106,10 @@ fn two_readers_and_a_caller() {
 fn leave_against_push() {
     check(|| {
         let (port, cell, witness) = scene();
-        let (writer, seen, runner) = (cell.clone(), Arc::clone(&witness), Arc::clone(&port));
-        let thread = thread::spawn(move || {
+        let (writer, seen) = (cell.clone(), Arc::clone(&witness));
+        let thread = run_beside(&port, move || {
             write(&writer, &seen);
             drop(writer);
-            runner.run_all();
         });
         let read = read(&cell, &witness);
         drop(cell);
@@ -199,7 +198,7 @@ fn two_admitted_readers_leave_together() {
         // The writer, and the readers into their lanes.
         port.run_one(Turns::One);
         port.run_one(Turns::One);
-        let thread = run_beside(&port);
+        let thread = run_beside(&port, || ());
         port.run_all();
         thread.join().unwrap();
         port.run_all();
@@ -222,7 +221,7 @@ fn drop_against_admission() {
         let mut future = Box::pin(async move { cell.read(move |()| drop(payload)).await });
         let polled = future.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         assert!(polled.is_pending());
-        let thread = run_beside(&port);
+        let thread = run_beside(&port, || ());
         drop(future);
         thread.join().unwrap();
         port.run_all();

@@ -1,7 +1,7 @@
 //! Shutdown: every future is dropped, every worker stops. A future that is left over is a leak here, and a wait that
 //! never ends a deadlock.
 
-use super::pool::{Flag, pool, run, start, step_until_idle};
+use super::pool::{Flag, pool, run, shut_down_beside_a_wake, start};
 use super::{check, check_large, check_within};
 use crate::kernel::color::Color;
 use crate::kernel::lane::push;
@@ -164,15 +164,6 @@ fn stop_against_send() {
 #[test]
 fn close_against_wake() {
     check(|| {
-        let (handle, mut workers, _beds) = pool(1);
-        let (gate, wait) = super::doubles::gate();
-        let join = handle.spawn_unique(wait);
-        step_until_idle(&mut workers[0]);
-        let waker = thread::spawn(move || gate.open());
-        handle.scheduler().shut_down();
-        step_until_idle(&mut workers[0]);
-        waker.join().unwrap();
-        step_until_idle(&mut workers[0]);
-        assert!(join.is_finished());
+        shut_down_beside_a_wake(|wait| wait);
     });
 }

@@ -1,14 +1,13 @@
 //! The views of a dump, against all that may happen to a lane meanwhile. Loom watches the list of waiting tasks, their
 //! records and leaves: a visitor without the right to run the lane fails a model.
 
-use super::doubles::{Wait, gate, scene, spawn};
+use super::doubles::{Wait, gate, post, run_beside, scene, spawn};
 use super::pool::{pool, start, step_beside, step_until_idle};
 use super::{check_large, check_within};
 use crate::ext::dump::{Dumped, Dumping, StateSeen};
 use crate::ext::exclusive::exclusive;
 use crate::ext::snapshot::view::view_idle;
 use crate::kernel::color::Color;
-use crate::kernel::lane::push;
 use crate::kernel::sched::{JoinHandle, SchedulerHandle};
 use crate::kernel::task::Id;
 use crate::sync::Arc;
@@ -42,14 +41,11 @@ fn visit_against_push() {
         let (gate, wait) = gate();
         let join = spawn(&lane, wait);
         port.run_all();
-        let (other, runner, seen) = (lane.clone(), Arc::clone(&port), Arc::clone(&witness));
-        let thread = thread::spawn(move || {
-            for mark in [1, 2] {
-                let seen = Arc::clone(&seen);
-                push::post(&other, move || seen.note(mark));
-            }
+        let (other, seen) = (lane.clone(), Arc::clone(&witness));
+        let thread = run_beside(&port, move || {
+            [1, 2].into_iter().for_each(|mark| post(&other, &seen, mark));
             gate.open();
-            runner.run_all();
+            other
         });
         let tasks = view_idle(&lane, |view| {
             let first = view.task_behind(None);

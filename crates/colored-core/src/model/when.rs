@@ -164,7 +164,7 @@ fn drop_against_grant() {
         a.post(|()| ());
         let mut both: Pending<'_> = Box::pin(when([a, b], move |_| drop(payload)));
         assert!(!poll(&mut both));
-        let thread = run_beside(&port);
+        let thread = run_beside(&port, || ());
         drop(both);
         thread.join().unwrap();
         port.run_all();
@@ -191,10 +191,9 @@ fn behavior_against_hop_and_abort() {
         drop(from);
         let abort = join.abort_handle();
         let runner = Arc::clone(&port);
-        let thread = thread::spawn(move || {
+        let thread = run_beside(&port, move || {
             runner.run_one(Turns::One);
             abort.abort();
-            runner.run_all();
         });
         let behavior = start_both(&a, &b, &witness, 1);
         port.run_all();
@@ -263,12 +262,12 @@ fn stop_against_enqueue() {
 fn behavior_against_call() {
     check(|| {
         let (port, a, b, witness) = scene();
-        let (called, seen, runner) = (a.clone(), Arc::clone(&witness), Arc::clone(&port));
-        let thread = thread::spawn(move || {
+        let (called, seen) = (a.clone(), Arc::clone(&witness));
+        let thread = run_beside(&port, move || {
             if called.call_now(|()| seen.note(2)).is_err() {
                 called.post(move |()| seen.note(2));
             }
-            runner.run_all();
+            called
         });
         let behavior = start_both(&a, &b, &witness, 1);
         port.run_all();
