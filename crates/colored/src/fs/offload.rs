@@ -40,22 +40,8 @@ where
     done.map_err(|error| failed(operation, path, error))
 }
 
-/// As [`offload`], of two paths.
+/// As [`offload_to`], of two paths.
 pub(super) async fn offload_two<T, F>(
-    operation: &str,
-    from: &Path,
-    to: &Path,
-    f: F,
-) -> io::Result<T>
-where
-    F: FnOnce(&Files, &Path, &Path) -> io::Result<T> + Send + 'static,
-    T: Send + 'static,
-{
-    offload_two_to(Class::File, operation, from, to, f).await
-}
-
-/// As [`offload_two`], on a thread of that class.
-pub(super) async fn offload_two_to<T, F>(
     class: Class,
     operation: &str,
     from: &Path,

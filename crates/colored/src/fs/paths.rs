@@ -2,7 +2,7 @@
 
 use super::File;
 use super::files::Files;
-use super::offload::{failed, offload, offload_two, offload_two_to};
+use super::offload::{failed, offload, offload_two};
 use super::system::{self, Attempt};
 use crate::device::{Event, Kind};
 use crate::pool::Class;
@@ -141,9 +141,9 @@ pub async fn try_exists(path: impl AsRef<Path>) -> io::Result<bool> {
 /// The system's, with both paths.
 pub async fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<u64> {
     let (from, to) = (from.as_ref(), to.as_ref());
-    match offload_two("copy", from, to, Files::copy_unless_it_waits).await? {
+    match offload_two(Class::File, "copy", from, to, Files::copy_unless_it_waits).await? {
         Some(bytes) => Ok(bytes),
-        None => offload_two_to(Class::Stream, "copy", from, to, Files::copy).await,
+        None => offload_two(Class::Stream, "copy", from, to, Files::copy).await,
     }
 }
 
@@ -154,7 +154,7 @@ pub async fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<u6
 ///
 /// The system's, with both paths.
 pub async fn rename(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<()> {
-    offload_two("rename", from.as_ref(), to.as_ref(), Files::rename).await
+    offload_two(Class::File, "rename", from.as_ref(), to.as_ref(), Files::rename).await
 }
 
 /// Makes a second name, `link`, of a file. Not cancel safe: a dropped call may still make it.
@@ -163,7 +163,7 @@ pub async fn rename(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<
 ///
 /// The system's, with both paths.
 pub async fn hard_link(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<()> {
-    offload_two("link", original.as_ref(), link.as_ref(), Files::hard_link).await
+    offload_two(Class::File, "link", original.as_ref(), link.as_ref(), Files::hard_link).await
 }
 
 /// Makes a symbolic link, `link`, that leads to `original`. Not cancel safe: a dropped call may still make it.
@@ -173,7 +173,7 @@ pub async fn hard_link(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io
 /// The system's, with both paths.
 #[cfg(unix)]
 pub async fn symlink(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<()> {
-    offload_two("link", original.as_ref(), link.as_ref(), Files::symlink).await
+    offload_two(Class::File, "link", original.as_ref(), link.as_ref(), Files::symlink).await
 }
 
 macro_rules! on_a_path {
