@@ -27,7 +27,7 @@
 pub use crate::ext::deadlock::room::{RoomWait, WaitingTask};
 #[cfg(feature = "sim")]
 pub use crate::ext::points::{Moment, Point, on_points};
-pub use crate::ext::stacks::{CellOfStack, Kept, RefCellOfStack, StackLocal, exchange_with_stacks};
+pub use crate::ext::stacks::{Kept, OfStack, StackLocal, exchange_with_stacks};
 #[cfg(feature = "sim")]
 pub use crate::ext::stacks::{StackLocals, begin_stacks};
 pub use crate::kernel::lane::current::{Closure, Nesting};

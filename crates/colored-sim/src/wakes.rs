@@ -6,7 +6,7 @@
 //! releases them before it: no wake comes behind what the program does later. On a thread without a simulation a wait is
 //! tokio's.
 
-use colored_core::port::RefCellOfStack;
+use colored_core::port::OfStack;
 use pin_project_lite::pin_project;
 use std::cell::{Cell, RefCell};
 use std::pin::Pin;
@@ -22,7 +22,7 @@ thread_local! {
 }
 
 /// Those that what runs on this stack has woken.
-pub static WOKEN_OF_STACK: RefCellOfStack<Vec<Arc<Ordered>>> = RefCellOfStack(&WOKEN);
+pub static WOKEN_OF_STACK: OfStack<RefCell<Vec<Arc<Ordered>>>> = OfStack(&WOKEN);
 
 /// tokio's lists of receivers.
 const LISTS: u32 = 8;

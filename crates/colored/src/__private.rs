@@ -18,7 +18,7 @@
 //! The traits here exist for their error messages: each stands for a bound of `Runtime::run`, and its
 //! message gives a remedy if the bound does not hold.
 
-pub use colored_core::port::{RefCellOfStack, exchange_with_stacks};
+pub use colored_core::port::{OfStack, exchange_with_stacks};
 
 use std::convert::identity;
 use std::panic::Location;

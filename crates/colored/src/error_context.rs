@@ -14,7 +14,7 @@ use std::thread_local;
 
 use colored_core::port::Closure;
 #[cfg(feature = "sim")]
-use colored_core::port::RefCellOfStack;
+use colored_core::port::OfStack;
 use pin_project_lite::pin_project;
 
 /// An error of the operating system with the operation that failed and its object: `cannot open /etc/x: Permission denied
@@ -96,7 +96,7 @@ thread_local! {
 
 /// Of what runs on this stack.
 #[cfg(feature = "sim")]
-pub(crate) static EAR_OF_STACK: RefCellOfStack<Ear> = RefCellOfStack(&EAR);
+pub(crate) static EAR_OF_STACK: OfStack<RefCell<Ear>> = OfStack(&EAR);
 
 fn replace_ear(ear: Ear) -> Ear {
     EAR.with(|current| mem::replace(&mut *current.borrow_mut(), ear))

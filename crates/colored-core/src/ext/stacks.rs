@@ -39,33 +39,24 @@ fn exchange<T: Default + 'static>(kept: &mut Kept, replace: impl FnOnce(T) -> T)
     }
 }
 
-/// A thread-local [`Cell`] that tells of the stack.
-pub struct CellOfStack<T: 'static>(pub &'static LocalKey<Cell<T>>);
+/// A thread-local [`Cell`] or [`RefCell`] that tells of the stack. It is not borrowed where a thread goes on with another stack:
+/// while no code of others runs, no thread does.
+pub struct OfStack<C: 'static>(pub &'static LocalKey<C>);
 
-impl<T: Default> StackLocal for CellOfStack<T> {
+impl<T: Default> StackLocal for OfStack<Cell<T>> {
     fn exchange(&self, kept: &mut Kept) {
         exchange(kept, |value| self.0.replace(value));
     }
 }
 
-impl<T> fmt::Debug for CellOfStack<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CellOfStack").finish_non_exhaustive()
-    }
-}
-
-/// A thread-local [`RefCell`] that tells of the stack. It is not borrowed where a thread goes on with another stack: while no
-/// code of others runs, no thread does.
-pub struct RefCellOfStack<T: 'static>(pub &'static LocalKey<RefCell<T>>);
-
-impl<T: Default> StackLocal for RefCellOfStack<T> {
+impl<T: Default> StackLocal for OfStack<RefCell<T>> {
     fn exchange(&self, kept: &mut Kept) {
         exchange(kept, |value| self.0.replace(value));
     }
 }
 
-impl<T> fmt::Debug for RefCellOfStack<T> {
+impl<C> fmt::Debug for OfStack<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RefCellOfStack").finish_non_exhaustive()
+        f.debug_struct("OfStack").finish_non_exhaustive()
     }
 }

@@ -4,7 +4,7 @@
 //! runs in that wait, so the task of the stream measures it: the body says in each poll whether its stream waits for the
 //! server or for the client.
 
-use colored::__private::{RefCellOfStack, exchange_with_stacks};
+use colored::__private::{OfStack, exchange_with_stacks};
 use colored::time::{Duration, Instant, Sleep, sleep};
 use pin_project_lite::pin_project;
 use std::cell::RefCell;
@@ -43,7 +43,7 @@ thread_local! {
     static AWAITS: RefCell<Awaits> = const { RefCell::new(Awaits::Same) };
 }
 
-static AWAITS_OF_STACK: RefCellOfStack<Awaits> = RefCellOfStack(&AWAITS);
+static AWAITS_OF_STACK: OfStack<RefCell<Awaits>> = OfStack(&AWAITS);
 
 /// The stream that is being polled waits for the server.
 pub(crate) fn note_server() {

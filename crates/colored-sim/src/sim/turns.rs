@@ -50,7 +50,7 @@ use super::runtime::Runtime;
 use crate::loans;
 use crate::world::World;
 use crate::{Choices, Outcome, stacks, wakes};
-use colored_core::port::{CellOfStack, Moment, Point, exchange_with_stacks, on_points};
+use colored_core::port::{Moment, OfStack, Point, exchange_with_stacks, on_points};
 use colored_core::{JoinError, JoinHandle, budget};
 use std::cell::{Cell, RefCell};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -92,7 +92,7 @@ thread_local! {
     static ACTOR: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
-static ACTOR_OF_STACK: CellOfStack<Option<usize>> = CellOfStack(&ACTOR);
+static ACTOR_OF_STACK: OfStack<Cell<Option<usize>>> = OfStack(&ACTOR);
 
 /// The run that the caller has a part in, and the number of its thread there.
 fn here() -> Option<(Arc<Turns>, usize)> {

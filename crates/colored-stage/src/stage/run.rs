@@ -3,7 +3,7 @@
 use super::handler::{Events, Handler};
 use super::partition::Outcome;
 use super::shared::Shared;
-use colored_core::port::{CellOfStack, exchange_with_stacks};
+use colored_core::port::{OfStack, exchange_with_stacks};
 use colored_core::yield_now;
 use pin_project_lite::pin_project;
 use std::cell::Cell;
@@ -19,7 +19,7 @@ thread_local! {
     static INSIDE: Cell<usize> = const { Cell::new(0) };
 }
 
-static INSIDE_OF_STACK: CellOfStack<usize> = CellOfStack(&INSIDE);
+static INSIDE_OF_STACK: OfStack<Cell<usize>> = OfStack(&INSIDE);
 
 /// Whether the caller is inside a handler of that stage.
 pub(super) fn is_inside<E>(stage: &Arc<Shared<E>>) -> bool {

@@ -2,14 +2,14 @@
 
 use colored_core::Id;
 #[cfg(feature = "sim")]
-use colored_core::port::CellOfStack;
+use colored_core::port::OfStack;
 use std::cell::Cell;
 
 thread_local!(static RUNNING: Cell<Option<Id>> = const { Cell::new(None) });
 
 /// Of what runs on this stack.
 #[cfg(feature = "sim")]
-pub(crate) static RUNNING_OF_STACK: CellOfStack<Option<Id>> = CellOfStack(&RUNNING);
+pub(crate) static RUNNING_OF_STACK: OfStack<Cell<Option<Id>>> = OfStack(&RUNNING);
 
 /// Runs `call`, which has this id.
 pub(super) fn within(id: Id, call: impl FnOnce()) {

@@ -10,7 +10,7 @@ use super::current::{self, Context};
 use crate::driver::wheel::Key;
 use colored_core::contain;
 #[cfg(feature = "sim")]
-use colored_core::port::CellOfStack;
+use colored_core::port::OfStack;
 use std::cell::Cell;
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ thread_local!(static LAST: Cell<Option<WheelTimer>> = const { Cell::new(None) })
 
 /// It lies in the wheel of the worker that this stack is.
 #[cfg(feature = "sim")]
-pub(crate) static LAST_OF_STACK: CellOfStack<Option<WheelTimer>> = CellOfStack(&LAST);
+pub(crate) static LAST_OF_STACK: OfStack<Cell<Option<WheelTimer>>> = OfStack(&LAST);
 
 impl WheelTimer {
     /// Drops it, later if this thread is the worker whose wheel it is.

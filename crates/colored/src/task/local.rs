@@ -5,7 +5,7 @@
 //! panic. So the value moves with its task from worker to worker and from color to color, a nested
 //! scope hides the outer value and restores it, and nothing is allocated.
 
-use colored_core::port::{Closure, RefCellOfStack, exchange_with_stacks};
+use colored_core::port::{Closure, OfStack, exchange_with_stacks};
 use pin_project_lite::pin_project;
 use std::cell::{BorrowError, BorrowMutError, RefCell};
 use std::fmt;
@@ -65,7 +65,7 @@ macro_rules! task_local {
 /// it is dropped, on any worker and under any color, and at no other time.
 pub struct LocalKey<T: 'static> {
     name: &'static str,
-    slot: RefCellOfStack<Option<T>>,
+    slot: OfStack<RefCell<Option<T>>>,
 }
 
 impl<T: 'static> LocalKey<T> {
@@ -75,7 +75,7 @@ impl<T: 'static> LocalKey<T> {
         name: &'static str,
         slot: &'static thread::LocalKey<RefCell<Option<T>>>,
     ) -> Self {
-        Self { name, slot: RefCellOfStack(slot) }
+        Self { name, slot: OfStack(slot) }
     }
 
     /// A future that runs `future` with the value set to `value`. A scope inside it hides the value

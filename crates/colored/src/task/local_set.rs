@@ -2,7 +2,7 @@
 
 use super::{AbortHandle, JoinHandle, spawn_here_on_thread};
 #[cfg(feature = "sim")]
-use colored_core::port::RefCellOfStack;
+use colored_core::port::OfStack;
 use pin_project_lite::pin_project;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -62,7 +62,7 @@ thread_local!(static CURRENT: RefCell<Option<Rc<Tasks>>> = const { RefCell::new(
 
 /// Of what runs on this stack.
 #[cfg(feature = "sim")]
-pub(crate) static CURRENT_OF_STACK: RefCellOfStack<Option<Rc<Tasks>>> = RefCellOfStack(&CURRENT);
+pub(crate) static CURRENT_OF_STACK: OfStack<RefCell<Option<Rc<Tasks>>>> = OfStack(&CURRENT);
 
 impl LocalSet {
     /// A set without tasks.
