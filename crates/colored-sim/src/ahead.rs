@@ -22,10 +22,7 @@ pub trait Ahead: Sync {
     /// A run that was made.
     type Made: Send;
     /// What makes runs for one thread of the search.
-    type Place;
-
-    /// A place of this thread.
-    fn place(&self) -> Self::Place;
+    type Place: Default;
 
     /// Makes runs, in their order. If it makes fewer than it was asked for, the next one has to be made in order.
     fn make(&self, place: &mut Self::Place, asked: Vec<Asked>) -> Vec<Self::Made>;
@@ -61,7 +58,7 @@ pub fn search_ahead<A: Ahead>(
 ) -> Found {
     let mut walk = Walk::new(plan);
     if jobs.get() == 1 {
-        let here = Here { ahead, place: ahead.place(), size: Size(1), made: VecDeque::new() };
+        let here = Here { ahead, place: Default::default(), size: Size(1), made: VecDeque::new() };
         follow(&mut walk, here, runs);
         return walk.found();
     }
@@ -199,12 +196,10 @@ impl<'p, M: Send> Queue<'p, M> {
 
     /// What a thread of the search does.
     fn work(&self, ahead: &impl Ahead<Made = M>) {
-        let (mut place, mut size) = (None, Size(1));
+        let (mut place, mut size) = (Default::default(), Size(1));
         while let Some((first, asked)) = self.ask(size.0) {
             let end = first + asked.len() as u64;
-            let place = &mut place;
-            let make =
-                || size.adapt(|| ahead.make(place.get_or_insert_with(|| ahead.place()), asked));
+            let make = || size.adapt(|| ahead.make(&mut place, asked));
             let made = catch_unwind(AssertUnwindSafe(make));
             let mut state = self.lock();
             // The search does not get behind a panic.

@@ -40,15 +40,11 @@ impl Place {
 
     /// The next job. None when there are no more.
     fn wait(&self) -> Option<Job> {
-        let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
-        loop {
-            match mem::take(&mut *next) {
-                Next::Job(job) => return Some(job),
-                Next::End => return None,
-                Next::Nothing => {
-                    next = self.has_changed.wait(next).unwrap_or_else(PoisonError::into_inner);
-                }
-            }
+        let next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
+        let next = self.has_changed.wait_while(next, |next| matches!(next, Next::Nothing));
+        match mem::take(&mut *next.unwrap_or_else(PoisonError::into_inner)) {
+            Next::Job(job) => Some(job),
+            _ => None,
         }
     }
 }
@@ -187,11 +183,8 @@ struct Closes<'a>(&'a Gate);
 
 impl Drop for Closes<'_> {
     fn drop(&mut self) {
-        let mut state = self.0.lock();
-        while state.inside > 0 {
-            state = self.0.is_left.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-        state.is_closed = true;
+        let nobody = self.0.is_left.wait_while(self.0.lock(), |state| state.inside > 0);
+        nobody.unwrap_or_else(PoisonError::into_inner).is_closed = true;
     }
 }
 

@@ -44,8 +44,6 @@ impl Ahead for Both {
     type Made = (u64, Choices);
     type Place = ();
 
-    fn place(&self) {}
-
     fn make(&self, (): &mut (), asked: Vec<Asked>) -> Vec<(u64, Choices)> {
         let mut made = Vec::new();
         for Asked { replay, choices } in asked {
@@ -171,8 +169,6 @@ struct Never(AtomicU64);
 impl Ahead for Never {
     type Made = (u64, Choices);
     type Place = ();
-
-    fn place(&self) {}
 
     fn make(&self, (): &mut (), asked: Vec<Asked>) -> Vec<(u64, Choices)> {
         self.0.fetch_max(asked.len() as u64, SeqCst);

@@ -210,10 +210,6 @@ where
     type Made = MadeAhead;
     type Place = Place;
 
-    fn place(&self) -> Place {
-        Place::default()
-    }
-
     fn make(&self, place: &mut Place, asked: Vec<Asked>) -> Vec<MadeAhead> {
         let mode = self.mode();
         let way = match mode {

@@ -5,7 +5,7 @@ use super::attempts::Attempts;
 use super::child::{self, REPLAY};
 use super::examine::{Examined, examine};
 use super::exhaustive::Exhaustive;
-use super::failure::Failure;
+use super::failure::{Failure, Origin};
 use super::faults::Faults;
 use super::hosts::MAIN;
 use super::jobs::Jobs;
@@ -247,8 +247,7 @@ impl<R: Runtimes> Builder<R> {
         F: Future<Output = ()> + Send + 'static,
     {
         let mut report = self.explore(program);
-        if let (Some(failure), Some(path)) =
-            (report.failure_mut(), env::var_os("COLORED_SIM_TRACE"))
+        if let (Some(failure), Some(path)) = (&mut report.failure, env::var_os("COLORED_SIM_TRACE"))
         {
             failure.keep_trace(Path::new(&path));
         }
@@ -281,7 +280,7 @@ impl<R: Runtimes> Builder<R> {
             let (outcome, choices) = run_again_keeping(&replay, make);
             let failed = |message| {
                 let examined = Examined::of_turns(choices.turns());
-                let mut failure = Failure::replayed(message, replay, examined, lines);
+                let mut failure = Failure::of(message, replay, Origin::Replay, examined, lines);
                 failure.note(test, None);
                 failure
             };
@@ -290,7 +289,7 @@ impl<R: Runtimes> Builder<R> {
         for replay in kept.as_ref().map_or_else(Vec::new, Kept::read) {
             if let Err(message) = run_again(&replay, &mut make).0 {
                 let examined = examine(&replay, true, None, &mut make);
-                let mut failure = Failure::kept(message, replay, examined, lines);
+                let mut failure = Failure::of(message, replay, Origin::Kept, examined, lines);
                 failure.note(test, None);
                 return Report::of_one(Some(failure), runs.seen());
             }
@@ -313,7 +312,7 @@ impl<R: Runtimes> Builder<R> {
             failure.note(test, note);
             failure
         });
-        Report::new(found, failure, runs.seen())
+        Report { found, failure, seen: runs.seen() }
     }
 
     /// Makes a run of each [class](index.html#classes) of schedules of a small program, until a run fails, or `runs` were made.

@@ -39,7 +39,7 @@ pub struct Failure {
 
 /// Where a failing run comes from.
 #[derive(Clone, Debug)]
-enum Origin {
+pub(super) enum Origin {
     /// A seed, and what its choices were shrunk from: how many, with how many runs, in so many seconds.
     Seed { choices: usize, runs: usize, seconds: f64 },
     /// The file of runs that have failed.
@@ -59,20 +59,7 @@ impl Failure {
         }
     }
 
-    pub(super) fn kept(message: String, replay: Replay, examined: Examined, lines: usize) -> Self {
-        Self::of(message, replay, Origin::Kept, examined, lines)
-    }
-
-    pub(super) fn replayed(
-        message: String,
-        replay: Replay,
-        examined: Examined,
-        lines: usize,
-    ) -> Self {
-        Self::of(message, replay, Origin::Replay, examined, lines)
-    }
-
-    fn of(
+    pub(super) fn of(
         message: String,
         replay: Replay,
         origin: Origin,

@@ -9,51 +9,43 @@ use std::fmt;
 #[derive(Clone, Debug)]
 #[must_use = "a failure is in the report: call `assert_passed`"]
 pub struct Report {
-    seeds: u64,
-    schedules: usize,
-    classes: usize,
-    unseen: f64,
-    digest: u64,
-    end: End,
-    failure: Option<Failure>,
-    seen: Seen,
+    pub(super) found: Found,
+    pub(super) failure: Option<Failure>,
+    pub(super) seen: Seen,
 }
 
 impl Report {
-    pub(super) fn new(found: Found, failure: Option<Failure>, seen: Seen) -> Self {
-        let Found { seeds, schedules, classes, unseen, digest, end, .. } = found;
-        Self { seeds, schedules, classes, unseen, digest, end, failure, seen }
-    }
-
     /// The report of one run that is named, which may have failed.
     pub(super) fn of_one(failure: Option<Failure>, seen: Seen) -> Self {
         let (classes, unseen, end) = (1, 1.0, End::Seeds);
-        Self { seeds: 1, schedules: 1, classes, unseen, digest: 0, end, failure, seen }
+        let found =
+            Found { seeds: 1, schedules: 1, classes, unseen, digest: 0, end, failure: None };
+        Self { found, failure, seen }
     }
 
     /// How many seeds have been run.
     #[must_use]
     pub fn seeds(&self) -> u64 {
-        self.seeds
+        self.found.seeds
     }
 
     /// How many different schedules these were.
     #[must_use]
     pub fn schedules(&self) -> usize {
-        self.schedules
+        self.found.schedules
     }
 
     /// How many [classes](index.html#classes) of schedules these were.
     #[must_use]
     pub fn classes(&self) -> usize {
-        self.classes
+        self.found.classes
     }
 
     /// An estimate of the chance that one more seed is of a class that was not seen, by Good and Turing: the share of runs
     /// that were the only one of their class.
     #[must_use]
     pub fn unseen(&self) -> f64 {
-        self.unseen
+        self.found.unseen
     }
 
     /// How many runs were made again in whole turns, because a turn waited for a lock of std that another turn held, which
@@ -75,17 +67,13 @@ impl Report {
     /// report of one run that was named.
     #[must_use]
     pub fn digest(&self) -> u64 {
-        self.digest
+        self.found.digest
     }
 
     /// The first failure.
     #[must_use]
     pub fn failure(&self) -> Option<&Failure> {
         self.failure.as_ref()
-    }
-
-    pub(super) fn failure_mut(&mut self) -> Option<&mut Failure> {
-        self.failure.as_mut()
     }
 
     /// The names of each `sometimes!` that was reached, and whose condition held in no run.
@@ -114,7 +102,8 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { seeds, schedules, classes, unseen, end, failure, seen, .. } = self;
+        let Self { found, failure, seen } = self;
+        let Found { seeds, schedules, classes, unseen, end, .. } = found;
         let runs = format!("{seeds} seeds, {schedules} different schedules in {classes} classes");
         match failure {
             Some(failure) => write!(f, "after {runs}: {failure}")?,

@@ -237,7 +237,8 @@ where
             }
             (Some(Ok(())), Some(choices)) => (Ok(()), choices),
             _ => {
-                self.note_given_up();
+                // The thread was given up: all further runs are made on threads.
+                self.attempts.turn_to(Mode::Threads);
                 self.make_on_threads(replay, again)
             }
         }
@@ -264,7 +265,7 @@ where
                 }
             });
         if is_given_up {
-            self.note_given_up();
+            self.attempts.turn_to(Mode::Threads);
         } else if again.is_ok() {
             return (Err(message), choices);
         }
@@ -273,11 +274,6 @@ where
             self.attempts.turn_to(Mode::Threads);
         }
         (Ok(()), choices)
-    }
-
-    /// The thread of a run was given up: all further ones are made on threads.
-    fn note_given_up(&mut self) {
-        self.attempts.turn_to(Mode::Threads);
     }
 
     fn make_on_threads(&mut self, replay: &Replay, choices: Choices) -> (Outcome, Choices) {
@@ -348,7 +344,7 @@ where
                 ended.noted.asked.iter().all(is_new).then(|| self.note(*ended))
             }
             Made::GivenUp => {
-                self.note_given_up();
+                self.attempts.turn_to(Mode::Threads);
                 None
             }
             Made::PutOff => None,

@@ -9,7 +9,7 @@ use crate::stacks;
 use colored_core::port::on_points;
 use std::mem;
 use std::panic::resume_unwind;
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 use std::thread;
 
 /// Drains a worker on the thread that must: see [`Runtime::end`].
@@ -162,9 +162,7 @@ impl Turns {
             self.left.notify_one();
             return Next::Wait;
         }
-        while state.idle.len() + 1 < state.threads {
-            state = self.left.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
+        drop(self.left.wait_while(state, |state| state.idle.len() + 1 < state.threads));
         Next::End
     }
 

@@ -88,12 +88,8 @@ impl HandOver {
 
 impl Slot {
     fn wait(&self) -> Told {
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        loop {
-            if let Some(told) = told.take() {
-                return told;
-            }
-            told = self.is_there.wait(told).unwrap_or_else(PoisonError::into_inner);
-        }
+        let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let told = self.is_there.wait_while(told, |told| told.is_none());
+        told.unwrap_or_else(PoisonError::into_inner).take().expect("it is there")
     }
 }
