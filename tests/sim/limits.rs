@@ -2,17 +2,17 @@
 
 use super::{failure, passes};
 use colored::net::TcpListener;
-use colored::sim::Builder;
+use colored::sim::{Builder, Report, host, shared};
 use colored::time::{Duration, sleep};
-use colored::{Handle, fs, spawn, spawn_blocking, spawn_colored, yield_now};
+use colored::{ColorCell, Handle, fs, spawn, spawn_blocking, spawn_colored, yield_now};
 use colored_tests::panic_of;
 use std::env;
-use std::future::pending;
+use std::future::{Ready, pending};
 use std::io::{BufRead, BufReader, ErrorKind};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::task::{Context, Wake};
 use std::thread;
 
 #[test]
@@ -33,16 +33,95 @@ fn a_program_that_does_not_end_fails() {
     assert_eq!(message, "the main future has not ended after 500 turns");
 }
 
+const SECOND: Duration = Duration::from_secs(1);
+
+/// Panics when it is dropped.
+#[derive(Default)]
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic!("unheard");
+    }
+}
+
+/// Panics when it is woken.
+struct Panics;
+
+impl Wake for Panics {
+    fn wake(self: Arc<Self>) {
+        panic!("unheard");
+    }
+}
+
+/// Something panics, and nobody hears of it.
+async fn panic_unheard(what: &str) {
+    match what {
+        "a task" => drop(spawn_colored(1, async { panic!("unheard") })),
+        "a posted closure" => ColorCell::new(1, 0).post(|_| panic!("unheard")),
+        "a blocking call" => drop(spawn_blocking(|| panic!("unheard"))),
+        "a waker" => {
+            let (mut sleep, waker) = (Box::pin(sleep(SECOND)), Arc::new(Panics).into());
+            assert!(sleep.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+            colored::time::sleep(SECOND).await;
+        }
+        "a task that ends with the run" => {
+            let bomb = Bomb;
+            drop(spawn(async { drop((pending::<()>().await, bomb)) }));
+        }
+        "a value of a cell that ends with the run" => {
+            let cell = ColorCell::new(1, Bomb);
+            drop(spawn(async { drop((pending::<()>().await, cell)) }));
+        }
+        "what hosts share" => drop(shared::<Bomb>()),
+        _ => unreachable!("{what}"),
+    }
+    sleep(SECOND).await;
+}
+
 #[test]
-fn the_panic_of_a_task_without_a_handle_fails_and_of_one_with_a_handle_does_not() {
-    let found = failure(|| async {
-        drop(spawn_colored(1, async { panic!("nobody hears this") }));
-        sleep(Duration::from_secs(1)).await;
+fn a_panic_of_which_nobody_hears_fails_the_run() {
+    let builder = Builder::new().seeds(0..10);
+    let fails = |what: &str, report: Report| {
+        let found = report.failure().unwrap_or_else(|| panic!("{what}: {report}"));
+        assert_eq!(found.differs(), None, "{what}: {found}");
+        let message = found.message();
+        assert!(message.starts_with("unheard\n  at tests/sim/limits.rs"), "{what}: {found}");
+    };
+    for what in [
+        "a task",
+        "a posted closure",
+        "a blocking call",
+        "a waker",
+        "a task that ends with the run",
+        "a value of a cell that ends with the run",
+        "what hosts share",
+    ] {
+        fails(what, builder.clone().run(|| panic_unheard(what)));
+    }
+    fails("the closure", builder.clone().run(|| -> Ready<()> { panic!("unheard") }));
+    let builder = builder.host("a", || {
+        assert!(shared::<AtomicU32>().fetch_add(1, SeqCst) == 0, "unheard");
+        pending()
     });
-    assert!(found.message().starts_with("nobody hears this\n  at tests/sim/limits.rs"), "{found}");
+    let report = builder.run(|| async {
+        host("a").crash().await;
+        host("a").restart();
+        sleep(SECOND).await;
+    });
+    fails("the closure of a host that starts again", report);
+}
+
+#[test]
+fn a_panic_that_a_handle_receives_does_not_fail_the_run() {
     colored::sim::check(|| async {
-        let task = spawn(async { panic!("somebody does") });
-        assert!(task.await.unwrap_err().is_panic());
+        let cell = ColorCell::new(1, 0);
+        let task = spawn(async { panic!("heard") });
+        let call = spawn(async move { cell.call(|_| panic!("heard")).await });
+        let blocking = spawn_blocking(|| panic!("heard"));
+        for task in [task, call, blocking] {
+            assert!(task.await.unwrap_err().is_panic());
+        }
     });
 }
 
@@ -124,12 +203,6 @@ fn settings_out_of_range_are_refused() {
         let panic = panic_of(move || builder.run(|| async {}));
         assert_eq!(panic, format!("workers({workers:?}): allowed are 1 to 64"));
     }
-}
-
-#[test]
-fn a_program_that_panics_before_its_future_is_made_does_not_hang() {
-    let run = || Builder::new().run(|| -> std::future::Ready<()> { panic!("no future") });
-    assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
 }
 
 /// This process is the child of a test.

@@ -12,6 +12,7 @@
 //! | [`report_overload`] | tells the shell that work was refused | the core | an admission |
 //! | [`restart_ids`], [`SimulatedIds`] | equal schedules of a simulation have equal task ids and unique colors | the core | the simulation |
 //! | `on_points`, `Point` | a simulation sees and interrupts what a thread does to other colors; with the feature `sim` | the core | the simulation |
+//! | [`on_unheard_panics`] | a simulation hears of each panic of which nobody else will | the core | the simulation |
 //! | [`exchange_with_stacks`], [`StackLocal`], `StackLocals` | a thread runs several stacks, as if each were a thread: what thread-locals tell of a stack is exchanged with it | the core | the simulation; what has such thread-locals |
 //! | [`is_optimized`] | tells whether the compiler has optimized this crate | the core | reports of simulations |
 //! | [`in_own_call`] | a call of the system inside a poll, which is no matter of the program | the core | attempts that files make on a worker |
@@ -32,7 +33,7 @@ pub use crate::ext::stacks::{Kept, OfStack, StackLocal, exchange_with_stacks};
 pub use crate::ext::stacks::{StackLocals, begin_stacks};
 pub use crate::kernel::lane::current::{Closure, Nesting};
 pub use crate::kernel::sched::{Finish, Part, in_own_call, report_overload};
-pub use crate::kernel::task::How;
+pub use crate::kernel::task::{How, on_unheard_panics};
 pub use crate::kernel::wait::{Room, WaitId, Ways, forget, note};
 
 use crate::kernel::cell::{AccessError, Call, ColorCell};

@@ -43,8 +43,9 @@ pub use self::exhaustive::Exhaustive;
 pub use self::failure::Failure;
 pub use self::faults::{Fault, Faults, FaultsError};
 pub use self::host::{Host, begin_quiet_phase, host};
+pub use self::panics::fail_at_panics;
 pub use self::report::Report;
-pub use self::run::{fail_at_panics, happens, note_sometimes, shared};
+pub use self::run::{happens, note_sometimes, shared};
 pub use self::runtime::{Main, Runtime, Runtimes, Settings};
 
 /// A number by the seed of the run. Outside a simulation, a number that no seed decides.

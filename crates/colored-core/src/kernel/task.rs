@@ -34,11 +34,11 @@ mod wait_record;
 mod waiting;
 
 pub use self::id::{Id, NameFor, TaskName, task_name};
-pub use self::join::{JoinError, TaskPanic, contain};
+pub use self::join::{JoinError, TaskPanic, contain, on_unheard_panics};
 pub use self::wait_record::{Deadlock, How};
 
 pub(crate) use self::cell::{Cell, table as waker_table};
-pub(crate) use self::join::{Abort, Join};
+pub(crate) use self::join::{Abort, Join, note_unheard};
 pub(crate) use self::state::{Kept, Wants};
 pub(crate) use self::turn::{EndedTurn, Paused, PolledTask, Section, Stored, TaskTurn, Unpolled};
 pub(crate) use self::wait_record::{Cause, Link, Named, WaitRecord, WaitRecords};

@@ -13,6 +13,7 @@ use super::warm_up::{are_unchanged, noise, warm_up};
 use crate::locals::{Locals, are_random_numbers_ours, forget_unpark};
 use crate::world::World;
 use crate::{Ahead, Asked, Choices, Lent, Maker, Outcome, Replay, run_on_a_thread, stacks};
+use colored_core::contain;
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, Write};
 use std::mem;
@@ -433,15 +434,7 @@ where
 {
     let world = Arc::clone(&run.world);
     Control::begin(run, replay.seed);
-    let note_panic = |panic: &colored_core::TaskPanic<'_>| {
-        if panic.is_detached {
-            let text = panics::take_last().unwrap_or_else(|| panic.to_string());
-            with(|run| {
-                run.panicked.get_or_insert(text);
-            });
-        }
-    };
-    let (hosts, main) = Hosts::start(&world, note_panic, replay.workers, setup, program)?;
+    let (hosts, main) = Hosts::start(&world, replay.workers, setup, program)?;
     let watch = Watch::begin(with(|run| run.choices.keeps_turns()).unwrap_or(false));
     Ok((Turns::new(hosts, main, setup.max_turns, way, cpus), watch))
 }
@@ -457,8 +450,8 @@ pub(super) fn finish(
             show(Some(Arc::clone(&turns)));
             let ended = turns.run();
             show(None);
-            let panicked = with(|run| run.panicked.take()).flatten();
-            let outcome = ended.map(|ended| match (panicked, turns.try_take_main()) {
+            let panicked = || with(|run| run.panicked.take()).flatten();
+            let outcome = ended.map(|ended| match (panicked(), turns.try_take_main()) {
                 (Some(text), _) => Err(text),
                 (None, Some(Err(error))) => {
                     Err(panics::take_last().unwrap_or_else(|| error.to_string()))
@@ -468,9 +461,10 @@ pub(super) fn finish(
             });
             turns.end();
             // What is shared may ask for the run in its destructor.
-            drop(with(|run| mem::take(&mut run.shared)));
+            contain(|| drop(with(|run| mem::take(&mut run.shared))));
             drop(watch);
-            outcome
+            // A destructor may have panicked just now.
+            outcome.map(|outcome| outcome.and_then(|()| panicked().map_or(Ok(()), Err)))
         }
         Err(error) => Some(Err(error)),
     };

@@ -121,6 +121,13 @@ pub(super) fn with<R>(f: impl FnOnce(&mut Run) -> R) -> Option<R> {
     RUN.try_with(|run| run.try_borrow_mut().ok()?.as_deref_mut().map(f)).ok()?
 }
 
+/// The run fails, by the first such panic.
+pub(super) fn fail(panic: String) {
+    with(|run| {
+        run.panicked.get_or_insert(panic);
+    });
+}
+
 /// A run that no thread has at the moment, and what a thread that has it shows to others.
 pub(super) struct Control {
     run: Box<Run>,

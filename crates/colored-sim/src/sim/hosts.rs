@@ -7,7 +7,7 @@ use super::run::Setup;
 use super::runtime::{Runtime, Settings, Shell};
 use super::turns;
 use crate::world::{Host, Order, World};
-use colored_core::{JoinHandle, TaskPanic, contain};
+use colored_core::{JoinHandle, contain};
 use colored_machine::Machine;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -31,8 +31,6 @@ pub(super) struct Hosts {
     has_faults: bool,
     /// Makes the runtimes.
     shell: Shell,
-    /// Hears of the panics of tasks.
-    on_task_panic: fn(&TaskPanic<'_>),
     workers: usize,
     /// Each runtime has a tokio runtime.
     tokio: bool,
@@ -72,7 +70,6 @@ impl Hosts {
     /// Starts all hosts, and the main future on the first one.
     pub(super) fn start<F>(
         world: &Arc<World>,
-        on_task_panic: fn(&TaskPanic<'_>),
         workers: usize,
         setup: &Setup,
         program: impl Fn() -> F,
@@ -95,7 +92,6 @@ impl Hosts {
             noisy_turns: setup.max_turns / 2,
             has_faults: setup.faults != Faults::none(),
             shell: setup.shell,
-            on_task_panic,
             workers,
             tokio: setup.tokio,
             hosts,
@@ -104,7 +100,7 @@ impl Hosts {
             this.boot(number)?;
         }
         let first = this.first();
-        let main = first.spawn_main(Box::pin(first.call(program)));
+        let main = first.spawn_main(Box::pin(first.begin(program)?));
         Ok((this, main))
     }
 
@@ -121,15 +117,14 @@ impl Hosts {
         let settings = Settings {
             workers: self.workers,
             policy: &Places,
-            on_task_panic: self.on_task_panic,
             machine: Arc::clone(&running.host) as Arc<dyn Machine>,
             tokio: self.tokio,
         };
         let runtime = (self.shell.make)(settings)
             .map_err(|error| format!("the simulated runtime does not start: {error}"))?;
         if let Some(program) = &running.program {
-            // A panic of the program is one of a task without a handle: it fails the run.
-            drop(runtime.spawn_main(runtime.call(|| program())));
+            // A panic of the future is one of a task without a handle: it fails the run, too.
+            drop(runtime.spawn_main(runtime.begin(|| program())?));
         }
         running.runtime = Some(runtime);
         Ok(())

@@ -1,14 +1,16 @@
 //! The panics of a run, which its report shows in place of the standard error.
 
+use super::control::fail;
+use colored_core::port::on_unheard_panics;
 use std::cell::{Cell, RefCell};
 use std::panic::{self, PanicHookInfo};
 use std::sync::Once;
+use std::thread;
 
 thread_local! {
     static IN_RUN: Cell<bool> = const { Cell::new(false) };
-    /// The next panic of this thread is the first one of a call of [`first_in`].
-    static IS_FIRST: Cell<bool> = const { Cell::new(false) };
-    static FIRST: RefCell<Option<Box<Text>>> = const { RefCell::new(None) };
+    /// Each panic of this thread fails the run.
+    static FAILS: Cell<bool> = const { Cell::new(false) };
     /// The last panic of this thread. A box: without a panic, nothing of one is left here.
     static LAST: RefCell<Option<Box<Text>>> = const { RefCell::new(None) };
 }
@@ -24,8 +26,8 @@ pub(super) fn keep() -> Keeps {
             // A thread whose thread-locals are gone is no run's.
             if IN_RUN.try_with(Cell::get).unwrap_or(false) {
                 let text = text(panic);
-                if IS_FIRST.replace(false) {
-                    FIRST.set(Some(Box::new(Text(text.clone()))));
+                if FAILS.get() {
+                    fail(text.clone());
                 }
                 LAST.set(Some(Box::new(Text(text))));
             } else {
@@ -34,8 +36,15 @@ pub(super) fn keep() -> Keeps {
         }));
     });
     IN_RUN.set(true);
+    on_unheard_panics(note_last);
     LAST.set(None);
     Keeps
+}
+
+/// The last panic of this thread fails the run.
+fn note_last() {
+    let taken = || "a panic, which a panic hook of the program has taken".to_owned();
+    fail(take_last().unwrap_or_else(taken));
 }
 
 pub(super) struct Keeps;
@@ -43,15 +52,19 @@ pub(super) struct Keeps;
 impl Drop for Keeps {
     fn drop(&mut self) {
         IN_RUN.set(false);
+        on_unheard_panics(|| ());
+        if thread::panicking() {
+            // No report shows it: it is none of the program.
+            eprintln!("colored: a simulation panics: {}", take_last().unwrap_or_default());
+        }
     }
 }
 
-/// Calls `f`. The first panic inside, which `f` has caught.
-pub(super) fn first_in(f: impl FnOnce()) -> Option<String> {
-    IS_FIRST.set(true);
+/// Calls `f` in a turn on threads, where each panic fails the run, although `f` catches it. It belongs to the runtime.
+pub fn fail_at_panics(f: impl FnOnce()) {
+    FAILS.set(true);
     f();
-    IS_FIRST.set(false);
-    FIRST.take().map(|text| text.0)
+    FAILS.set(false);
 }
 
 /// Makes it the last panic of this thread.

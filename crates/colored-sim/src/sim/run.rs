@@ -4,7 +4,6 @@ use super::attempts::{Attempts, Made, MadeAhead, Mode, Place};
 use super::control::{Cancelled, Ended, Sometimes, with};
 use super::faults::Faults;
 use super::hosts::Program;
-use super::panics;
 use super::runtime::Shell;
 use super::turns::Way;
 use crate::world::World;
@@ -124,15 +123,6 @@ pub(super) fn happens_at(site: usize, time: u64, one_in: u32) -> bool {
 
 pub(super) fn tell(what: &dyn Fn() -> String) {
     with(|run| run.choices.describe_fault(what));
-}
-
-/// Calls `f` in a turn on threads, where each panic fails the run, although `f` catches it. It belongs to the runtime.
-pub fn fail_at_panics(f: impl FnOnce()) {
-    if let Some(text) = panics::first_in(f) {
-        with(|run| {
-            run.panicked.get_or_insert(text);
-        });
-    }
 }
 
 /// For the macro `sometimes!`.

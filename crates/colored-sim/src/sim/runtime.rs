@@ -1,6 +1,7 @@
 //! [`Runtime`]: the runtime of a host, which belongs to a crate above this one.
 
-use colored_core::{JoinHandle, Policy, TaskPanic};
+use super::control::with;
+use colored_core::{JoinHandle, Policy, contain};
 use colored_machine::Machine;
 use std::io;
 use std::pin::Pin;
@@ -43,8 +44,6 @@ pub struct Settings {
     pub workers: usize,
     /// Where colors go.
     pub policy: &'static dyn Policy,
-    /// What hears of the panics of tasks.
-    pub on_task_panic: fn(&TaskPanic<'_>),
     /// The machine that it is on.
     pub machine: Arc<dyn Machine>,
     /// It has a tokio runtime, whose tasks run in its turns.
@@ -114,5 +113,12 @@ impl dyn Runtime {
         let (mut f, mut result) = (Some(f), None);
         self.enter(&mut || result = f.take().map(|f| f()));
         result.expect("the function is called once")
+    }
+
+    /// Makes the future of this host, or says how that panics.
+    pub(super) fn begin<F>(&self, program: impl FnOnce() -> F) -> Result<F, String> {
+        let mut made = None;
+        self.call(|| contain(|| made = Some(program())));
+        made.ok_or_else(|| with(|run| run.panicked.take()).flatten().unwrap_or_default())
     }
 }

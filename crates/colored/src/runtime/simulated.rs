@@ -36,8 +36,9 @@ impl Runtimes for OfThisCrate {
             let clock = |of: &Machine| Clock::standing(of.origin(), of.now());
             current::machine().map(|machine| clock(&machine).now())
         });
-        let Settings { workers, policy, on_task_panic, machine, tokio } = settings;
-        let builder = Builder::new().on_task_panic(on_task_panic);
+        let Settings { workers, policy, machine, tokio } = settings;
+        // A panic without a handle fails the run.
+        let builder = Builder::new().on_task_panic(|_| ());
         Ok(Arc::new(builder.build_simulated(workers, policy, machine, tokio)?))
     }
 

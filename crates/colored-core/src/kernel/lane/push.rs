@@ -157,6 +157,9 @@ impl Schedule for LanePtr {
 
     #[cold]
     fn panicked(task: TaskRef<Self>, payload: &(dyn Any + Send)) {
+        if !task.has_handle() {
+            task::note_unheard();
+        }
         // A blocking call is on no lane.
         if current::task() != Some(task) {
             return;

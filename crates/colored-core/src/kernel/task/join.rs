@@ -8,7 +8,9 @@ use crate::kernel::task::id::Id;
 use crate::kernel::task::state::Joinable;
 use crate::kernel::task::wait_record::{Deadlock, Named};
 use crate::kernel::task::{Header, TaskRef};
+use crate::sync::thread_slot;
 use std::any::Any;
+use std::cell::Cell;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
@@ -285,12 +287,14 @@ impl JoinError {
     }
 
     fn message(&self) -> Option<&str> {
-        let payload = &*self.payload.as_ref()?.0;
-        payload
-            .downcast_ref::<&'static str>()
-            .copied()
-            .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
+        text_of(&*self.payload.as_ref()?.0)
     }
+}
+
+/// The message, if the payload is a text.
+fn text_of(payload: &(dyn Any + Send)) -> Option<&str> {
+    let text = payload.downcast_ref::<&'static str>().copied();
+    text.or_else(|| payload.downcast_ref::<String>().map(String::as_str))
 }
 
 impl fmt::Debug for JoinError {
@@ -356,8 +360,7 @@ impl<'a> TaskPanic<'a> {
     /// The message, if the payload is a text, as that of [`panic!`] is.
     #[must_use]
     pub fn message(&self) -> Option<&str> {
-        let text = self.payload.downcast_ref::<&'static str>().copied();
-        text.or_else(|| self.payload.downcast_ref::<String>().map(String::as_str))
+        text_of(self.payload)
     }
 }
 
@@ -381,14 +384,32 @@ impl fmt::Debug for TaskPanic<'_> {
     }
 }
 
+thread_slot!(static UNHEARD: Cell<fn()> = Cell::new(|| ()));
+
+/// Has this thread call the function behind each panic that it has caught and of which nobody else will hear: as
+/// [`contain`] catches it, or a task or blocking call without a handle.
+pub fn on_unheard_panics(tell: fn()) {
+    UNHEARD.with(|of| of.set(tell));
+}
+
+/// This thread has caught a panic of which nobody else will hear.
+pub(crate) fn note_unheard() {
+    UNHEARD.with(Cell::get)();
+}
+
 /// Runs `f` and goes on, whatever `f` does. The panic hook has reported a panic; its payload is
 /// dropped.
 pub fn contain(f: impl FnOnce()) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(f)) {
-        // The payload may panic when it is dropped, and that one's payload too.
-        let again = catch_unwind(AssertUnwindSafe(|| drop(payload)));
-        mem::forget(again);
+        drop_unheard(payload);
     }
+}
+
+#[cold]
+fn drop_unheard(payload: Box<dyn Any + Send>) {
+    note_unheard();
+    // The payload may panic when it is dropped, and that one's payload too.
+    mem::forget(catch_unwind(AssertUnwindSafe(|| drop(payload))));
 }
 
 #[cfg(all(test, not(colored_loom)))]
