@@ -1,13 +1,19 @@
 //! Nothing of one run reaches the next one, though a thread makes several.
 
 use super::{passes, silent};
-use colored::sim::Builder;
+use colored::net::{TcpListener, TcpStream};
+use colored::sim::{Builder, Faults, OfThisCrate, host};
 use colored::sync::mpsc;
-use colored::{ColorCell, spawn_colored, spawn_unique, yield_now};
+use colored::time::{Duration, sleep};
+use colored::{ColorCell, Handle, fs, spawn_colored, spawn_unique, yield_now};
+use colored_core::WorkerMemory;
+use colored_sim::sim::{self, Main, Runtime, Runtimes, Settings};
+use colored_tests::soak::repeat;
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::io;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
 
 thread_local! {
     static PLAIN: Cell<u8> = const { Cell::new(3) };
@@ -62,6 +68,79 @@ fn a_thread_that_is_used_again_makes_the_same_runs() {
     let report = builder.clone().run(turns);
     report.assert_passed();
     assert_eq!(report.digest(), builder.on_threads().run(turns).digest());
+}
+
+/// Makes the runtimes of hosts, and counts the workers of main hosts that are made in memory of others.
+struct Counted;
+
+static MADE_AGAIN: AtomicUsize = AtomicUsize::new(0);
+
+impl Runtimes for Counted {
+    fn make(settings: Settings, memory: &mut WorkerMemory) -> io::Result<Arc<dyn Runtime>> {
+        if settings.machine.name() == "main" {
+            MADE_AGAIN.fetch_add(settings.workers.min(memory.workers()), SeqCst);
+        }
+        OfThisCrate::make(settings, memory)
+    }
+
+    fn warm_up(seed: u64) -> Main {
+        OfThisCrate::warm_up(seed)
+    }
+}
+
+/// Uses what a world has, and leaves something of each.
+async fn use_world() {
+    let (a, file) = (host("a"), fs::read("/file").await);
+    assert!(file.is_err(), "of another run: {file:?}");
+    fs::write("/file", b"seven").await.unwrap();
+    let _stream = TcpStream::connect("a:80").await;
+    a.crash().await;
+    a.restart();
+    a.step_clock(Duration::from_secs(7));
+    let _stream = TcpStream::connect("a:80").await;
+    a.pause();
+    let _sleeps = spawn_unique(sleep(Duration::from_secs(7)));
+    turns().await;
+}
+
+#[test]
+fn a_reset_world_and_a_new_one_make_the_same_runs() {
+    let seeds = 0..repeat(500, 10_000) as u64;
+    let run = |keeps: bool| {
+        let kept = Mutex::new(Vec::new());
+        let builder = sim::Builder::<Counted>::new().seeds(seeds.clone());
+        let accept = || async {
+            let listener = TcpListener::bind("0.0.0.0:80").await.unwrap();
+            while listener.accept().await.is_ok() {}
+        };
+        let report = builder.faults(Faults::network()).host("a", accept).run(|| {
+            if keeps {
+                kept.lock().unwrap().push(host("a"));
+            }
+            use_world()
+        });
+        report.assert_passed();
+        (report.digest(), MADE_AGAIN.swap(0, SeqCst))
+    };
+    let (reset, made_again) = run(false);
+    assert!(made_again as u64 > 4 * seeds.end, "{made_again} workers in {} runs", seeds.end);
+    // A world of which somebody has a part is not reset.
+    assert_eq!(run(true), (reset, 0));
+}
+
+#[test]
+fn a_handle_is_of_its_run_when_another_one_goes_on() {
+    static KEPT: Mutex<Option<(Handle, ColorCell<u32>)>> = Mutex::new(None);
+    let keep = || KEPT.lock().unwrap().replace((Handle::current(), ColorCell::new(1, 7)));
+    Builder::new().seeds(0..1).run(|| async move { drop(keep()) }).assert_passed();
+    let report = Builder::new().seeds(0..100).jobs(1).run(|| async move {
+        let (handle, cell) = keep().expect("one of the run before");
+        turns().await;
+        assert!(handle.spawn_colored(1, async {}).await.unwrap_err().is_cancelled());
+        cell.post(|_| panic!("the runtime of another run goes on"));
+        turns().await;
+    });
+    report.assert_passed();
 }
 
 /// Where there are stacks, and the system shows that nothing is left in the thread-locals.

@@ -258,8 +258,8 @@ pub use self::kernel::lane::Address;
 pub use self::kernel::sched::{AbortHandle, JoinHandle};
 pub use self::kernel::sched::{
     Destination, Entered, Entries, InPlace, Nested, Options, Park, Policy, Rest, Runnable,
-    RunningSlice, Scheduler, SchedulerHandle, Step, Unsuitable, Worker, WorkerMetrics,
-    block_in_place, spawn_here, spawn_local,
+    RunningSlice, Scheduler, SchedulerHandle, Step, Unsuitable, Worker, WorkerMemory,
+    WorkerMetrics, block_in_place, spawn_here, spawn_local,
 };
 pub use self::kernel::spawn::{Hop, Job, YieldNow, blocking, current_task, hop, yield_now};
 pub use self::kernel::task::{

@@ -14,7 +14,9 @@ pub(crate) use self::faults::{Chance, Rates, Tell};
 
 use crate::disk::Disk;
 use crate::wall::{self, SystemTime};
+use colored_core::WorkerMemory;
 use std::fmt;
+use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -26,7 +28,7 @@ pub(crate) struct World {
     now: AtomicU64,
     chance: Chance,
     tell: Tell,
-    rates: Rates,
+    pub(crate) rates: Rates,
     /// No more faults happen.
     is_quiet: AtomicBool,
     /// The names of the hosts, by number.
@@ -41,6 +43,8 @@ pub(crate) struct World {
     packets: AtomicUsize,
     /// Each is made when it is used first.
     disks: Vec<OnceLock<Mutex<Disk>>>,
+    /// Of runtimes that have ended.
+    memory: Mutex<WorkerMemory>,
 }
 
 /// What the program has asked for, and the simulation does after the present turn.
@@ -59,13 +63,13 @@ pub(crate) enum Order {
 }
 
 impl World {
-    pub(crate) fn new(names: Vec<String>, rates: Rates, chance: Chance, tell: Tell) -> Arc<World> {
-        Arc::new(World {
+    pub(crate) fn new(names: Vec<String>, chance: Chance, tell: Tell) -> World {
+        World {
             origin: wall::now(),
             now: AtomicU64::new(0),
             chance,
             tell,
-            rates,
+            rates: Rates::default(),
             is_quiet: AtomicBool::new(false),
             network: Mutex::new(network::State::new(names.len())),
             ahead: names.iter().map(|_| AtomicI64::new(0)).collect(),
@@ -74,7 +78,23 @@ impl World {
             orders: Mutex::default(),
             has_orders: AtomicBool::new(false),
             packets: AtomicUsize::new(0),
-        })
+            memory: Mutex::default(),
+        }
+    }
+
+    /// The world as a new one, with the same hosts; none if somebody has a part of the old one.
+    pub(crate) fn reset(mut this: Arc<World>) -> Option<Arc<World>> {
+        let world = Arc::get_mut(&mut this)?;
+        let new = World::new(mem::take(&mut world.names), world.chance, world.tell);
+        let memory = mem::replace(world, new).memory;
+        world.memory = memory;
+        Some(this)
+    }
+
+    /// What runtimes that are made find, and those that have ended leave.
+    pub(crate) fn memory(&self) -> MutexGuard<'_, WorkerMemory> {
+        // A panic under this lock leaves a list that is whole.
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The number of the host of this name.
@@ -126,7 +146,7 @@ impl World {
     pub(crate) fn take_orders(&self) -> Vec<(usize, Order)> {
         // Ordering: as in `order`.
         self.has_orders.store(false, Ordering::Relaxed);
-        std::mem::take(&mut *self.orders())
+        mem::take(&mut *self.orders())
     }
 
     /// Moves a host's time of day by so many nanoseconds, forward or back.

@@ -39,7 +39,7 @@ pub use self::metrics::{InPlace, RunningSlice, WorkerMetrics};
 pub use self::scheduler::{
     Destination, Finish, Options, Park, Part, Policy, Rest, Runnable, Scheduler, Unsuitable,
 };
-pub use self::worker::{Step, Worker, block_in_place, in_own_call};
+pub use self::worker::{Step, Worker, WorkerMemory, block_in_place, in_own_call};
 
 pub use self::enter::{Entered, Entries, spawn_here};
 pub use self::guest::{Nested, spawn_local};

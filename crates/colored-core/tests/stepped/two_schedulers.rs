@@ -5,8 +5,8 @@
 use crate::doubles::NeverParks;
 use crate::stopping::stop;
 use colored_core::{
-    Color, ColorCell, JoinHandle, Options, Scheduler, SchedulerHandle, Step, Worker, exclusive,
-    hop, spawn_local, when,
+    Color, ColorCell, JoinHandle, Options, Scheduler, SchedulerHandle, Step, Worker, WorkerMemory,
+    exclusive, hop, spawn_local, when,
 };
 use std::future::pending;
 use std::pin::{Pin, pin};
@@ -420,5 +420,47 @@ fn a_task_that_ends_on_another_schedulers_worker_is_counted_by_its_own() {
     }));
     run(&mut workers[0]);
     assert_eq!([&ended, &handle].map(|of| of.scheduler().live_tasks()), [0, 1]);
+    stop(&handle, &mut workers);
+}
+
+/// A scheduler that has run some tasks in this memory, and has lanes in the deque of its worker.
+fn begin_in(
+    memory: &mut WorkerMemory,
+) -> (SchedulerHandle, Vec<Worker>, JoinHandle<[JoinHandle<i32>; 3]>) {
+    let (handle, mut workers) =
+        Scheduler::with_memory(memory, 1, 7, Box::new(NeverParks), Options::default());
+    assert_eq!(handle.scheduler().worker_metrics(0).polls, 0, "of another scheduler");
+    let spawner = handle.clone();
+    let spawn = move |number| spawner.spawn_unique(async move { number });
+    let tasks = handle.spawn_unique(async move { [1, 2, 3].map(spawn) });
+    assert_eq!(workers[0].step(), Step::Ran);
+    (handle, workers, tasks)
+}
+
+#[test]
+fn a_worker_in_the_memory_of_another_one_begins_anew() {
+    let mut memory = WorkerMemory::default();
+    for _ in 0..3 {
+        let (handle, mut workers, tasks) = begin_in(&mut memory);
+        assert_eq!(memory.workers(), 0, "it is in use");
+        run(&mut workers[0]);
+        assert_eq!(output(tasks).map(output), [1, 2, 3]);
+        stop(&handle, &mut workers);
+        memory.add(workers.remove(0));
+    }
+}
+
+/// Who has a handle of a scheduler that has stopped runs what others push there: none of that is another scheduler's.
+#[test]
+fn memory_is_not_used_again_while_somebody_has_the_scheduler() {
+    let mut memory = WorkerMemory::default();
+    let (stopped, mut workers, _) = begin_in(&mut memory);
+    stop(&stopped, &mut workers);
+    memory.add(workers.remove(0));
+    let (handle, mut workers, tasks) = begin_in(&mut memory);
+    let late = stopped.spawn_unique(async {});
+    assert!(late.is_finished(), "it is cancelled at once");
+    run(&mut workers[0]);
+    assert_eq!(output(tasks).map(output), [1, 2, 3]);
     stop(&handle, &mut workers);
 }

@@ -61,7 +61,12 @@ pub(super) struct Attempts<'p, P> {
 struct Program<'p, P> {
     program: &'p P,
     setup: &'p Setup,
+    /// Of runs that have ended, for others.
+    worlds: Worlds,
 }
+
+/// Worlds as new ones.
+type Worlds = Arc<Mutex<Vec<Arc<World>>>>;
 
 /// What has become of a run.
 pub(super) enum Made {
@@ -123,7 +128,7 @@ impl Job {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Whether there is a run to make, and all before it have ended well.
@@ -146,11 +151,14 @@ impl Job {
             (asked, Arc::clone(&state.cancelled))
         };
         let keeps = panics::keep();
-        let started = lent.with(|of| {
-            let run = new_run(of.setup, replay.seed, choices, Noted::behind(cancelled));
-            start(of.program, run, &replay, of.setup, self.way, cpus)
+        let (started, worlds) = lent.with(|of| {
+            let world = lock(&of.worlds).pop();
+            let run = new_run(of.setup, replay.seed, choices, Noted::behind(cancelled), world);
+            let started = start(of.program, run, &replay, of.setup, self.way, cpus);
+            (started, Arc::clone(&of.worlds))
         });
-        let (outcome, ended) = finish(started, keeps, |turns| self.lock().turns = turns);
+        let (outcome, ended, world) = finish(started, keeps, |turns| self.lock().turns = turns);
+        lock(&worlds).extend(World::reset(world));
         let mut state = self.lock();
         if let Some(Ok(())) = outcome
             && !ended.noted.cancelled.is_empty()
@@ -159,6 +167,10 @@ impl Job {
         }
         state.made.push(Made::Ended(outcome, Box::new(ended)));
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn thread_of_a_run() -> thread::Builder {
@@ -174,7 +186,7 @@ impl<'p, P> Attempts<'p, P> {
         let on_threads = setup.on_threads || !stacks::ARE_HERE;
         let mode = if on_threads { Mode::Threads } else { Mode::Stacks };
         Self {
-            lent: Program { program, setup },
+            lent: Program { program, setup, worlds: Worlds::default() },
             mode: AtomicU8::new(mode as u8),
             has_given_up: AtomicBool::new(false),
             is_over: AtomicBool::new(false),
@@ -199,7 +211,7 @@ impl<'p, P> Attempts<'p, P> {
     }
 
     pub(super) fn set_cancelled(&self, cancelled: Arc<Cancelled>) {
-        *self.cancelled.lock().unwrap_or_else(PoisonError::into_inner) = cancelled;
+        *lock(&self.cancelled) = cancelled;
     }
 }
 
@@ -218,7 +230,7 @@ where
             Mode::Threads => Way::Threads,
             Mode::WholeTurns => return Vec::new(),
         };
-        let cancelled = Arc::clone(&self.cancelled.lock().unwrap_or_else(PoisonError::into_inner));
+        let cancelled = Arc::clone(&lock(&self.cancelled));
         let made = Attempts::make(self, place, asked, way, cancelled, true).into_iter();
         let is_bad = |made: &Made| matches!(made, Made::Ended(None | Some(Err(_)), _));
         made.filter(|made| !is_bad(made)).map(|made| MadeAhead { mode, made }).collect()
@@ -400,12 +412,22 @@ fn report_endless(what: &str, replay: Option<&Replay>) {
 }
 
 /// A run that begins.
-pub(super) fn new_run(setup: &Setup, seed: u64, choices: Choices, noted: Noted) -> Run {
-    let names = [MAIN.to_owned()].into_iter().chain(setup.hosts.iter().map(|of| of.0.clone()));
-    let (happens_at, tell) = (run::happens_at, run::tell);
+pub(super) fn new_run(
+    setup: &Setup,
+    seed: u64,
+    choices: Choices,
+    noted: Noted,
+    world: Option<Arc<World>>,
+) -> Run {
+    let mut world = world.unwrap_or_else(|| {
+        let hosts = setup.hosts.iter().map(|of| of.0.clone());
+        let names = [MAIN.to_owned()].into_iter().chain(hosts).collect();
+        Arc::new(World::new(names, run::happens_at, run::tell))
+    });
+    Arc::get_mut(&mut world).expect("nobody else has it").rates = setup.faults.draw(seed);
     Run {
         choices,
-        world: World::new(names.collect(), setup.faults.draw(seed), happens_at, tell),
+        world,
         random: Rng(seed),
         noted,
         has_cancelled: false,
@@ -439,12 +461,13 @@ where
     Ok((Turns::new(hosts, main, setup.max_turns, way, cpus), watch))
 }
 
-/// Makes the turns of the run on this thread, and ends it. `show` shows the turns to others, while they can be stuck.
+/// Makes the turns of the run on this thread, and ends it. `show` shows the turns to others, while they can be stuck. Returns the
+/// world as the run has left it.
 pub(super) fn finish(
     started: Started,
     keeps: Keeps,
     mut show: impl FnMut(Option<Arc<Turns>>),
-) -> (Option<Outcome>, Ended) {
+) -> (Option<Outcome>, Ended, Arc<World>) {
     let outcome = match started {
         Ok((turns, watch)) => {
             show(Some(Arc::clone(&turns)));
@@ -470,5 +493,6 @@ pub(super) fn finish(
     };
     let control = Control::take_from_thread().expect("nothing else takes it");
     drop::<Keeps>(keeps);
-    (outcome, control.into_ended())
+    let (ended, world) = control.into_ended();
+    (outcome, ended, world)
 }

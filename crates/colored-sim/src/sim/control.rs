@@ -169,9 +169,9 @@ impl Control {
         })
     }
 
-    pub(super) fn into_ended(self) -> Ended {
-        let Run { choices, noted, numbers, .. } = *self.run;
-        Ended { choices, noted, colors: numbers.len() }
+    pub(super) fn into_ended(self) -> (Ended, Arc<World>) {
+        let Run { choices, noted, numbers, world, .. } = *self.run;
+        (Ended { choices, noted, colors: numbers.len() }, world)
     }
 }
 

@@ -120,7 +120,7 @@ impl Hosts {
             machine: Arc::clone(&running.host) as Arc<dyn Machine>,
             tokio: self.tokio,
         };
-        let runtime = (self.shell.make)(settings)
+        let runtime = (self.shell.make)(settings, &mut self.world.memory())
             .map_err(|error| format!("the simulated runtime does not start: {error}"))?;
         if let Some(program) = &running.program {
             // A panic of the future is one of a task without a handle: it fails the run, too.
@@ -170,7 +170,7 @@ impl Hosts {
             running.host.crash();
             running.is_paused = false;
             self.undo.retain(|(_, undo)| !undo.is_of_timers(number));
-            runtime.end(&mut |worker| turns::drain(&runtime, worker));
+            end(runtime, &self.world);
         }
     }
 
@@ -247,7 +247,7 @@ impl Hosts {
     pub(super) fn end(&mut self) {
         self.undo.clear();
         for runtime in self.hosts.iter_mut().flat_map(|running| running.runtime.take()) {
-            runtime.end(&mut |worker| turns::drain(&runtime, worker));
+            end(runtime, &self.world);
         }
     }
 
@@ -333,6 +333,14 @@ impl Hosts {
     /// The runtimes that may take turns.
     fn awake(&self) -> impl Iterator<Item = &dyn Runtime> {
         self.hosts.iter().filter_map(Running::awake)
+    }
+}
+
+/// Ends a runtime, which leaves its memory to the others of the world.
+fn end(mut runtime: Arc<dyn Runtime>, world: &World) {
+    runtime.end(&mut |worker| turns::drain(&runtime, worker));
+    if let Some(runtime) = Arc::get_mut(&mut runtime) {
+        runtime.leave_memory(&mut world.memory());
     }
 }
 

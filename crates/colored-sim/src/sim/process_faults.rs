@@ -217,7 +217,8 @@ mod tests {
     #[test]
     fn a_timer_that_wakes_nobody_is_never_late() {
         let rates: Rates = [1; Fault::ALL.len()];
-        let world = World::new(vec!["main".to_owned()], rates, |_, _, _| true, |_| ());
+        let mut world = World::new(vec!["main".to_owned()], |_, _, _| true, |_| ());
+        world.rates = rates;
         let mut undo = Vec::new();
         assert!(keep(&world, &mut undo, (0, 0), Waker::noop().clone()).is_some());
         assert!(undo.is_empty());

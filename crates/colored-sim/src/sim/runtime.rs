@@ -1,7 +1,7 @@
 //! [`Runtime`]: the runtime of a host, which belongs to a crate above this one.
 
 use super::control::with;
-use colored_core::{JoinHandle, Policy, contain};
+use colored_core::{JoinHandle, Policy, WorkerMemory, contain};
 use colored_machine::Machine;
 use std::io;
 use std::pin::Pin;
@@ -10,12 +10,12 @@ use std::task::Waker;
 
 /// A crate that makes the runtimes of hosts. A [`Builder`](super::Builder) is of a type that does.
 pub trait Runtimes: 'static {
-    /// Makes a runtime.
+    /// Makes a runtime, in this memory as far as it goes.
     ///
     /// # Errors
     ///
     /// When the system refuses something.
-    fn make(settings: Settings) -> io::Result<Arc<dyn Runtime>>;
+    fn make(settings: Settings, memory: &mut WorkerMemory) -> io::Result<Arc<dyn Runtime>>;
 
     /// A program that uses what the runtime has, in another way for each seed.
     fn warm_up(seed: u64) -> Main;
@@ -24,7 +24,7 @@ pub trait Runtimes: 'static {
 /// The functions of a [`Runtimes`].
 #[derive(Clone, Copy)]
 pub(super) struct Shell {
-    pub(super) make: fn(Settings) -> io::Result<Arc<dyn Runtime>>,
+    pub(super) make: fn(Settings, &mut WorkerMemory) -> io::Result<Arc<dyn Runtime>>,
     pub(super) warm_up: fn(u64) -> Main,
 }
 
@@ -105,6 +105,9 @@ pub trait Runtime: Send + Sync {
 
     /// Runs the worker until it is out of work. True if it has nothing left.
     fn drain(&self, worker: usize) -> bool;
+
+    /// Leaves the memory of its workers to others, behind its [end](Self::end).
+    fn leave_memory(&mut self, memory: &mut WorkerMemory);
 }
 
 impl dyn Runtime {

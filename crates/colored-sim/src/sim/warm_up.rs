@@ -55,8 +55,8 @@ pub(super) fn warm_up(shell: Shell, seed: u64) {
     let replay = Replay::new(seed, 1 + seed as usize % 7);
     let keeps = panics::keep();
     let choices = Choices::at_random(seed);
-    let run = new_run(&setup, seed, choices, Noted::default());
+    let run = new_run(&setup, seed, choices, Noted::default(), None);
     let started = start(&|| (shell.warm_up)(seed), run, &replay, &setup, Way::Stacks, None);
-    let (outcome, _) = finish(started, keeps, |_| ());
+    let (outcome, ..) = finish(started, keeps, |_| ());
     assert_eq!(outcome, Some(Ok(())), "a run without a program");
 }

@@ -16,9 +16,10 @@ use crate::task::{JoinHandle, local_set, spawn_unique, yield_now};
 use crate::time::{Duration, Sleep, sleep, timeout};
 use crate::wall;
 use colored_core::port::exchange_with_stacks;
-use colored_core::{Color, ColorCell, Step, Worker, look_for_deadlocks};
+use colored_core::{Color, ColorCell, Step, Worker, WorkerMemory, look_for_deadlocks};
 use colored_sim::sim::{Main, Runtime, Runtimes, Settings, fail_at_panics};
 use std::io;
+use std::mem;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -30,16 +31,15 @@ use std::task::{Context, Waker};
 pub struct OfThisCrate;
 
 impl Runtimes for OfThisCrate {
-    fn make(settings: Settings) -> io::Result<Arc<dyn Runtime>> {
+    fn make(settings: Settings, memory: &mut WorkerMemory) -> io::Result<Arc<dyn Runtime>> {
         #[cfg(feature = "stage")]
         colored_stage::follow_simulations(|| {
             let clock = |of: &Machine| Clock::standing(of.origin(), of.now());
             current::machine().map(|machine| clock(&machine).now())
         });
-        let Settings { workers, policy, machine, tokio } = settings;
         // A panic without a handle fails the run.
         let builder = Builder::new().on_task_panic(|_| ());
-        Ok(Arc::new(builder.build_simulated(workers, policy, machine, tokio)?))
+        Ok(Arc::new(builder.build_simulated(settings, memory)?))
     }
 
     fn warm_up(seed: u64) -> Main {
@@ -281,6 +281,13 @@ impl Runtime for SimulatedRuntime {
                 Step::Park(_) => return false,
                 Step::Stopped => return true,
             }
+        }
+    }
+
+    fn leave_memory(&mut self, memory: &mut WorkerMemory) {
+        assert!(*self.has_ended.get_mut(), "its workers may be used");
+        for placed in mem::take(&mut self.workers) {
+            memory.add(placed.into_inner().unwrap_or_else(PoisonError::into_inner).worker);
         }
     }
 }

@@ -35,7 +35,7 @@ pub(crate) struct Local {
     noted: Cell<u64>,
     index: usize,
     pin: u32,
-    remote: Arc<CachePadded<Remote>>,
+    pub(super) remote: Arc<CachePadded<Remote>>,
     pub(crate) deque: Deque<ReadyLane>,
     pub(crate) spare_lanes: FreeList<Box<Lane>>,
     cache: Cache,

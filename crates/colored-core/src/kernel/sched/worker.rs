@@ -441,13 +441,27 @@ impl Scheduler {
         park: Box<dyn Park>,
         options: Options,
     ) -> (SchedulerHandle, Vec<Worker>) {
+        Self::with_memory(&mut WorkerMemory::default(), workers, seed, park, options)
+    }
+
+    /// As [`Scheduler::with_options`], in memory of workers that have stopped, as far as there is some.
+    ///
+    /// # Panics
+    ///
+    /// As there.
+    pub fn with_memory(
+        memory: &mut WorkerMemory,
+        workers: usize,
+        seed: u64,
+        park: Box<dyn Park>,
+        options: Options,
+    ) -> (SchedulerHandle, Vec<Worker>) {
         assert!(workers > 0, "a scheduler has at least one worker");
         let all = workers.saturating_add(options.spares);
         assert!(all < MAX_WORKERS, "a scheduler has fewer than {MAX_WORKERS} workers");
         options.check().unwrap_or_else(|unsuitable| panic!("{unsuitable}"));
-        let deques: Vec<Deque<ReadyLane>> = (0..all).map(|_| Deque::new()).collect();
-        let remote = |deque: &Deque<_>| Remote::new(deque.stealer(), options.trace_bytes);
-        let remotes = deques.iter().map(|deque| Arc::new(CachePadded::new(remote(deque))));
+        let (deques, remotes): (Vec<_>, Vec<_>) =
+            (0..all).map(|_| memory.take(options.trace_bytes)).unzip();
         let steals = options.policy.is_none_or(|policy| policy.steals());
         let slot = SchedulerSlot::new(options.trace_bytes);
         let scheduler = Arc::new(Self {
@@ -456,7 +470,7 @@ impl Scheduler {
             sections: AtomicBool::new(false),
             injector: Injector::new(),
             idle: Idle::new(workers),
-            remotes: remotes.collect(),
+            remotes: remotes.into(),
             workers,
             wanted_spares: AtomicUsize::new(0),
             guests: Guests::new(all),
@@ -482,6 +496,39 @@ impl Scheduler {
             .map(|(index, deque)| Worker::new(handle.clone(), index, deque, seed, &options))
             .collect();
         (handle, workers)
+    }
+}
+
+/// The memory of workers that have stopped, for others: what is large of a worker. A worker has it only if nobody else does,
+/// and finds nothing there that was in it.
+#[derive(Default)]
+pub struct WorkerMemory(Vec<(Deque<ReadyLane>, Arc<CachePadded<Remote>>)>);
+
+impl WorkerMemory {
+    /// For how many workers it is.
+    #[must_use]
+    pub fn workers(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Adds that of a worker that has [stopped](Step::Stopped).
+    pub fn add(&mut self, worker: Worker) {
+        self.0.push((worker.local.deque, worker.local.remote));
+    }
+
+    /// The queue of a new worker, and the worker as others see it.
+    fn take(&mut self, ring_bytes: usize) -> (Deque<ReadyLane>, Arc<CachePadded<Remote>>) {
+        let remote = |deque: &Deque<_>| CachePadded::new(Remote::new(deque.stealer(), ring_bytes));
+        // A scheduler that is left has the other reference; and a lane that is left in the deque has the scheduler.
+        if let Some((deque, mut used)) = self.0.pop()
+            && let Some(place) = Arc::get_mut(&mut used)
+        {
+            *place = remote(&deque);
+            return (deque, used);
+        }
+        let deque = Deque::new();
+        let remote = Arc::new(remote(&deque));
+        (deque, remote)
     }
 }
 

@@ -26,9 +26,9 @@ use crate::services::Size;
 use crate::services::observer::Observer;
 use crate::services::tokio_place::TokioPlace;
 use crate::wall;
-use colored_core::{Options, Scheduler};
+use colored_core::{Options, Scheduler, WorkerMemory};
 #[cfg(feature = "sim")]
-use colored_machine::Machine;
+use colored_sim::sim::Settings;
 use std::fmt;
 use std::io;
 use std::ops::RangeInclusive;
@@ -75,7 +75,7 @@ impl Builder {
             Some(pin) => pin,
             None => environment::switch("COLORED_PIN", false)?,
         };
-        let unstarted = self.prepare(size, Form::Threaded)?;
+        let unstarted = self.prepare(size, Form::Threaded, &mut WorkerMemory::default())?;
         let handle = unstarted.handle.clone();
         let started = Threads::start(unstarted, threads::cpus_to_pin(pin));
         let threads = or_end(&handle, started)?;
@@ -100,7 +100,8 @@ impl Builder {
                  it out"
             ));
         }
-        Ok(EmbeddedRuntime::new(self.prepare(Size { workers: 1, spares: 0 }, Form::Embedded)?))
+        let (size, memory) = (Size { workers: 1, spares: 0 }, &mut WorkerMemory::default());
+        Ok(EmbeddedRuntime::new(self.prepare(size, Form::Embedded, memory)?))
     }
 
     /// Makes the runtime of a machine, with this number of workers on one thread and without threads. Its policy is that of
@@ -108,11 +109,10 @@ impl Builder {
     #[cfg(feature = "sim")]
     pub(crate) fn build_simulated(
         mut self,
-        workers: usize,
-        policy: &'static dyn colored_core::Policy,
-        machine: Arc<dyn Machine>,
-        tokio: bool,
+        settings: Settings,
+        memory: &mut WorkerMemory,
     ) -> io::Result<SimulatedRuntime> {
+        let Settings { workers, policy, machine, tokio } = settings;
         if tokio {
             self.tokio = Tokio::stepped()?;
         }
@@ -120,7 +120,7 @@ impl Builder {
         self.seed = Some(0);
         self.tuning = self.tuning.policy(policy).io_uring(false).reuse(false);
         let size = Size { workers, spares: 0 };
-        Ok(SimulatedRuntime::new(self.prepare(size, Form::Simulated)?))
+        Ok(SimulatedRuntime::new(self.prepare(size, Form::Simulated, memory)?))
     }
 
     fn number_of_workers(&self) -> io::Result<usize> {
@@ -246,7 +246,7 @@ impl Builder {
     }
 
     /// Makes a runtime of this size, without its threads.
-    fn prepare(self, size: Size, form: Form) -> io::Result<Unstarted> {
+    fn prepare(self, size: Size, form: Form, memory: &mut WorkerMemory) -> io::Result<Unstarted> {
         self.check()?;
         let is_embedded = form != Form::Threaded;
         let (workers, spares) = (size.workers, size.spares);
@@ -263,7 +263,7 @@ impl Builder {
             on_task_panic: self.on_task_panic,
         };
         let seed = self.seed.unwrap_or_else(random_seed);
-        let (core, cores) = Scheduler::with_options(workers, seed, Box::new(park), options);
+        let (core, cores) = Scheduler::with_memory(memory, workers, seed, Box::new(park), options);
         let handle = Handle::new(core, services);
         // Last, because the threads of tokio keep the runtime until they are told to end.
         self.tokio.start(&handle, &self.thread_name, &self.thread_settings, is_embedded)?;
