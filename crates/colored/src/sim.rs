@@ -181,7 +181,7 @@
 //! | a run fails if | |
 //! |---|---|
 //! | the main future panics | as by `assert!` or [`always!`](always) |
-//! | a task, a post, a blocking call, a destructor, a waker, or a host panics, and no handle receives it | nobody else will hear of it |
+//! | a task or a blocking call that has no handle panics; or a post, a destructor, a waker, a host | nobody else will hear of it |
 //! | nothing is runnable, no timer is due, and the main future waits | the program hangs, also without [faults](Faults) |
 //! | it takes more than [`Builder::max_turns`] turns | it does not end |
 //!
