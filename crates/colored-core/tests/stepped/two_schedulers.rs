@@ -450,7 +450,7 @@ fn a_worker_in_the_memory_of_another_one_begins_anew() {
     }
 }
 
-/// Who has a handle of a scheduler that has stopped runs what others push there: none of that is another scheduler's.
+/// A thread with a handle of a stopped scheduler runs what others push there: none of that is another scheduler's.
 #[test]
 fn memory_is_not_used_again_while_somebody_has_the_scheduler() {
     let mut memory = WorkerMemory::default();
