@@ -259,7 +259,7 @@ impl Local {
         scheduler.classes.place(scheduler, Some(self.index), lane, since, behind)
     }
 
-    /// Wakes a worker if this one has more lanes than the one that it runs next: so many of them in the home queue.
+    /// Wakes a worker if this one has more lanes than the one that it runs next, of which `left` are in its home queue.
     #[inline]
     fn offer(&self, left: usize) {
         if self.batching.get() {
