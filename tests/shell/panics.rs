@@ -1,7 +1,7 @@
 //! Panics of tasks: a task that nobody awaits does not fail in silence, and a program hears of each panic.
 
 use colored::task::{Id, TaskPanic};
-use colored::{Color, Runtime, spawn_colored};
+use colored::{Color, Runtime, spawn, spawn_colored};
 use colored_tests::drops::keep;
 use colored_tests::{ON_PURPOSE, child, shared, wait_until};
 use std::future::pending;
@@ -34,7 +34,8 @@ fn a_hook_hears_of_each_panic_of_a_task() {
             let expected = (id, Color::new(1), line, false, format!("{ON_PURPOSE}: awaited"));
             assert_eq!(heard.lock().unwrap().pop(), Some(expected));
 
-            let detached = spawn_colored(2, async {
+            // Of this future's color: it does not run before the handle is gone.
+            let detached = spawn(async {
                 colored::hop(3).await;
                 panic!("{ON_PURPOSE}: detached")
             });
@@ -79,12 +80,14 @@ fn a_detached_task_that_panics_is_named_on_the_standard_error() {
         let said = child::said("", module_path!(), TEST, || {
             let runtime = Runtime::builder().workers(1).build().unwrap();
             let awaited = runtime.spawn_colored(7, async { panic!("{ON_PURPOSE}") });
-            let detached = runtime.spawn_colored(8, async {
-                colored::yield_now().await;
-                panic!("{ON_PURPOSE}")
+            let id = runtime.run(async {
+                // Of this future's color: it does not run before the handle is gone.
+                let detached = spawn(async {
+                    colored::hop(8).await;
+                    panic!("{ON_PURPOSE}")
+                });
+                detached.abort_handle()
             });
-            let id = detached.abort_handle();
-            drop(detached);
             wait_until(|| id.is_finished());
             assert!(runtime.run(awaited).unwrap_err().is_panic());
         });

@@ -1,6 +1,6 @@
 //! Without the feature `diagnose` a runtime does not observe itself: it says nothing, and reads no variable of a diagnosis.
 
-use colored::{Runtime, spawn_unique};
+use colored::{Runtime, spawn};
 use std::env;
 use std::process::Command;
 use std::sync::mpsc::channel;
@@ -48,7 +48,8 @@ fn run() {
     assert!(metrics.wakes > 0 && metrics.long_polls.polls > 0, "{metrics:?}");
     let (guard, is_over) = channel::<()>();
     runtime.run(async {
-        let detached = spawn_unique(async move {
+        // Of this future's color: it does not run before the handle is gone.
+        let detached = spawn(async move {
             let _guard = guard;
             panic!("on purpose");
         });
