@@ -48,12 +48,13 @@ impl Item {
     const ALL: [Self; 6] =
         [Self::Queued, Self::Waiting, Self::Posted, Self::Called, Self::Aborted, Self::Back];
 
-    async fn fill(self, limit: &Limit) {
+    /// What waits does so until `end`.
+    async fn fill(self, limit: &Limit, end: oneshot::Receiver<()>) {
         match self {
             Self::Queued => drop(limit.try_spawn(async {}).unwrap()),
             Self::Posted => limit.cell(0).try_post(|value| *value += 1).unwrap(),
             Self::Waiting => {
-                let task = limit.try_spawn(sleep(Duration::from_millis(1))).unwrap();
+                let task = limit.try_spawn(async { drop(end.await) }).unwrap();
                 // It begins, and waits.
                 yield_now().await;
                 drop(task);
@@ -109,8 +110,9 @@ fn a_join_of_a_task_that_waits_for_room_gets_the_error() {
         for item in Item::ALL {
             let limit = Limit::new(RED, 1);
             let ours = limit.clone();
+            let (end, ended) = oneshot::channel();
             let (said, line, permit) = spawn_colored(RED, async move {
-                item.fill(&ours).await;
+                item.fill(&ours, ended).await;
                 exclusive(async {
                     assert_eq!(ours.depth(), 1, "{item:?}");
                     let (mut task, told) = reserving(&ours);
@@ -127,6 +129,7 @@ fn a_join_of_a_task_that_waits_for_room_gets_the_error() {
             assert!(said.contains(&site), "{item:?}: {said}");
             assert_eq!(said.lines().count(), 4, "{said}");
             // Nothing is lost: when the section is over there is room.
+            drop(end);
             drop(permit.await.unwrap());
             assert_eq!((limit.depth(), limit.waiting()), (0, 0));
         }

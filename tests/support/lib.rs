@@ -36,6 +36,7 @@ pub mod witness;
 use colored::runtime::Tuning;
 use colored::{Color, Runtime};
 use std::panic;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, Once, PoisonError, RwLock};
 use std::thread;
 use std::time::Duration;
@@ -85,10 +86,12 @@ pub fn runtime_with_spares(workers: usize) -> Runtime {
     Runtime::builder().workers(workers).build().expect("the runtime starts")
 }
 
-/// Waits until all that was scheduled under the color so far has had its turn.
+/// Waits until all that was scheduled under the color so far has had its turn, and the color is idle.
+#[track_caller]
 pub fn settle(runtime: &Runtime, color: impl Into<Color>) {
-    let color = color.into();
-    runtime.run(async move { colored::spawn_colored(color, async {}).await.unwrap() });
+    let cell = runtime.handle().cell(color, ());
+    // A task that is joined is inside its turn still.
+    wait_until(|| polls::poll_once(pin!(cell.call(|()| ()))).is_ready());
 }
 
 /// Runs a main future, beside other tests, on a runtime with so many workers.
