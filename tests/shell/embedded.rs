@@ -206,7 +206,7 @@ fn the_descriptor_tells_of_timers() {
         let begin = Instant::now();
         let short = runtime.handle().spawn_colored(2, sleep_for(SHORT));
         let time = settle(&mut runtime).unwrap();
-        assert!(time <= SHORT + TURN, "{time:?}");
+        assert!(time <= SHORT + TURN || short.is_finished(), "{time:?}");
         drive(&mut runtime, || short.is_finished());
         assert!(begin.elapsed() >= SHORT && !long.is_finished());
 

@@ -8,7 +8,7 @@ use colored::{Color, Handle, Runtime, spawn_blocking};
 use colored_tests::{block, child, shared, wait_until};
 use std::env;
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::mpsc;
 
 /// Runs `body` in a process of its own for each value, with the variable set to it.
@@ -59,13 +59,10 @@ fn a_wrong_value_is_an_error_that_names_it() {
 fn the_environment_names_a_trace_file() {
     const TEST: &str = "the_environment_names_a_trace_file";
     // The number of the process tells the files of several tests apart.
-    let place = env::temp_dir().join("colored-trace-of-tests");
-    let name = place.join("{pid}.pftrace");
+    let name = env::temp_dir().join("colored-trace-of-tests-{pid}.pftrace");
     each(TEST, "COLORED_TRACE_FILE", &[name.to_str().unwrap()], |value| {
-        let place = Path::new(value).parent().unwrap();
-        std::fs::create_dir_all(place).unwrap();
-        let own = place.join(format!("own-{}", std::process::id()));
-        let ours = place.join(format!("{}.pftrace", std::process::id()));
+        let ours = PathBuf::from(value.replace("{pid}", &std::process::id().to_string()));
+        let own = ours.with_extension("own");
         let work = |runtime: Runtime| {
             let color = Color::named("in the file");
             runtime.run(async move { colored::spawn_colored(color, async {}).await.unwrap() });
@@ -92,7 +89,6 @@ fn the_environment_names_a_trace_file() {
         drop(Runtime::builder().workers(1).diagnose(options).build().unwrap());
         Runtime::builder().workers(1).build().unwrap().shutdown_background();
         assert!(!ours.exists() && !own.exists());
-        let _unless_another_is_there = std::fs::remove_dir(place);
     });
     each(TEST, "COLORED_TRACE_FILE", &[""], |_| {
         let error = Runtime::builder().build().unwrap_err();

@@ -59,6 +59,15 @@ fn settled_on(runtime: Runtime) -> (Runtime, Vec<Box<dyn Send>>) {
 /// Ticks of the reactor thread until it sleeps, and then some.
 const SETTLE: Duration = Duration::from_millis(200);
 
+/// Waits until no thread has run for a while.
+fn wait_until_still() {
+    wait_until(|| {
+        let before = others();
+        block(SETTLE);
+        others() == before
+    });
+}
+
 /// Shows G10.
 #[test]
 fn an_idle_process_makes_no_system_call_for_seconds() {
@@ -66,7 +75,7 @@ fn an_idle_process_makes_no_system_call_for_seconds() {
         let (runtime, _held) = settled();
         // Pool threads that wait for more; they would retire after ten seconds.
         runtime.run(async { spawn_blocking(|| ()).await.unwrap() });
-        block(SETTLE);
+        wait_until_still();
         assert_eq!((count("colored-w"), count("colored-blk")), (9, 1));
         assert_still(Duration::from_secs(repeat(2, 5) as u64));
     };
@@ -91,7 +100,7 @@ fn pool_threads_retire_and_all_is_still() {
         });
         assert_eq!(count("colored-blk"), 5);
         wait_until(|| count("colored-blk") == 0);
-        block(SETTLE);
+        wait_until_still();
         assert_still(Duration::from_secs(1));
     };
     watched(|| child::run(module_path!(), "pool_threads_retire_and_all_is_still", body));

@@ -74,8 +74,8 @@ impl Row {
 #[test]
 fn errors_of_sockets_have_the_numbers_of_the_system() {
     run(2, async {
-        let taken = std_net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-        let held = std_net::TcpListener::bind(taken).unwrap();
+        let held = std_net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let taken = held.local_addr().unwrap();
         let connect = format!("connect to {}", "127.0.0.1:1");
         let closed = "127.0.0.1:1";
         let of = |addr| std_net::TcpStream::connect(addr);

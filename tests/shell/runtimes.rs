@@ -355,7 +355,7 @@ fn timers() {
     in_each_state(|target| async move {
         let Target { state, to, .. } = &target;
         // Long enough that a busy machine comes to the polls before it is over.
-        let short = Duration::from_millis(30);
+        let short = Duration::from_millis(300);
         let mut rests = [Box::pin(sleep(short)), Box::pin(sleep(short))];
         let mut ticks = interval(short);
         let limited = timeout(short, pending::<()>());
@@ -391,7 +391,7 @@ fn timers() {
 fn a_timer_survives_the_runtime_in_which_it_began() {
     shared(|| {
         let (own, other) = (runtime(OWN), runtime(OTHER));
-        let mut rest = Box::pin(sleep(Duration::from_millis(60)));
+        let mut rest = Box::pin(sleep(Duration::from_millis(300)));
         {
             let _entered = other.enter();
             assert!(rest.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());

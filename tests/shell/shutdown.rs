@@ -166,7 +166,7 @@ fn stuck_work_delays_shutdown_for_the_timeout_and_no_more() {
 /// The error names each poll, destructor and blocking call that goes on, and no work that has ended.
 #[test]
 fn an_error_names_what_is_stuck() {
-    const TIMEOUT: Duration = Duration::from_millis(20);
+    const TIMEOUT: Duration = Duration::from_millis(500);
     shared(|| {
         let (runtime, drops) = (runtime(3), Drops::default());
         let own = runtime.run(async {

@@ -67,6 +67,7 @@ fn bytes_for_a_dropped_read_go_to_the_next_handle_and_every_reader_is_woken() {
                 yield_now().await;
             }
             last.abort();
+            assert!(last.await.unwrap_err().is_cancelled());
             std::fs::write(std::env::var("READY").unwrap(), "").unwrap();
             let mut read = Vec::new();
             for reader in readers {

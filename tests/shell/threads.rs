@@ -1,14 +1,15 @@
 //! The threads of a runtime: all have names, and none is left when it has ended.
 
 use colored::runtime::Tuning;
-use colored::sync::Notify;
+use colored::sync::{Notify, oneshot};
 use colored::time::{Duration, Instant};
-use colored::{Handle, Runtime, net, spawn_blocking, spawn_unique, yield_now};
+use colored::{Handle, Runtime, net, spawn_blocking, spawn_unique};
+use colored_tests::meet::on_each;
 use colored_tests::{ON_PURPOSE, block, child, process, shared, wait_until};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Barrier};
+use std::sync::{Arc, Barrier, mpsc};
 
 /// The names of all threads that are not in `known`.
 fn names(known: &BTreeMap<u32, process::Thread>) -> Vec<String> {
@@ -99,22 +100,8 @@ fn shutdown_waits_for_the_very_end_of_every_thread() {
                     .tuning(Tuning::new().spare_workers(0))
                     .build()
                     .unwrap();
-                runtime.run(async {
-                    let meeting = Arc::new(Barrier::new(4));
-                    let mut marks = Vec::new();
-                    for _ in 0..4 {
-                        let meeting = Arc::clone(&meeting);
-                        marks.push(spawn_unique(async move {
-                            // All four are inside at once, so each is on another worker.
-                            meeting.wait();
-                            mark();
-                        }));
-                    }
-                    for mark in marks {
-                        mark.await.unwrap();
-                    }
-                    spawn_blocking(mark).await.unwrap();
-                });
+                runtime.run(on_each(runtime.handle(), 4, mark));
+                runtime.run(async { spawn_blocking(mark).await.unwrap() });
                 let before = ENDED.load(Ordering::Relaxed);
                 end(runtime);
                 assert_eq!(ENDED.load(Ordering::Relaxed) - before, 5);
@@ -130,18 +117,17 @@ fn shutdown_waits_for_the_very_end_of_a_spare_worker() {
         child::run(module_path!(), "shutdown_waits_for_the_very_end_of_a_spare_worker", || {
             let runtime = Runtime::builder().workers(1).build().unwrap();
             runtime.run(async {
-                let begun = Arc::new(AtomicUsize::new(0));
-                let begins = Arc::clone(&begun);
+                let (begun, begins) = oneshot::channel();
+                let (end, ended) = mpsc::channel::<()>();
                 let blocks = spawn_unique(async move {
                     mark();
-                    begins.store(1, Ordering::Release);
-                    block(Duration::from_millis(300));
+                    begun.send(()).unwrap();
+                    ended.recv().unwrap_err();
                 });
-                while begun.load(Ordering::Acquire) == 0 {
-                    yield_now().await;
-                }
+                begins.await.unwrap();
                 // The worker is in the other poll.
                 spawn_unique(async { mark() }).await.unwrap();
+                drop(end);
                 blocks.await.unwrap();
             });
             let spares = runtime.metrics().long_polls.hand_offs;
@@ -172,21 +158,8 @@ fn each_thread_calls_the_hooks_before_and_after_all_that_it_runs() {
             count_stop.fetch_add(1, Ordering::SeqCst);
         });
         let runtime = builder.build().unwrap();
-        runtime.run(async {
-            let meeting = Arc::new(Barrier::new(3));
-            let tasks = [(); 3].map(|()| {
-                let meeting = Arc::clone(&meeting);
-                spawn_unique(async move {
-                    // All three are inside at once, so each is on another worker.
-                    meeting.wait();
-                    BEGUN.get()
-                })
-            });
-            for task in tasks {
-                assert!(task.await.unwrap());
-            }
-            assert!(spawn_blocking(|| BEGUN.get()).await.unwrap());
-        });
+        assert_eq!(runtime.run(on_each(runtime.handle(), 3, || BEGUN.get())), [true; 3]);
+        assert!(runtime.run(async { spawn_blocking(|| BEGUN.get()).await.unwrap() }));
         // The reactor thread may be late.
         wait_until(|| started.load(Ordering::SeqCst) == 5);
         assert_eq!(stopped.load(Ordering::SeqCst), 0);

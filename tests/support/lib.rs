@@ -89,8 +89,10 @@ pub fn runtime_with_spares(workers: usize) -> Runtime {
 /// Waits until all that was scheduled under the color so far has had its turn, and the color is idle.
 #[track_caller]
 pub fn settle(runtime: &Runtime, color: impl Into<Color>) {
+    let color = color.into();
+    runtime.run(async move { colored::spawn_colored(color, async {}).await.unwrap() });
+    // The task is inside its turn still.
     let cell = runtime.handle().cell(color, ());
-    // A task that is joined is inside its turn still.
     wait_until(|| polls::poll_once(pin!(cell.call(|()| ()))).is_ready());
 }
 

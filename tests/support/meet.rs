@@ -1,24 +1,40 @@
 //! Work that ends only if every worker comes.
 
-use colored::{Runtime, spawn_unique};
+use colored::{Handle, Runtime};
 use std::sync::{Arc, Barrier};
 
-/// Runs as many tasks as there are workers, each of which holds its worker until all run. They are
-/// queued by one worker, to be taken from it, or by this thread, to be fetched.
-pub fn all_at_once(runtime: &Runtime, workers: usize, from_a_worker: bool) {
+/// Spawns as many tasks as there are workers, each of which holds its worker until all run, and then calls `f`: so each call
+/// is on another worker. Returns what they return.
+pub fn on_each<T: Send + 'static>(
+    handle: &Handle,
+    workers: usize,
+    f: fn() -> T,
+) -> impl Future<Output = Vec<T>> + Send + use<T> {
     let meeting = Arc::new(Barrier::new(workers));
-    let meet = |meeting: Arc<Barrier>| async move {
-        let _ = meeting.wait();
-    };
-    let tasks: Vec<_> = if from_a_worker {
-        runtime.run(async move {
-            (0..workers).map(|_| spawn_unique(meet(Arc::clone(&meeting)))).collect()
+    let call = |_| {
+        let meeting = Arc::clone(&meeting);
+        handle.spawn_unique(async move {
+            meeting.wait();
+            f()
         })
-    } else {
-        let handle = runtime.handle();
-        (0..workers).map(|_| handle.spawn_unique(meet(Arc::clone(&meeting)))).collect()
     };
-    for task in tasks {
-        runtime.run(task).unwrap();
+    let calls: Vec<_> = (0..workers).map(call).collect();
+    async {
+        let mut returned = Vec::new();
+        for call in calls {
+            returned.push(call.await.unwrap());
+        }
+        returned
+    }
+}
+
+/// Runs a task on each worker. They are queued by one worker, to be taken from it, or by this thread, to be fetched.
+pub fn all_at_once(runtime: &Runtime, workers: usize, from_a_worker: bool) {
+    let handle = runtime.handle().clone();
+    let meet = move || on_each(&handle, workers, || ());
+    if from_a_worker {
+        runtime.run(async move { meet().await });
+    } else {
+        runtime.run(meet());
     }
 }

@@ -7,6 +7,7 @@ use colored::{
     spawn_unique, task, yield_now,
 };
 use colored_tests::gate::Gate;
+use colored_tests::meet::on_each;
 use colored_tests::polls::{Child, both};
 use colored_tests::{ON_PURPOSE, Trace, panic_of, run, runtime, shared};
 use std::future::pending;
@@ -19,14 +20,7 @@ const BLUE: Color = Color::new(2);
 fn unique_colors_are_in_parallel_and_here_is_in_line() {
     run(3, async {
         // Three at once: ends only if they overlap.
-        let meeting = Arc::new(Barrier::new(3));
-        let meet = || {
-            let meeting = Arc::clone(&meeting);
-            spawn_unique(async move { meeting.wait().is_leader() })
-        };
-        for task in [meet(), meet(), meet()] {
-            task.await.unwrap();
-        }
+        on_each(&Handle::current(), 3, || ()).await;
         let colored = spawn_colored(RED, async {
             let trace = Trace::new();
             let tasks = [0, 1, 2].map(|number| {

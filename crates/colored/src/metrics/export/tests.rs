@@ -82,8 +82,8 @@ fn counters_and_times_are_published_without_colors() {
     let mut recorder = Recorded::new();
     let mut exporter = Exporter::new(runtime.handle());
     run(&runtime, Color::named("exported"), 100);
-    // A task counts until its memory is free, a moment after its end.
-    wait_until(|| runtime.handle().usage().tasks == 0);
+    // As below.
+    wait_until(|| runtime.metrics().parked == 2);
     let usage = runtime.handle().usage();
     let first = recorder.publish(&mut exporter);
     let polls: u64 = usage.workers.iter().map(|worker| worker.polls).sum();
@@ -157,8 +157,8 @@ fn the_values_of_two_runtimes_add_up() {
     for round in 1..=3 {
         run(&large, Color::new(1), 1000);
         run(&small, Color::new(1), 10);
-        // Nothing runs any more, so the numbers stay.
-        wait_until(|| [&large, &small].iter().all(|one| one.handle().usage().tasks == 0));
+        // A worker counts the polls of a slice behind it, and then parks: the numbers stay.
+        wait_until(|| [&large, &small].iter().all(|one| one.metrics().parked == 2));
         recorder.publish(&mut of_large);
         let both = recorder.publish(&mut of_small);
         let expected = polls(&large) + polls(&small);

@@ -10,15 +10,15 @@ use crate::io::{AsyncReadExt, AsyncWriteExt, named};
 use crate::net::testing::{listen, run};
 use crate::net::{ConnectOptions, ListenOptions, TcpStream, lookup_host};
 
-/// An address without a listener.
-async fn closed() -> SocketAddr {
-    listen().await.1
+/// Addresses without a listener. A port that was free a moment ago may be another test's now.
+fn closed() -> [SocketAddr; 2] {
+    [1, 2].map(|port| SocketAddr::from(([127, 0, 0, 1], port)))
 }
 
 #[test]
 fn a_refused_connect_names_the_address() {
     run(async {
-        let addr = closed().await;
+        let addr = closed()[0];
         let error = named(TcpStream::connect(addr)).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::ConnectionRefused);
         let of_std = StdStream::connect(addr).unwrap_err();
@@ -30,7 +30,7 @@ fn a_refused_connect_names_the_address() {
 #[test]
 fn every_address_is_tried_and_named() {
     run(async {
-        let (a, b) = (closed().await, closed().await);
+        let [a, b] = closed();
         let text = named(TcpStream::connect([a, b])).await.unwrap_err().to_string();
         let of_std = StdStream::connect(a).unwrap_err();
         let expected =
@@ -43,7 +43,7 @@ fn every_address_is_tried_and_named() {
 fn the_first_address_that_answers_is_taken() {
     run(async {
         let (_listener, addr) = listen().await;
-        let stream = TcpStream::connect(&[closed().await, addr][..]).await.unwrap();
+        let stream = TcpStream::connect(&[closed()[0], addr][..]).await.unwrap();
         assert_eq!(stream.peer_addr().unwrap(), addr);
     });
 }
@@ -121,7 +121,7 @@ fn an_address_that_cannot_be_bound_is_named() {
         let error = ConnectOptions::new().bind(v6).connect(addr).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidInput);
         assert!(error.to_string().contains("bind([::1]:0): "), "{error}");
-        let refused = ConnectOptions::new().send_buffer(5000).connect(closed().await).await;
+        let refused = ConnectOptions::new().send_buffer(5000).connect(closed()[0]).await;
         assert_eq!(refused.unwrap_err().kind(), ErrorKind::ConnectionRefused);
     });
 }
@@ -157,7 +157,7 @@ fn a_connect_ends_with_its_time_limit_and_can_be_dropped() {
         let limit = Duration::from_millis(30);
         let start = std::time::Instant::now();
         let options = ConnectOptions::new().time_limit(limit);
-        let error = options.connect([closed().await, addr, addr]).await.unwrap_err();
+        let error = options.connect([closed()[0], addr, addr]).await.unwrap_err();
         assert!(start.elapsed() >= limit);
         assert_eq!(error.kind(), ErrorKind::TimedOut);
         let text = error.to_string();
