@@ -5,7 +5,7 @@ use colored_tests::drops::Drops;
 use colored_tests::ending::end_while_held;
 use colored_tests::gate::Gate;
 use colored_tests::polls::poll_once;
-use colored_tests::{ON_PURPOSE, panic_of, runtime, settle, shared};
+use colored_tests::{ON_PURPOSE, panic_of, runtime, settle, shared, wait_until};
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::mpsc::{Sender, channel};
@@ -180,10 +180,8 @@ fn the_last_clones_may_go_with_the_behavior() {
         drop(behavior);
         assert_eq!(drops.count(), 0);
         gate.open();
-        settle(&runtime, BLUE);
-        settle(&runtime, RED);
-        settle(&runtime, BLUE);
-        settle(&runtime, RED);
+        // They go when it has given its colors back.
+        wait_until(|| drops.count() == 2);
         drops.assert_exact(2);
     });
 }
