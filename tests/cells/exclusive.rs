@@ -213,7 +213,10 @@ fn sections_nest_and_stand_side_by_side() {
             let long = exclusive(async {
                 let behind = ours.clone();
                 drop(spawn_here(async move { behind.push("behind") }));
-                sleep(Duration::from_millis(2)).await;
+                // A sleep alone may be over before the other section has had its second poll.
+                while ours.len() < 3 {
+                    sleep(Duration::from_millis(2)).await;
+                }
                 ours.push("long");
             });
             let short = exclusive(async {
