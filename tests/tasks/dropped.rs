@@ -264,9 +264,11 @@ fn pending_and_dropped_when_the_runtime_has_ended() {
         let alarm = Arc::default();
         case.poll(&alarm);
         let future = case.take();
-        let Case { name, runtime, subject: Subject { ready, check, .. }, token, .. } = case;
+        let Case { name, runtime, subject: Subject { ready, check, stage, .. }, token, .. } = case;
         let late = thread::spawn(move || {
             thread::sleep(Duration::from_millis(2));
+            // An open stage would give its sender room, and wait for the event.
+            soon(&true, name, || stage.as_ref().is_none_or(|stage| stage.is_closed()));
             ready();
         });
         assert_eq!(runtime.shutdown_timeout(LONG), Ok(()), "{name}");

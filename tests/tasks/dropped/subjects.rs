@@ -32,6 +32,8 @@ pub(super) struct Subject {
     pub(super) check: Box<dyn FnOnce(&Runtime) + Send>,
     /// Whether the first poll finds that it has to wait.
     pub(super) waits: bool,
+    /// The stage that the future waits for room in.
+    pub(super) stage: Option<Stage<u32>>,
 }
 
 /// Makes a subject in a runtime that has been entered. Its future, and the closures that it hands on, own the token.
@@ -56,7 +58,7 @@ impl Subject {
             let _output = future.await;
         };
         let (ready, check) = (Box::new(ready), Box::new(check));
-        Self { future: Box::pin(future), ready, check, waits: true }
+        Self { future: Box::pin(future), ready, check, waits: true, stage: None }
     }
 
     /// The future need not wait: that depends on the system, or on the time.
@@ -511,14 +513,15 @@ fn full(handle: &Handle) -> (Stage<u32>, Gate) {
 
 fn sent(runtime: &Runtime, token: Arc<()>) -> Subject {
     let (stage, gate) = full(runtime.handle());
-    let again = stage.clone();
+    let (again, kept) = (stage.clone(), Some(stage.clone()));
     let check = move |runtime: &Runtime| {
         runtime.block_on(again.send(3)).unwrap();
         again.close();
         runtime.block_on(again.drained());
         assert_eq!((again.metrics().senders, again.metrics().lost, again.depth()), (0, 0, 0));
     };
-    Subject::waits(token, async move { stage.send(2).await }, move || gate.open(), check)
+    let send = async move { stage.send(2).await };
+    Subject { stage: kept, ..Subject::waits(token, send, move || gate.open(), check) }
 }
 
 fn drained(runtime: &Runtime, token: Arc<()>) -> Subject {
