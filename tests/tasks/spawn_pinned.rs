@@ -181,7 +181,6 @@ fn call_here(cell: &ColorCell<()>, f: impl FnOnce() + Send + 'static) {
 /// Three futures that never end under color 7 on the second worker, by all ways in which one can stay
 /// there.
 fn settle(runtime: &colored::Runtime, dropped: &Trace<(ThreadId, Option<Color>)>) -> ThreadId {
-    let home = threads(runtime, 2)[1];
     let (made, handle) = (channel(), runtime.handle());
     let (log, tell) = (dropped.clone(), made.0.clone());
     let pinned = handle.spawn_pinned(1, 7, move || {
@@ -203,7 +202,9 @@ fn settle(runtime: &colored::Runtime, dropped: &Trace<(ThreadId, Option<Color>)>
         std::mem::forget(cell);
     });
     made.1.recv().unwrap();
-    home
+    // What has told of itself may be inside its turn still.
+    wait_until(|| runtime.metrics().parked == 2);
+    threads(runtime, 2)[1]
 }
 
 /// A foreign thread holds the color when the runtime cancels its tasks.
