@@ -112,7 +112,8 @@ fn the_end_of_main_drains_the_stages_that_are_left() {
 
 #[test]
 fn events_left_after_the_timeout_are_lost_and_counted() {
-    const TIMEOUT: Duration = Duration::from_millis(30);
+    // Long enough for the stage that is drained before the stuck one.
+    const TIMEOUT: Duration = Duration::from_millis(300);
     alone(|| {
         within(TIMEOUT + Duration::from_millis(30), || {
             let (home, other) = (runtime(1), runtime(1));
