@@ -4,7 +4,7 @@ use colored::Runtime;
 use colored::net::TcpStream;
 use colored::runtime::Tuning;
 use colored::time::{Instant, sleep};
-use colored_tests::attempts::{percentile, within};
+use colored_tests::attempts::{percentile, some, within};
 use colored_tests::soak::repeat;
 use colored_tests::{alone, block, echo, runtime};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -187,12 +187,15 @@ fn all_is_delivered_when_all_workers_have_been_stuck() {
             Runtime::builder().workers(2).tuning(Tuning::new().spare_workers(0)).build().unwrap();
         let clients = runtime(1);
         let address = echo::serve(server.handle());
-        let streams = echo::connect(&clients, address, SOCKETS);
-        // No worker can answer while all block; nothing is lost by it.
-        let worst = disturbed(&clients, streams, 5, || {
-            let stuck = [(); 2].map(|()| server.handle().spawn_unique(async { block(BUSY) }));
-            stuck.into_iter().for_each(|stuck| clients.run(stuck).unwrap());
+        // No worker can answer while all block; nothing is lost by it. A pause of this thread before
+        // it disturbs may be longer than the rounds.
+        some(|| {
+            let streams = echo::connect(&clients, address, SOCKETS);
+            let worst = disturbed(&clients, streams, 5, || {
+                let stuck = [(); 2].map(|()| server.handle().spawn_unique(async { block(BUSY) }));
+                stuck.into_iter().for_each(|stuck| clients.run(stuck).unwrap());
+            });
+            worst >= Duration::from_millis(50)
         });
-        assert!(worst >= Duration::from_millis(50), "the workers were stuck, and yet: {worst:?}");
     });
 }
