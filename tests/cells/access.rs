@@ -7,7 +7,7 @@ use colored_tests::drops::Drops;
 use colored_tests::gate::Gate;
 use colored_tests::polls::poll_once;
 use colored_tests::witness::Witness;
-use colored_tests::{ON_PURPOSE, Trace, panic_of, run, runtime, settle, shared};
+use colored_tests::{ON_PURPOSE, Trace, join_all, panic_of, run, runtime, settle, shared};
 use std::cell::Cell;
 use std::pin::pin;
 use std::sync::Arc;
@@ -266,7 +266,7 @@ fn an_aborted_caller_gives_its_call_up() {
 fn two_colors_may_use_each_others_cells() {
     run(2, async {
         let (red, blue) = (ColorCell::new(RED, 0_u32), ColorCell::new(BLUE, 0_u32));
-        let tasks = [(&red, &blue), (&blue, &red)].map(|(own, other)| {
+        join_all([(&red, &blue), (&blue, &red)].map(|(own, other)| {
             let (color, own, other) = (own.color(), own.clone(), other.clone());
             spawn_colored(color, async move {
                 for _ in 0..5_000 {
@@ -278,10 +278,8 @@ fn two_colors_may_use_each_others_cells() {
                     call.await;
                 }
             })
-        });
-        for task in tasks {
-            task.await.unwrap();
-        }
+        }))
+        .await;
         // Behind the posts of the last calls.
         for cell in [red, blue] {
             spawn_colored(cell.color(), async {}).await.unwrap();
@@ -349,23 +347,19 @@ fn calls_that_run_on_their_callers_thread_exclude_tasks() {
     let ours = Arc::clone(&witness);
     run(4, async move {
         let cell = ColorCell::new(RED, ());
-        let tasks: Vec<_> = (0..8)
-            .map(|number| {
-                let (cell, witness) = (cell.clone(), Arc::clone(&ours));
-                spawn_unique(async move {
-                    for _ in 0..2_000 {
-                        let witness = Arc::clone(&witness);
-                        match number {
-                            0 => spawn_colored(RED, async move { witness.touch() }).await.unwrap(),
-                            _ => cell.call(move |()| witness.touch()).await,
-                        }
+        join_all((0..8).map(|number| {
+            let (cell, witness) = (cell.clone(), Arc::clone(&ours));
+            spawn_unique(async move {
+                for _ in 0..2_000 {
+                    let witness = Arc::clone(&witness);
+                    match number {
+                        0 => spawn_colored(RED, async move { witness.touch() }).await.unwrap(),
+                        _ => cell.call(move |()| witness.touch()).await,
                     }
-                })
+                }
             })
-            .collect();
-        for task in tasks {
-            task.await.unwrap();
-        }
+        }))
+        .await;
     });
     assert_eq!(witness.count(), 16_000);
 }

@@ -5,7 +5,7 @@ use colored::{
     spawn_unique,
 };
 use colored_tests::gate::Gate;
-use colored_tests::{ON_PURPOSE, block, panic_of, run, runtime, shared};
+use colored_tests::{ON_PURPOSE, block, join_all, panic_of, run, runtime, shared};
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::sync::mpsc;
@@ -131,20 +131,16 @@ fn colors_do_not_share() {
     const USES: u64 = 2_000;
     run(4, async {
         let keep: Vec<_> = (1..=COLORS).map(|color| ColorCell::new(color, ())).collect();
-        let tasks: Vec<_> = (0..COLORS * USES)
-            .map(|number| {
-                spawn_colored(1 + number % COLORS, async {
-                    let before = COUNT.with(Cell::get);
-                    std::hint::spin_loop();
-                    COUNT.with(|count| count.set(before + 1));
-                    let mine = format!("{:?}", Color::current());
-                    NAMES.with(|names| names.borrow_mut().push(mine));
-                })
+        join_all((0..COLORS * USES).map(|number| {
+            spawn_colored(1 + number % COLORS, async {
+                let before = COUNT.with(Cell::get);
+                std::hint::spin_loop();
+                COUNT.with(|count| count.set(before + 1));
+                let mine = format!("{:?}", Color::current());
+                NAMES.with(|names| names.borrow_mut().push(mine));
             })
-            .collect();
-        for task in tasks {
-            task.await.unwrap();
-        }
+        }))
+        .await;
         for cell in keep {
             let uses = |(): &mut ()| {
                 let mine = format!("{:?}", Color::current());

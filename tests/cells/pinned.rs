@@ -6,7 +6,7 @@ use colored::{Color, spawn, spawn_colored, spawn_unique, yield_now};
 use colored_tests::drops::Drops;
 use colored_tests::gate::Gate;
 use colored_tests::witness::Witness;
-use colored_tests::{ON_PURPOSE, Trace, panic_of, run, runtime, shared, wait_until};
+use colored_tests::{ON_PURPOSE, Trace, join_all, panic_of, run, runtime, shared, wait_until};
 use std::cell::RefCell;
 use std::future::poll_fn;
 use std::pin::pin;
@@ -165,7 +165,7 @@ fn closures_run_in_the_order_in_which_they_were_sent() {
     const POSTS: u32 = 10_000;
     run(3, async {
         let cell = PinnedCell::on_worker(2, RED, || Rc::new(RefCell::new(Vec::new()))).unwrap();
-        let posters = [0, 1].map(|poster| {
+        join_all([0, 1].map(|poster| {
             let cell = cell.clone();
             spawn_unique(async move {
                 for number in 0..POSTS {
@@ -175,10 +175,8 @@ fn closures_run_in_the_order_in_which_they_were_sent() {
                     }
                 }
             })
-        });
-        for poster in posters {
-            poster.await.unwrap();
-        }
+        }))
+        .await;
         let list = cell.call(|list| list.take()).await;
         for poster in [0, 1] {
             let own = list.iter().filter(|entry| entry.0 == poster).map(|entry| entry.1);

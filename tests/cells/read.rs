@@ -4,7 +4,7 @@ use colored::{AccessError, Color, ColorCell, hop, spawn_colored, spawn_unique, w
 use colored_tests::gate::Gate;
 use colored_tests::polls::poll_once;
 use colored_tests::witness::Witness;
-use colored_tests::{Dice, Trace, panic_of, run, runtime, settle, shared, wait_until};
+use colored_tests::{Dice, Trace, join_all, panic_of, run, runtime, settle, shared, wait_until};
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Barrier};
@@ -261,33 +261,28 @@ fn readers_keep_apart_from_everything_else_of_their_color() {
     run(4, async move {
         let (cell, other) = (ColorCell::new(RED, ()), ColorCell::new(BLUE, ()));
         let inside = Arc::new(AtomicU64::new(0));
-        let tasks: Vec<_> = (0..10)
-            .map(|number| {
-                let (cell, other, looks) = (cell.clone(), other.clone(), Arc::clone(&looks));
-                let (witness, inside) = (Arc::clone(&ours), Arc::clone(&inside));
-                spawn_unique(async move {
-                    for _ in 0..ROUNDS {
-                        let (write, look) =
-                            (Access::new(&witness, &inside), Access::new(&witness, &inside));
-                        match number {
-                            0 => spawn_colored(RED, async move { write.alone() }).await.unwrap(),
-                            1 | 2 => cell.call(move |()| write.alone()).await,
-                            3 | 4 => when((&other, &cell), move |(), ()| write.alone()).await,
-                            5 => when((&other, cell.shared()), move |(), ()| look.beside()).await,
-                            6 => {
-                                when((other.shared(), cell.shared()), move |(), ()| look.beside())
-                                    .await
-                            }
-                            _ => cell.read(move |()| look.beside()).await,
+        join_all((0..10).map(|number| {
+            let (cell, other, looks) = (cell.clone(), other.clone(), Arc::clone(&looks));
+            let (witness, inside) = (Arc::clone(&ours), Arc::clone(&inside));
+            spawn_unique(async move {
+                for _ in 0..ROUNDS {
+                    let (write, look) =
+                        (Access::new(&witness, &inside), Access::new(&witness, &inside));
+                    match number {
+                        0 => spawn_colored(RED, async move { write.alone() }).await.unwrap(),
+                        1 | 2 => cell.call(move |()| write.alone()).await,
+                        3 | 4 => when((&other, &cell), move |(), ()| write.alone()).await,
+                        5 => when((&other, cell.shared()), move |(), ()| look.beside()).await,
+                        6 => {
+                            when((other.shared(), cell.shared()), move |(), ()| look.beside()).await
                         }
-                        looks.fetch_add(u64::from(number > 4), Ordering::Relaxed);
+                        _ => cell.read(move |()| look.beside()).await,
                     }
-                })
+                    looks.fetch_add(u64::from(number > 4), Ordering::Relaxed);
+                }
             })
-            .collect();
-        for task in tasks {
-            task.await.unwrap();
-        }
+        }))
+        .await;
     });
     assert_eq!(witness.count(), 5 * ROUNDS);
     assert_eq!(reads.load(Ordering::Relaxed), 5 * ROUNDS);

@@ -12,7 +12,7 @@ use colored_tests::cells::{add, cells};
 use colored_tests::keeper::Keeper;
 use colored_tests::polls::{that_waits, waits};
 use colored_tests::soak::repeat;
-use colored_tests::{message, run};
+use colored_tests::{join_all, message, run};
 use std::future::Future;
 use std::pin::{Pin, pin};
 
@@ -332,9 +332,7 @@ fn sections_and_whens_that_cross_all_end() {
                 })
             });
             told += i32::from(holder.await.unwrap().is_err());
-            for task in both {
-                task.await.unwrap();
-            }
+            join_all(both).await;
         }
         let rounds = rounds as i32;
         assert_eq!(red.call(|red| *red).await, 3 * rounds - told);

@@ -7,7 +7,9 @@ use colored_tests::drops::{Drops, keep};
 use colored_tests::gate::Gate;
 use colored_tests::polls::poll_once;
 use colored_tests::witness::Witness;
-use colored_tests::{Dice, ON_PURPOSE, Trace, panic_of, run, runtime, shared, wait_until};
+use colored_tests::{
+    Dice, ON_PURPOSE, Trace, join_all, panic_of, run, runtime, shared, wait_until,
+};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -35,9 +37,7 @@ fn so_many_come_in_and_the_next_one_is_given_back() {
         assert!(matches!(limit.try_reserve(), Err(TrySendError::Full(()))));
         gate.open();
         runtime.run(async move {
-            for handle in handles {
-                handle.await.unwrap();
-            }
+            join_all(handles).await;
             shed.await;
         });
         assert_eq!(trace.take(), [0, 1, 2, 3], "what was shed is whole");
@@ -68,9 +68,7 @@ fn waiting_senders_are_admitted_in_order() {
         }
         drop(permit);
         assert!(limit.try_spawn(async {}).is_err(), "there is a line");
-        for task in waiting {
-            task.await.unwrap();
-        }
+        join_all(waiting).await;
         assert_eq!(trace.take(), (0..100).collect::<Vec<_>>());
         assert_eq!((limit.depth(), limit.waiting()), (0, 0));
     });
@@ -94,9 +92,7 @@ fn a_color_that_sends_to_itself_does_not_wait() {
             let outside = inner.clone();
             let refused =
                 spawn_colored(BLUE, async move { outside.try_reserve().is_err() }).await.unwrap();
-            for child in children {
-                child.await.unwrap();
-            }
+            join_all(children).await;
             // Through another task of the color as well.
             own.call(|count| *count += 1).await.unwrap();
             refused
@@ -364,33 +360,29 @@ fn a_storm_of_senders_never_exceeds_the_capacity() {
             (limit.cell(Witness::default()), Arc::new(AtomicU64::new(0)))
         });
         let limits = Arc::new(limits);
-        let senders: Vec<_> = (0..16)
-            .map(|seed| {
-                let limits = Arc::clone(&limits);
-                spawn_unique(async move {
-                    let mut dice = Dice::new(seed);
-                    for _ in 0..2_000 {
-                        let (cell, sent) = &limits[dice.below(3) as usize];
-                        let accepted = match dice.below(4) {
-                            0 => cell.post(|witness| witness.touch()).await.is_ok(),
-                            1 => cell.try_post(|witness| witness.touch()).is_ok(),
-                            2 => cell.call(|witness| witness.touch()).await.is_ok(),
-                            _ => {
-                                let inner = cell.clone();
-                                let task = async move { inner.with(|witness| witness.touch()) };
-                                cell.limit().spawn(task).await.is_ok()
-                            }
-                        };
-                        sent.fetch_add(u64::from(accepted), Ordering::Relaxed);
-                        let limit = cell.limit();
-                        assert!(limit.depth() <= limit.capacity(), "{limit:?}");
-                    }
-                })
+        join_all((0..16).map(|seed| {
+            let limits = Arc::clone(&limits);
+            spawn_unique(async move {
+                let mut dice = Dice::new(seed);
+                for _ in 0..2_000 {
+                    let (cell, sent) = &limits[dice.below(3) as usize];
+                    let accepted = match dice.below(4) {
+                        0 => cell.post(|witness| witness.touch()).await.is_ok(),
+                        1 => cell.try_post(|witness| witness.touch()).is_ok(),
+                        2 => cell.call(|witness| witness.touch()).await.is_ok(),
+                        _ => {
+                            let inner = cell.clone();
+                            let task = async move { inner.with(|witness| witness.touch()) };
+                            cell.limit().spawn(task).await.is_ok()
+                        }
+                    };
+                    sent.fetch_add(u64::from(accepted), Ordering::Relaxed);
+                    let limit = cell.limit();
+                    assert!(limit.depth() <= limit.capacity(), "{limit:?}");
+                }
             })
-            .collect();
-        for sender in senders {
-            sender.await.unwrap();
-        }
+        }))
+        .await;
         for (cell, sent) in &*limits {
             while cell.limit().depth() > 0 {
                 yield_now().await;

@@ -6,7 +6,7 @@ use colored::{Color, ColorCell, spawn_unique, yield_now};
 use colored_tests::gate::Gate;
 use colored_tests::polls::poll_once;
 use colored_tests::witness::Witness;
-use colored_tests::{Trace, panic_of, run, runtime, shared};
+use colored_tests::{Trace, join_all, panic_of, run, runtime, shared};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, OnceLock};
 use std::task::Poll;
@@ -104,21 +104,17 @@ fn events_of_one_key_keep_their_order() {
                 let before = std::mem::replace(&mut check.lock().unwrap()[key], number);
                 assert_eq!(before + 1, number, "key {key}");
             }));
-        let senders: Vec<_> = (0..10)
-            .map(|sender| {
-                let stage = stage.clone();
-                spawn_unique(async move {
-                    for number in 1..=200 {
-                        for key in (sender * 10)..(sender * 10 + 10) {
-                            stage.send((key, number)).await.unwrap();
-                        }
+        join_all((0..10).map(|sender| {
+            let stage = stage.clone();
+            spawn_unique(async move {
+                for number in 1..=200 {
+                    for key in (sender * 10)..(sender * 10 + 10) {
+                        stage.send((key, number)).await.unwrap();
                     }
-                })
+                }
             })
-            .collect();
-        for sender in senders {
-            sender.await.unwrap();
-        }
+        }))
+        .await;
         stage.close();
         stage.drained().await;
         let metrics = stage.metrics();

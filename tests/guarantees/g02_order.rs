@@ -3,7 +3,7 @@
 use colored::sync::oneshot;
 use colored::{Color, ColorCell, hop, spawn_colored, spawn_unique, yield_now};
 use colored_tests::gate::Gate;
-use colored_tests::{Dice, Trace, run, runtime, shared, wait_until};
+use colored_tests::{Dice, Trace, join_all, run, runtime, shared, wait_until};
 use std::sync::mpsc;
 use std::thread;
 
@@ -107,12 +107,8 @@ fn a_lane_that_moves_between_workers_keeps_its_order() {
         });
         let numbers: Vec<_> = numbers.collect();
         let others: Vec<_> = (0..64).map(|_| spawn_unique(rounds(200))).collect();
-        for number in numbers {
-            number.await.unwrap();
-        }
-        for other in others {
-            other.await.unwrap();
-        }
+        join_all(numbers).await;
+        join_all(others).await;
     });
     assert_eq!(trace.take(), (0..20_000).collect::<Vec<_>>());
 }

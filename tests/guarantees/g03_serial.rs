@@ -2,7 +2,7 @@
 
 use colored::{Color, Handle, spawn, yield_now};
 use colored_tests::witness::Witness;
-use colored_tests::{run, runtime, shared};
+use colored_tests::{join_all, run, runtime, shared};
 use std::sync::Arc;
 use std::thread;
 
@@ -28,20 +28,16 @@ fn a_hundred_thousand_uncolored_tasks_share_state_without_a_lock() {
         };
         // Half of them from tasks, half from threads that the runtime does not know.
         let threads: Vec<_> = (0..4).map(|_| thread::spawn(spawner(12_500))).collect();
-        let tasks: Vec<_> = (0..4)
-            .map(|_| {
-                let batch = spawner(1_250);
-                spawn(async move {
-                    for _ in 0..10 {
-                        batch();
-                        yield_now().await;
-                    }
-                })
+        join_all((0..4).map(|_| {
+            let batch = spawner(1_250);
+            spawn(async move {
+                for _ in 0..10 {
+                    batch();
+                    yield_now().await;
+                }
             })
-            .collect();
-        for task in tasks {
-            task.await.unwrap();
-        }
+        }))
+        .await;
         let joined = move || threads.into_iter().for_each(|thread| thread.join().unwrap());
         handle.spawn_blocking(joined).await.unwrap();
         // This runs behind the first poll of each; the second poll is behind this task's next poll.

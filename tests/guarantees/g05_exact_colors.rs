@@ -2,7 +2,7 @@
 
 use colored::{Color, Handle, spawn_colored, spawn_unique, yield_now};
 use colored_tests::witness::Witness;
-use colored_tests::{block, child, process, run, runtime, shared, soak, wait_until};
+use colored_tests::{block, child, join_all, process, run, runtime, shared, soak, wait_until};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Barrier};
 use std::thread;
@@ -40,9 +40,7 @@ fn visit(runtime: &colored::Runtime, colors: std::ops::Range<u64>) {
     let (from, to, half) = (colors.start, colors.end, (colors.start + colors.end) / 2);
     let lines = [from..half, half..to].map(|colors| runtime.handle().spawn_unique(line(colors)));
     runtime.run(async move {
-        for line in lines {
-            line.await.unwrap();
-        }
+        join_all(lines).await;
     });
 }
 
@@ -88,9 +86,7 @@ fn colors_that_share_a_hash_overlap_in_time() {
                 })
                 .collect();
             runtime.run(async move {
-                for task in tasks {
-                    task.await.unwrap();
-                }
+                join_all(tasks).await;
             });
         }
     });
@@ -199,9 +195,7 @@ fn a_hundred_thousand_live_colors_do_not_wait_for_a_stuck_one() {
             .collect();
         assert!(Handle::current().metrics().colors as u64 >= COLORS);
         wake.send(()).unwrap();
-        for task in tasks {
-            task.await.unwrap();
-        }
+        join_all(tasks).await;
         assert!(!stuck.is_finished(), "the stuck one was to be stuck all the time");
         over.store(true, Ordering::Release);
         stuck.await.unwrap();

@@ -3,7 +3,7 @@
 use colored::time::{Duration, Instant, interval, sleep};
 use colored::{Color, ColorCell, Runtime, hop, spawn_colored, spawn_unique, yield_now};
 use colored_tests::attempts::{percentile, within};
-use colored_tests::{Trace, alone, block, echo, run, runtime};
+use colored_tests::{Trace, alone, block, echo, join_all, run, runtime};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -37,9 +37,7 @@ fn two_walkers(steps: usize, pause: Duration) -> Vec<u64> {
     run(1, async move {
         let walkers =
             [1, 2].map(|color| spawn_colored(color, walk(ours.clone(), color, steps, pause)));
-        for walker in walkers {
-            walker.await.unwrap();
-        }
+        join_all(walkers).await;
     });
     trace.take()
 }
@@ -125,9 +123,7 @@ fn neighbour_of<F: Future<Output = ()> + Send + 'static>(
         });
         let longest = neighbour.await.unwrap();
         over.store(true, Ordering::Relaxed);
-        for other in others {
-            other.await.unwrap();
-        }
+        join_all(others).await;
         longest
     })
 }

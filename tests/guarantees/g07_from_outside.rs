@@ -3,7 +3,7 @@
 use colored::time::{Duration, Instant, sleep};
 use colored::{Color, Runtime, hop, spawn_blocking, spawn_local, spawn_unique, yield_now};
 use colored_tests::attempts::{percentile, within};
-use colored_tests::{Trace, alone, block, echo, runtime, shared, wait_until};
+use colored_tests::{Trace, alone, block, echo, join_all, runtime, shared, wait_until};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -140,7 +140,7 @@ fn a_turn_of_slow_polls_has_few_where_a_thread_blocks_on_them() {
     shared(|| {
         let (runtime, trace) = (runtime(1), Trace::new());
         runtime.block_on(async {
-            let walkers = [1, 2].map(|color| {
+            join_all([1, 2].map(|color| {
                 let trace = trace.clone();
                 spawn_local(async move {
                     hop(Color::new(color)).await;
@@ -150,10 +150,8 @@ fn a_turn_of_slow_polls_has_few_where_a_thread_blocks_on_them() {
                         yield_now().await;
                     }
                 })
-            });
-            for walker in walkers {
-                walker.await.unwrap();
-            }
+            }))
+            .await;
         });
         let trace = trace.take();
         // When one task has ended the other one is alone.

@@ -4,7 +4,7 @@ use colored::metrics::BlockingMetrics;
 use colored::task::BlockingClass;
 use colored::time::Duration;
 use colored::{Handle, spawn_blocking};
-use colored_tests::{Trace, message, run, runtime, shared, wait_until};
+use colored_tests::{Trace, join_all, message, run, runtime, shared, wait_until};
 use std::io::ErrorKind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
@@ -37,9 +37,7 @@ fn a_class_has_its_bound_and_delays_no_other() {
         let path = std::env::current_exe().unwrap();
         colored::fs::metadata(path).await.unwrap();
         drop(open);
-        for call in calls {
-            call.await.unwrap();
-        }
+        join_all(calls).await;
         assert_eq!(most.load(Ordering::SeqCst), 2);
     });
 }
@@ -50,22 +48,18 @@ fn calls_for_one_color_run_in_order_and_one_at_a_time() {
         let class = BlockingClass::new("order", 8).unwrap();
         let traces: [Trace<usize>; 4] = std::array::from_fn(|_| Trace::new());
         let busy: Arc<[AtomicUsize; 4]> = Arc::default();
-        let calls: Vec<_> = (0..400)
-            .map(|n| {
-                let (trace, busy) = (traces[n % 4].clone(), busy.clone());
-                class.spawn_ordered(n as u64 % 4, move || {
-                    assert_eq!(busy[n % 4].fetch_add(1, Ordering::SeqCst), 0, "two at a time");
-                    trace.push(n);
-                    if n % 7 == 0 {
-                        thread::yield_now();
-                    }
-                    busy[n % 4].fetch_sub(1, Ordering::SeqCst);
-                })
+        join_all((0..400).map(|n| {
+            let (trace, busy) = (traces[n % 4].clone(), busy.clone());
+            class.spawn_ordered(n as u64 % 4, move || {
+                assert_eq!(busy[n % 4].fetch_add(1, Ordering::SeqCst), 0, "two at a time");
+                trace.push(n);
+                if n % 7 == 0 {
+                    thread::yield_now();
+                }
+                busy[n % 4].fetch_sub(1, Ordering::SeqCst);
             })
-            .collect();
-        for call in calls {
-            call.await.unwrap();
-        }
+        }))
+        .await;
         for (color, trace) in traces.iter().enumerate() {
             assert_eq!(trace.take(), (color..400).step_by(4).collect::<Vec<_>>());
         }

@@ -5,7 +5,7 @@ use colored::diagnose::Options;
 use colored::diagnose::trace::Level;
 use colored::time::Duration;
 use colored::{Color, Handle, Runtime, spawn_blocking};
-use colored_tests::{block, child, shared, wait_until};
+use colored_tests::{block, child, join_all, shared, wait_until};
 use std::env;
 use std::io::ErrorKind;
 use std::path::PathBuf;
@@ -203,23 +203,19 @@ fn one_cpu_is_one_worker_and_everything_works() {
             let address = echo::serve(runtime.handle());
             let total = runtime.run(async move {
                 let total = ColorCell::new(Color::unique(), 0);
-                let tasks: Vec<_> = (0..50_u8)
-                    .map(|number| {
-                        let total = total.clone();
-                        colored::spawn_unique(async move {
-                            sleep(Duration::from_millis(u64::from(number % 5))).await;
-                            let mut stream = TcpStream::connect(address).await.unwrap();
-                            stream.write_all(&[number]).await.unwrap();
-                            let mut answer = [0];
-                            stream.read_exact(&mut answer).await.unwrap();
-                            let file = spawn_blocking(move || answer[0]).await.unwrap();
-                            total.call(move |total| *total += u64::from(file)).await;
-                        })
+                join_all((0..50_u8).map(|number| {
+                    let total = total.clone();
+                    colored::spawn_unique(async move {
+                        sleep(Duration::from_millis(u64::from(number % 5))).await;
+                        let mut stream = TcpStream::connect(address).await.unwrap();
+                        stream.write_all(&[number]).await.unwrap();
+                        let mut answer = [0];
+                        stream.read_exact(&mut answer).await.unwrap();
+                        let file = spawn_blocking(move || answer[0]).await.unwrap();
+                        total.call(move |total| *total += u64::from(file)).await;
                     })
-                    .collect();
-                for task in tasks {
-                    task.await.unwrap();
-                }
+                }))
+                .await;
                 total.call(|total| *total).await
             });
             assert_eq!(total, (0..50).sum());

@@ -7,7 +7,9 @@ use colored::sync::mpsc;
 use colored::time::{Duration, Instant, MissedTickBehavior, interval, sleep};
 use colored::{Builder, Color, Handle, Runtime, block_in_place, spawn_colored, spawn_unique};
 use colored_tests::attempts::{percentile, some, within};
-use colored_tests::{alone, child, process, runtime, runtime_with_spares, shared, wait_until};
+use colored_tests::{
+    alone, child, join_all, process, runtime, runtime_with_spares, shared, wait_until,
+};
 use std::sync::{Arc, Mutex};
 use std::{hint, thread};
 
@@ -16,10 +18,7 @@ fn others_beside(runtime: &Runtime, blocks: fn()) -> Duration {
     runtime.run(async move {
         let begin = Instant::now();
         let holder = spawn_colored(1, async move { blocks() });
-        let tasks: Vec<_> = (0..1000).map(|_| spawn_unique(async {})).collect();
-        for task in tasks {
-            task.await.unwrap();
-        }
+        join_all((0..1000).map(|_| spawn_unique(async {}))).await;
         let others = begin.elapsed();
         holder.await.unwrap();
         others
@@ -227,17 +226,13 @@ fn polls_that_sleep_again_and_again_lose_nothing() {
         runtime.run(async {
             for round in 0..20 {
                 let sleeper = spawn_colored(1, async { thread::sleep(Duration::from_millis(25)) });
-                let tasks: Vec<_> = (0..200)
-                    .map(|_| {
-                        spawn_unique(async {
-                            sleep(Duration::from_millis(1)).await;
-                            colored::yield_now().await;
-                        })
+                join_all((0..200).map(|_| {
+                    spawn_unique(async {
+                        sleep(Duration::from_millis(1)).await;
+                        colored::yield_now().await;
                     })
-                    .collect();
-                for task in tasks {
-                    task.await.unwrap();
-                }
+                }))
+                .await;
                 sleeper.await.unwrap();
                 if round % 3 == 0 {
                     sleep(Duration::from_millis(15)).await;
@@ -257,10 +252,7 @@ fn more_polls_block_than_there_are_spares() {
         let runtime = one_worker().tuning(Tuning::new().spare_workers(2)).build().unwrap();
         runtime.run(async {
             let blocks = || async { thread::sleep(Duration::from_millis(60)) };
-            let tasks: Vec<_> = (0..10).map(|_| spawn_unique(blocks())).collect();
-            for task in tasks {
-                task.await.unwrap();
-            }
+            join_all((0..10).map(|_| spawn_unique(blocks()))).await;
         });
         assert!(runtime.metrics().long_polls.hand_offs >= 1);
         assert!(spare_threads() <= 2);

@@ -10,7 +10,7 @@ use colored::{Runtime, spawn_blocking, spawn_unique};
 use colored_tests::drops::keep;
 use colored_tests::process::{self, Thread};
 use colored_tests::soak::{is_long, repeat};
-use colored_tests::{block, child, echo, runtime, wait_until, watched};
+use colored_tests::{block, child, echo, join_all, runtime, wait_until, watched};
 use std::collections::BTreeMap;
 use std::future::pending;
 use std::thread;
@@ -44,10 +44,7 @@ fn settled_on(runtime: Runtime) -> (Runtime, Vec<Box<dyn Send>>) {
     let held = runtime.handle().spawn_unique(keep(streams, pending::<()>()));
     drop(runtime.handle().spawn(sleep(Duration::from_secs(3600))));
     runtime.run(async {
-        let busy: Vec<_> = (0..1000).map(|_| spawn_unique(colored::yield_now())).collect();
-        for task in busy {
-            task.await.unwrap();
-        }
+        join_all((0..1000).map(|_| spawn_unique(colored::yield_now()))).await;
     });
     let handle = runtime.handle().clone();
     let (end, ended) = oneshot::channel::<()>();
@@ -93,10 +90,7 @@ fn pool_threads_retire_and_all_is_still() {
             if is_long() { builder } else { builder.thread_keep_alive(Duration::from_secs(1)) };
         let (runtime, _held) = settled_on(builder.build().unwrap());
         runtime.run(async {
-            let calls: Vec<_> = (0..5).map(|_| spawn_blocking(|| block(SETTLE))).collect();
-            for call in calls {
-                call.await.unwrap();
-            }
+            join_all((0..5).map(|_| spawn_blocking(|| block(SETTLE)))).await;
         });
         assert_eq!(count("colored-blk"), 5);
         wait_until(|| count("colored-blk") == 0);

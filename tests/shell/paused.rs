@@ -9,7 +9,7 @@ use colored::time::{
 };
 use colored::{Color, Runtime};
 use colored_tests::polls::waits;
-use colored_tests::{panic_of, runtime, shared, wait_until, watched};
+use colored_tests::{join_all, panic_of, runtime, shared, wait_until, watched};
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
@@ -36,22 +36,18 @@ fn sleeps_of_hours_end_at_once_and_in_the_order_of_their_deadlines() {
     for workers in [1, 2, 4, 9] {
         let order = run(workers, async {
             let (start, order) = (Instant::now(), Arc::new(Mutex::new(Vec::new())));
-            let tasks: Vec<_> = (0..100_u32)
-                .map(|task| {
-                    let order = Arc::clone(&order);
-                    colored::spawn_unique(async move {
-                        for round in 1..=3 {
-                            let hours = (task * 37 % 100 + 1) * round;
-                            sleep_until(start + HOUR * hours).await;
-                            assert_eq!(start.elapsed(), HOUR * hours);
-                            order.lock().unwrap().push(hours);
-                        }
-                    })
+            join_all((0..100_u32).map(|task| {
+                let order = Arc::clone(&order);
+                colored::spawn_unique(async move {
+                    for round in 1..=3 {
+                        let hours = (task * 37 % 100 + 1) * round;
+                        sleep_until(start + HOUR * hours).await;
+                        assert_eq!(start.elapsed(), HOUR * hours);
+                        order.lock().unwrap().push(hours);
+                    }
                 })
-                .collect();
-            for task in tasks {
-                task.await.unwrap();
-            }
+            }))
+            .await;
             assert_eq!(start.elapsed(), HOUR * 300);
             order.lock().unwrap().clone()
         });

@@ -12,7 +12,7 @@ use colored::{
 };
 use colored_tests::ending::end_while_held;
 use colored_tests::polls::waits;
-use colored_tests::{block, message, panic_of, runtime, shared, wait_until};
+use colored_tests::{block, join_all, message, panic_of, runtime, shared, wait_until};
 use std::future::{pending, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
@@ -651,9 +651,7 @@ fn transfers_between_runtimes_are_exact() {
             })
             .collect();
         own.block_on(async {
-            for client in clients {
-                client.await.unwrap();
-            }
+            join_all(clients).await;
         });
     });
 }

@@ -3,7 +3,7 @@
 use colored::io::{AsyncReadExt, AsyncWriteExt, named};
 use colored::net::{ListenOptions, TcpListener, TcpStream, lookup_host};
 use colored::time::{Duration, timeout};
-use colored_tests::{child, run};
+use colored_tests::{child, join_all, run};
 use std::env;
 use std::net::{IpAddr, SocketAddr};
 
@@ -132,10 +132,7 @@ fn many_clients_of_a_unix_socket_lose_nothing() {
                 assert!(got.iter().enumerate().all(right), "client {number}");
             })
         };
-        let clients: Vec<_> = (0..CLIENTS).map(client).collect();
-        for client in clients {
-            client.await.unwrap();
-        }
+        join_all((0..CLIENTS).map(client)).await;
         server.await.unwrap();
     });
     std::fs::remove_file(path).unwrap();

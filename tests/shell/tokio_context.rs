@@ -4,7 +4,7 @@ use colored::diagnose::Options;
 use colored::runtime::Handle;
 use colored::time::Duration;
 use colored::{Color, ColorCell, Runtime, spawn, spawn_blocking, spawn_colored, spawn_unique};
-use colored_tests::{child, panic_of, process, shared, wait_until};
+use colored_tests::{child, join_all, panic_of, process, shared, wait_until};
 use std::error::Error;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
@@ -41,24 +41,20 @@ fn tasks_on_tokios_sockets_keep_their_colors() {
                     }));
                 }
             });
-            let clients: Vec<_> = (0..CLIENTS)
-                .map(|client| {
-                    let color = Color::of(client);
-                    spawn_colored(color, async move {
-                        let mut stream = TcpStream::connect(address).await.unwrap();
-                        for request in 0..REQUESTS as u64 {
-                            stream.write_all(&request.to_le_bytes()).await.unwrap();
-                            let mut answer = [0; 8];
-                            stream.read_exact(&mut answer).await.unwrap();
-                            assert_eq!(answer, request.to_le_bytes());
-                            assert_eq!(Color::current(), Some(color));
-                        }
-                    })
+            join_all((0..CLIENTS).map(|client| {
+                let color = Color::of(client);
+                spawn_colored(color, async move {
+                    let mut stream = TcpStream::connect(address).await.unwrap();
+                    for request in 0..REQUESTS as u64 {
+                        stream.write_all(&request.to_le_bytes()).await.unwrap();
+                        let mut answer = [0; 8];
+                        stream.read_exact(&mut answer).await.unwrap();
+                        assert_eq!(answer, request.to_le_bytes());
+                        assert_eq!(Color::current(), Some(color));
+                    }
                 })
-                .collect();
-            for client in clients {
-                client.await.unwrap();
-            }
+            }))
+            .await;
             server.abort();
             assert_eq!(served.call(|count| *count).await, CLIENTS as usize * REQUESTS);
         });

@@ -4,6 +4,7 @@ use super::{assert_all_seen, found, silent};
 use colored::sim::{self, Builder, Fault, Faults};
 use colored::time::{Duration, Instant, sleep};
 use colored::{ColorCell, spawn_colored, yield_now};
+use colored_tests::join_all;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
@@ -159,9 +160,7 @@ fn a_timer_fires_late() {
         for _ in 0..10 {
             yield_now().await;
         }
-        for task in tasks {
-            task.await.unwrap();
-        }
+        join_all(tasks).await;
         let log = log.call(|log| log.clone()).await;
         sim::sometimes!(log[0] == (3, false) && log[1].0 == 2, "the second one is first");
         sim::sometimes!(log.contains(&(2, true)), "a timer is late");

@@ -8,6 +8,7 @@ use colored::time::{Duration, sleep};
 use colored::{
     ColorCell, spawn_blocking, spawn_colored, spawn_unique, task_local, when, yield_now,
 };
+use colored_tests::join_all;
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,10 +19,7 @@ where
     F: Future<Output = ()> + Send + 'static,
 {
     let log = ColorCell::new(9, 0);
-    let tasks = [1, 2, 3].map(|color: u64| spawn_colored(color, turn(color, log.clone())));
-    for task in tasks {
-        task.await.unwrap();
-    }
+    join_all([1, 2, 3].map(|color: u64| spawn_colored(color, turn(color, log.clone())))).await;
 }
 
 /// Two tasks read a number, and write it, in two locks.
@@ -180,9 +178,7 @@ async fn everything() {
         .collect();
     drop(sender);
     while receiver.recv().await.is_some() {}
-    for task in tasks {
-        task.await.unwrap();
-    }
+    join_all(tasks).await;
 }
 
 /// A destructor acts while its stack unwinds.

@@ -3,6 +3,7 @@
 use colored::sim::{Builder, Faults, Strategy, cancellable, sometimes};
 use colored::task::Builder as Task;
 use colored::{ColorCell, JoinHandle, exclusive, sim, spawn_colored, yield_now};
+use colored_tests::join_all;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Mutex;
@@ -20,20 +21,16 @@ const REVERSE: [u64; 4] = [4, 3, 2, 1];
 /// Fails with one seed in some hundreds, in which the clients begin from the last to the first.
 async fn seldom() {
     let log = ColorCell::new(9, Vec::new());
-    let tasks: Vec<_> = (1..=4_u64)
-        .map(|color| {
-            let log = log.clone();
-            spawn_colored(color, async move {
-                for _ in 0..2 {
-                    log.call(move |log| log.push(color)).await;
-                    cancellable(yield_now()).await;
-                }
-            })
+    join_all((1..=4_u64).map(|color| {
+        let log = log.clone();
+        spawn_colored(color, async move {
+            for _ in 0..2 {
+                log.call(move |log| log.push(color)).await;
+                cancellable(yield_now()).await;
+            }
         })
-        .collect();
-    for task in tasks {
-        task.await.unwrap();
-    }
+    }))
+    .await;
     let log = log.call(|log| log.clone()).await;
     sometimes!(log[0] == 4, "the last is the first");
     sometimes!(log.is_empty(), "never");
@@ -53,19 +50,15 @@ fn named(
 /// Tasks with names; with one seed in some hundreds, two of them are in a cycle, and the message names both.
 async fn names() {
     let log = ColorCell::new(9, Vec::new());
-    let tasks: Vec<_> = (1..=4_u64)
-        .map(|color| {
-            let log = log.clone();
-            named(color, "client", async move {
-                log.call(move |log| log.push(color)).await;
-                yield_now().await;
-                log.call(move |log| log.push(color)).await;
-            })
+    join_all((1..=4_u64).map(|color| {
+        let log = log.clone();
+        named(color, "client", async move {
+            log.call(move |log| log.push(color)).await;
+            yield_now().await;
+            log.call(move |log| log.push(color)).await;
         })
-        .collect();
-    for task in tasks {
-        task.await.unwrap();
-    }
+    }))
+    .await;
     let log = log.call(|log| log.clone()).await;
     let has_cycle = log.starts_with(&REVERSE);
     let cell = ColorCell::new(1, ());
@@ -108,16 +101,14 @@ fn search(kept: &Path) {
 
 /// Passes, and has awaits to cancel.
 async fn seldom_not() {
-    let tasks = [1, 2, 3].map(|color: u64| {
+    join_all([1, 2, 3].map(|color: u64| {
         spawn_colored(color, async move {
             for _ in 0..color * 20 {
                 cancellable(yield_now()).await;
             }
         })
-    });
-    for task in tasks {
-        task.await.unwrap();
-    }
+    }))
+    .await;
 }
 
 /// The output of the search with so many jobs, and what it has kept.
@@ -221,20 +212,16 @@ fn a_run_that_waits_for_one_that_was_given_up_is_made_again_when_its_turn_comes(
             return;
         }
         let log = ColorCell::new(99, 0);
-        let tasks: Vec<_> = (0..20_u64)
-            .map(|color| {
-                let log = log.clone();
-                spawn_colored(color, async move {
-                    let _held = LOCK.lock();
-                    IS_TAKEN.store(true, SeqCst);
-                    // Another turn may go on here.
-                    log.post(|log| *log += 1);
-                })
+        join_all((0..20_u64).map(|color| {
+            let log = log.clone();
+            spawn_colored(color, async move {
+                let _held = LOCK.lock();
+                IS_TAKEN.store(true, SeqCst);
+                // Another turn may go on here.
+                log.post(|log| *log += 1);
             })
-            .collect();
-        for task in tasks {
-            task.await.unwrap();
-        }
+        }))
+        .await;
     });
     report.assert_passed();
     let times = TIMES.each_ref().map(|times| times.load(SeqCst));

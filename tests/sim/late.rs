@@ -7,6 +7,7 @@ use colored::sim::{Builder, Failure, Fault, Faults, always, begin_quiet_phase, h
 use colored::task::unconstrained;
 use colored::time::{Duration, Instant, sleep, system_time, timeout};
 use colored::{ColorCell, spawn_colored, yield_now};
+use colored_tests::join_all;
 use std::future::{pending, poll_fn};
 use std::pin::pin;
 use std::sync::{Arc, Mutex};
@@ -100,21 +101,17 @@ fn late_timers_keep_their_order_and_a_bound() {
     let report = with(Fault::Lateness).seeds(silent(1000)).workers(1..=1).run(|| async {
         let log = Arc::new(Mutex::new(Vec::new()));
         let begin = Instant::now();
-        let tasks: Vec<_> = (1..5_u32)
-            .map(|number| {
-                let (log, sleep) = (log.clone(), sleep(number * MILLI));
-                let future = async move {
-                    sleep.await;
-                    let late = begin.elapsed().checked_sub(number * MILLI).expect("none is early");
-                    log.lock().unwrap().push((number, late));
-                };
-                // A turn without a budget would let others pass.
-                spawn_colored(1, unconstrained(future))
-            })
-            .collect();
-        for task in tasks {
-            task.await.unwrap();
-        }
+        join_all((1..5_u32).map(|number| {
+            let (log, sleep) = (log.clone(), sleep(number * MILLI));
+            let future = async move {
+                sleep.await;
+                let late = begin.elapsed().checked_sub(number * MILLI).expect("none is early");
+                log.lock().unwrap().push((number, late));
+            };
+            // A turn without a budget would let others pass.
+            spawn_colored(1, unconstrained(future))
+        }))
+        .await;
         let log = mem::take(&mut *log.lock().unwrap());
         assert!(log.is_sorted(), "{log:?}");
         assert!(log.iter().all(|(_, late)| *late < 11 * SECOND), "{log:?}");
@@ -135,19 +132,15 @@ fn late_timers_keep_their_order_and_a_bound() {
 fn late_timers_keep_their_order_over_a_pause() {
     let serve = || async {
         let log = Arc::new(Mutex::new(Vec::new()));
-        let tasks: Vec<_> = (1..5_u32)
-            .map(|number| {
-                let (log, sleep) = (log.clone(), sleep(2 * number * MILLI));
-                let future = async move {
-                    sleep.await;
-                    log.lock().unwrap().push(number);
-                };
-                spawn_colored(1, unconstrained(future))
-            })
-            .collect();
-        for task in tasks {
-            task.await.unwrap();
-        }
+        join_all((1..5_u32).map(|number| {
+            let (log, sleep) = (log.clone(), sleep(2 * number * MILLI));
+            let future = async move {
+                sleep.await;
+                log.lock().unwrap().push(number);
+            };
+            spawn_colored(1, unconstrained(future))
+        }))
+        .await;
         assert_eq!(*log.lock().unwrap(), [1, 2, 3, 4]);
         sometimes!(true, "the host has seen all");
     };

@@ -7,6 +7,7 @@
 
 use colored::sim::{Builder, Report};
 use colored::{Color, ColorCell, Handle, Priority, exclusive, spawn_colored, when, yield_now};
+use colored_tests::join_all;
 use std::future::poll_fn;
 use std::mem::forget;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -115,7 +116,7 @@ async fn posts(lie: Lie) {
 
 async fn whens(lie: Lie) {
     let (left, right) = (ColorCell::new(1, Vec::new()), ColorCell::new(2, Vec::new()));
-    let tasks = [3, 4].map(|number: u64| {
+    join_all([3, 4].map(|number: u64| {
         let (left, right) = (left.clone(), right.clone());
         spawn_colored(number, async move {
             if lie == Lie::SwappedWhens {
@@ -131,10 +132,8 @@ async fn whens(lie: Lie) {
                 .await;
             }
         })
-    });
-    for task in tasks {
-        task.await.unwrap();
-    }
+    }))
+    .await;
     let is_same = left.call(std::mem::take).await == right.call(std::mem::take).await;
     assert!(is_same, "G2: whens are out of order");
 }
@@ -253,13 +252,11 @@ async fn priorities(lie: Lie) {
     };
     handle.set_priority(1, low);
     handle.set_priority(2, high);
-    let tasks = [1, 2].map(|color: u64| {
+    join_all([1, 2].map(|color: u64| {
         let log = log.clone();
         spawn_colored(color, async move { log.lock().unwrap().push(color) })
-    });
-    for task in tasks {
-        task.await.unwrap();
-    }
+    }))
+    .await;
     assert!(*log.lock().unwrap() == [2, 1], "G7: low before high");
 }
 

@@ -5,7 +5,7 @@ use colored::net::TcpListener;
 use colored::sim::{Builder, Report, host, shared};
 use colored::time::{Duration, sleep};
 use colored::{ColorCell, Handle, fs, spawn, spawn_blocking, spawn_colored, yield_now};
-use colored_tests::panic_of;
+use colored_tests::{join_all, panic_of};
 use std::env;
 use std::future::{Ready, pending};
 use std::io::{BufRead, BufReader, ErrorKind};
@@ -131,19 +131,15 @@ fn blocking_calls_take_turns() {
         .seeds(0..100)
         .run(|| async {
             let (running, calls) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
-            let all: Vec<_> = (0..5)
-                .map(|number| {
-                    let (running, calls) = (running.clone(), calls.clone());
-                    spawn_blocking(move || {
-                        assert_eq!(running.fetch_add(1, SeqCst), 0, "one at a time");
-                        assert_eq!(calls.fetch_add(1, SeqCst), number, "in their order");
-                        running.fetch_sub(1, SeqCst);
-                    })
+            join_all((0..5).map(|number| {
+                let (running, calls) = (running.clone(), calls.clone());
+                spawn_blocking(move || {
+                    assert_eq!(running.fetch_add(1, SeqCst), 0, "one at a time");
+                    assert_eq!(calls.fetch_add(1, SeqCst), number, "in their order");
+                    running.fetch_sub(1, SeqCst);
                 })
-                .collect();
-            for call in all {
-                call.await.unwrap();
-            }
+            }))
+            .await;
             fs::write("/a", "bytes").await.unwrap();
             assert!(fs::metadata("/a").await.unwrap().is_file());
         })

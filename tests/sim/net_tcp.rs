@@ -6,6 +6,7 @@ use colored::net::{ConnectOptions, TcpListener, TcpSocket, TcpStream, lookup_hos
 use colored::sim::{self, Builder, Fault, Faults};
 use colored::spawn;
 use colored::time::{Duration, sleep, timeout};
+use colored_tests::join_all;
 use std::io::ErrorKind;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -62,10 +63,7 @@ fn an_echo_comes_back_whole_with_half_close_and_back_pressure() {
 fn pieces_and_delays_change_no_byte() {
     let faults = Faults::none().with(Fault::Pieces).with(Fault::Delay);
     passes_with(Builder::new().seeds(silent(150)).faults(faults).host("a", echo), || async {
-        let many: Vec<_> = [1, 100, 3000].map(|len| spawn(echoed(len))).into();
-        for one in many {
-            one.await.unwrap();
-        }
+        join_all([1, 100, 3000].map(|len| spawn(echoed(len)))).await;
     });
 }
 

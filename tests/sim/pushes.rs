@@ -8,6 +8,7 @@ use colored::time::{Duration, sleep};
 use colored::{
     Color, ColorCell, hop, spawn, spawn_blocking, spawn_colored, spawn_here, spawn_local, when,
 };
+use colored_tests::join_all;
 use std::env;
 use std::future::{pending, poll_fn};
 use std::pin::pin;
@@ -157,39 +158,35 @@ fn a_turn_that_waits_keeps_its_color_and_its_task() {
         let cells: Vec<_> = (1..5).map(|color| ColorCell::new(color, 0_u32)).collect();
         let inside: Arc<Vec<AtomicBool>> =
             Arc::new((0..5).map(|_| AtomicBool::new(false)).collect());
-        let tasks: Vec<_> = (0..8_u64)
-            .map(|number| {
-                let (cells, inside) = (cells.clone(), inside.clone());
-                spawn_colored(1 + number % 4, async move {
-                    for round in 0..3 {
-                        let color = Color::current().unwrap();
-                        let id = colored::task::try_id();
-                        assert!(!inside[color.number() as usize].swap(true, SeqCst));
-                        let target = &cells[(number as usize + round) % 4];
-                        target.post(|sum| *sum += 1);
-                        drop(spawn_colored(number % 3 + 1, async {}));
-                        assert_eq!(Color::current(), Some(color));
-                        assert_eq!(colored::task::try_id(), id);
-                        assert!(inside[color.number() as usize].swap(false, SeqCst));
-                        match round {
-                            0 => target.call(|sum| *sum += 1).await,
-                            1 => {
-                                when((&cells[0], &cells[3]), |a, b| {
-                                    *a += 1;
-                                    *b += 0;
-                                })
-                                .await
-                            }
-                            _ => target.read(|sum| assert!(*sum > 0)).await,
+        join_all((0..8_u64).map(|number| {
+            let (cells, inside) = (cells.clone(), inside.clone());
+            spawn_colored(1 + number % 4, async move {
+                for round in 0..3 {
+                    let color = Color::current().unwrap();
+                    let id = colored::task::try_id();
+                    assert!(!inside[color.number() as usize].swap(true, SeqCst));
+                    let target = &cells[(number as usize + round) % 4];
+                    target.post(|sum| *sum += 1);
+                    drop(spawn_colored(number % 3 + 1, async {}));
+                    assert_eq!(Color::current(), Some(color));
+                    assert_eq!(colored::task::try_id(), id);
+                    assert!(inside[color.number() as usize].swap(false, SeqCst));
+                    match round {
+                        0 => target.call(|sum| *sum += 1).await,
+                        1 => {
+                            when((&cells[0], &cells[3]), |a, b| {
+                                *a += 1;
+                                *b += 0;
+                            })
+                            .await
                         }
-                        hop(1 + (number + round as u64) % 4).await;
+                        _ => target.read(|sum| assert!(*sum > 0)).await,
                     }
-                })
+                    hop(1 + (number + round as u64) % 4).await;
+                }
             })
-            .collect();
-        for task in tasks {
-            task.await.unwrap();
-        }
+        }))
+        .await;
         let mut sum = 0;
         for cell in &cells {
             sum += cell.call(|sum| *sum).await;
@@ -214,19 +211,15 @@ fn a_lock_that_is_held_over_a_push_gives_no_alarm_and_is_told() {
     let report = Builder::new().seeds(0..60).strategy(Strategy::Pct { depth: 2 }).run(|| async {
         let shared = Arc::new(Mutex::new(0));
         let log = ColorCell::new(9, 0);
-        let tasks: Vec<_> = (1..4_u64)
-            .map(|color| {
-                let (shared, log) = (shared.clone(), log.clone());
-                spawn_colored(color, async move {
-                    let mut shared = shared.lock().unwrap();
-                    log.post(|log| *log += 1);
-                    *shared += 1;
-                })
+        join_all((1..4_u64).map(|color| {
+            let (shared, log) = (shared.clone(), log.clone());
+            spawn_colored(color, async move {
+                let mut shared = shared.lock().unwrap();
+                log.post(|log| *log += 1);
+                *shared += 1;
             })
-            .collect();
-        for task in tasks {
-            task.await.unwrap();
-        }
+        }))
+        .await;
         assert_eq!(*shared.lock().unwrap(), 3);
         assert_eq!(log.call(|log| *log).await, 3);
     });
@@ -239,26 +232,22 @@ fn a_lock_that_is_held_over_a_push_gives_no_alarm_and_is_told() {
 fn tasks_that_are_pinned_to_a_thread_stay_there() {
     let _report = passes(|| async {
         let polls = Arc::new(AtomicU32::new(0));
-        let tasks: Vec<_> = (1..4_u64)
-            .map(|color| {
-                let polls = polls.clone();
-                spawn_colored(color, async move {
-                    let local = std::rc::Rc::new(std::thread::current().id());
-                    let task = spawn_local(async move {
-                        for _ in 0..3 {
-                            assert_eq!(std::thread::current().id(), *local);
-                            drop(spawn_here(async {}));
-                            polls.fetch_add(1, SeqCst);
-                            sleep(Duration::from_millis(1)).await;
-                        }
-                    });
-                    task.await.unwrap();
-                })
+        join_all((1..4_u64).map(|color| {
+            let polls = polls.clone();
+            spawn_colored(color, async move {
+                let local = std::rc::Rc::new(std::thread::current().id());
+                let task = spawn_local(async move {
+                    for _ in 0..3 {
+                        assert_eq!(std::thread::current().id(), *local);
+                        drop(spawn_here(async {}));
+                        polls.fetch_add(1, SeqCst);
+                        sleep(Duration::from_millis(1)).await;
+                    }
+                });
+                task.await.unwrap();
             })
-            .collect();
-        for task in tasks {
-            task.await.unwrap();
-        }
+        }))
+        .await;
         assert_eq!(polls.load(SeqCst), 9);
         let forgotten = std::rc::Rc::new(());
         drop(spawn_local(async move {

@@ -6,6 +6,7 @@ use colored::time::{Duration, Instant, sleep, timeout};
 use colored::{
     Color, ColorCell, exclusive, spawn, spawn_blocking, spawn_colored, spawn_unique, yield_now,
 };
+use colored_tests::join_all;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
@@ -13,25 +14,21 @@ use std::sync::{Arc, Mutex};
 /// Tasks of a few colors that call, send, sleep and block; they add what they see to a trail.
 pub(super) async fn busy() -> Vec<u64> {
     let trail = ColorCell::new(100, Vec::new());
-    let tasks: Vec<_> = (0..12_u64)
-        .map(|number| {
-            let trail = trail.clone();
-            spawn_colored(number % 5, async move {
-                for round in 0..4 {
-                    trail.call(move |trail| trail.push(number * 10 + round)).await;
-                    match random() % 4 {
-                        0 => yield_now().await,
-                        1 => sleep(Duration::from_millis(random() % 3)).await,
-                        2 => spawn_blocking(|| ()).await.unwrap(),
-                        _ => spawn_unique(async {}).await.unwrap(),
-                    }
+    join_all((0..12_u64).map(|number| {
+        let trail = trail.clone();
+        spawn_colored(number % 5, async move {
+            for round in 0..4 {
+                trail.call(move |trail| trail.push(number * 10 + round)).await;
+                match random() % 4 {
+                    0 => yield_now().await,
+                    1 => sleep(Duration::from_millis(random() % 3)).await,
+                    2 => spawn_blocking(|| ()).await.unwrap(),
+                    _ => spawn_unique(async {}).await.unwrap(),
                 }
-            })
+            }
         })
-        .collect();
-    for task in tasks {
-        task.await.unwrap();
-    }
+    }))
+    .await;
     trail.call(std::mem::take).await
 }
 
@@ -65,18 +62,14 @@ fn a_seed_makes_the_same_run_again() {
 fn each_color_keeps_its_guarantees() {
     let _report = passes(|| async {
         let line = ColorCell::new(7, Vec::new());
-        let tasks: Vec<_> = (0..6)
-            .map(|number| {
-                let line = line.clone();
-                spawn_colored(7, async move {
-                    assert_eq!(Color::current(), Some(Color::new(7)));
-                    line.with(|line| line.push(number));
-                })
+        join_all((0..6).map(|number| {
+            let line = line.clone();
+            spawn_colored(7, async move {
+                assert_eq!(Color::current(), Some(Color::new(7)));
+                line.with(|line| line.push(number));
             })
-            .collect();
-        for task in tasks {
-            task.await.unwrap();
-        }
+        }))
+        .await;
         assert_eq!(line.call(std::mem::take).await, [0, 1, 2, 3, 4, 5]);
     });
 }
@@ -223,19 +216,14 @@ fn a_run_that_depends_on_something_else_is_reported() {
     static RUNS: AtomicU64 = AtomicU64::new(0);
     let by_hash_order = || async {
         let colors: HashMap<u64, ()> = (0..50).map(|color| (color, ())).collect();
-        let tasks: Vec<_> = colors
-            .into_keys()
-            .map(|color| {
-                spawn_colored(color, async move {
-                    for _ in 0..color {
-                        yield_now().await
-                    }
-                })
+        join_all(colors.into_keys().map(|color| {
+            spawn_colored(color, async move {
+                for _ in 0..color {
+                    yield_now().await
+                }
             })
-            .collect();
-        for task in tasks {
-            task.await.unwrap();
-        }
+        }))
+        .await;
     };
     let by_a_static = || async {
         for _ in 0..RUNS.fetch_add(1, SeqCst) {

@@ -5,6 +5,7 @@ use colored::sim::{Builder, always};
 use colored::sync::{Barrier, mpsc, watch};
 use colored::task::consume_budget;
 use colored::{ColorCell, select, spawn_colored, yield_now};
+use colored_tests::join_all;
 use std::future::{pending, poll_fn, ready};
 use std::sync::{Arc, Mutex};
 use std::task::Poll;
@@ -278,9 +279,7 @@ pub(super) async fn woken() -> Vec<u32> {
         yield_now().await;
     }
     drop(sender);
-    for task in tasks {
-        task.await.unwrap();
-    }
+    join_all(tasks).await;
     order.call(std::mem::take).await
 }
 

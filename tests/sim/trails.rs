@@ -13,6 +13,7 @@ use colored::sim::{Builder, Fault, Faults, Report, Strategy, begin_quiet_phase, 
 use colored::sync::{Notify, Semaphore, broadcast};
 use colored::time::{Duration, interval, sleep, timeout};
 use colored::{ColorCell, exclusive, spawn_blocking, spawn_colored, spawn_unique, when, yield_now};
+use colored_tests::join_all;
 use std::env;
 use std::fs;
 use std::io;
@@ -50,30 +51,23 @@ async fn locks() {
         beat.tick().await;
         signal.notify_one();
     }
-    for task in tasks {
-        task.await.unwrap();
-    }
+    join_all(tasks).await;
 }
 
 /// Sections, calls of several cells, and the blocking pool.
 async fn cells() {
     let cells: Vec<_> = (1..4_u64).map(|color| ColorCell::new(color, color)).collect();
-    let tasks: Vec<_> = (0..6_u64)
-        .map(|number| {
-            let cells = cells.clone();
-            spawn_unique(async move {
-                let [one, two] =
-                    [number % 3, (number + 1) % 3].map(|at| cells[at as usize].clone());
-                when((&one, &two), std::mem::swap).await;
-                exclusive(async { yield_now().await }).await;
-                one.post(|one| *one += 1);
-                spawn_blocking(|| ()).await.unwrap();
-            })
+    join_all((0..6_u64).map(|number| {
+        let cells = cells.clone();
+        spawn_unique(async move {
+            let [one, two] = [number % 3, (number + 1) % 3].map(|at| cells[at as usize].clone());
+            when((&one, &two), std::mem::swap).await;
+            exclusive(async { yield_now().await }).await;
+            one.post(|one| *one += 1);
+            spawn_blocking(|| ()).await.unwrap();
         })
-        .collect();
-    for task in tasks {
-        task.await.unwrap();
-    }
+    }))
+    .await;
 }
 
 /// Appends to a file, and makes the length of the file a color: so the run shows it.
@@ -175,26 +169,20 @@ fn runs_on_one_thread_are_those_on_threads() {
 /// Fails, with the order of what its tasks have done.
 async fn tell_order() {
     let (log, cell) = (Arc::new(Mutex::new(String::new())), ColorCell::new(9, ()));
-    let tasks: Vec<_> = ['a', 'b', 'c']
-        .into_iter()
-        .enumerate()
-        .map(|(number, name)| {
-            let (log, cell) = (log.clone(), cell.clone());
-            spawn_colored(number as u64, async move {
-                let note = |place: u8| log.lock().unwrap().extend([name, char::from(place)]);
-                note(b'1');
-                cell.post(|()| ());
-                note(b'2');
-                cell.call(|()| ()).await;
-                note(b'3');
-                yield_now().await;
-                note(b'4');
-            })
+    join_all(['a', 'b', 'c'].into_iter().enumerate().map(|(number, name)| {
+        let (log, cell) = (log.clone(), cell.clone());
+        spawn_colored(number as u64, async move {
+            let note = |place: u8| log.lock().unwrap().extend([name, char::from(place)]);
+            note(b'1');
+            cell.post(|()| ());
+            note(b'2');
+            cell.call(|()| ()).await;
+            note(b'3');
+            yield_now().await;
+            note(b'4');
         })
-        .collect();
-    for task in tasks {
-        task.await.unwrap();
-    }
+    }))
+    .await;
     panic!("{}", log.lock().unwrap());
 }
 

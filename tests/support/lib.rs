@@ -35,6 +35,7 @@ pub mod witness;
 
 use colored::runtime::Tuning;
 use colored::{Color, Runtime};
+use std::fmt::Debug;
 use std::panic;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, Once, PoisonError, RwLock};
@@ -103,6 +104,18 @@ where
     F: Future<Output: Send + 'static> + Send + 'static,
 {
     shared(|| runtime(workers).run(main))
+}
+
+/// Joins all of these tasks, or calls, which are made before the first one is joined. Returns what they return.
+pub async fn join_all<T, E: Debug>(
+    tasks: impl IntoIterator<Item: Future<Output = Result<T, E>>>,
+) -> Vec<T> {
+    let tasks: Vec<_> = tasks.into_iter().collect();
+    let mut returned = Vec::new();
+    for task in tasks {
+        returned.push(task.await.unwrap());
+    }
+    returned
 }
 
 /// Sleeps until `condition` holds. The watchdog ends a wait that has no end, and names the caller.

@@ -1,5 +1,6 @@
 //! Work that ends only if every worker comes.
 
+use crate::join_all;
 use colored::{Handle, Runtime};
 use std::sync::{Arc, Barrier};
 
@@ -19,13 +20,7 @@ pub fn on_each<T: Send + 'static>(
         })
     };
     let calls: Vec<_> = (0..workers).map(call).collect();
-    async {
-        let mut returned = Vec::new();
-        for call in calls {
-            returned.push(call.await.unwrap());
-        }
-        returned
-    }
+    join_all(calls)
 }
 
 /// Runs a task on each worker. They are queued by one worker, to be taken from it, or by this thread, to be fetched.

@@ -2,6 +2,7 @@
 
 use super::Dice;
 use super::witness::Witness;
+use crate::join_all;
 use colored::{Color, ColorCell, Runtime, hop, spawn_colored, spawn_unique, yield_now};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -64,12 +65,11 @@ pub fn rage(runtime: &Runtime, events: u64) {
     runtime.run(async move {
         let cells: Arc<[_]> = (0..COLORS).map(|i| ColorCell::new(Color::new(i), ())).collect();
         // One worker spawns all producers: the others have to steal them.
-        let producers: Vec<_> = (0..PRODUCERS)
-            .map(|i| spawn_unique(produce(Arc::clone(&ours), Arc::clone(&cells), i, of_each)))
-            .collect();
-        for producer in producers {
-            producer.await.unwrap();
-        }
+        join_all(
+            (0..PRODUCERS)
+                .map(|i| spawn_unique(produce(Arc::clone(&ours), Arc::clone(&cells), i, of_each))),
+        )
+        .await;
         for color in 0..COLORS {
             // By G2 it runs behind every event.
             spawn_colored(color, async {}).await.unwrap();

@@ -9,7 +9,7 @@ use colored::{
 use colored_tests::gate::Gate;
 use colored_tests::meet::on_each;
 use colored_tests::polls::{Child, both};
-use colored_tests::{ON_PURPOSE, Trace, panic_of, run, runtime, shared};
+use colored_tests::{ON_PURPOSE, Trace, join_all, panic_of, run, runtime, shared};
 use std::future::pending;
 use std::sync::{Arc, Barrier, mpsc};
 
@@ -28,9 +28,7 @@ fn unique_colors_are_in_parallel_and_here_is_in_line() {
                 spawn_here(async move { trace.push(number) })
             });
             assert_eq!(trace.len(), 0, "they wait for this poll to end");
-            for task in tasks {
-                task.await.unwrap();
-            }
+            join_all(tasks).await;
             trace.take()
         });
         assert_eq!(colored.await.unwrap(), [0, 1, 2]);

@@ -6,7 +6,7 @@ use colored::{
     Color, spawn_blocking, spawn_colored, spawn_here, spawn_local, spawn_unique, yield_now,
 };
 use colored_tests::drops::{Drops, keep};
-use colored_tests::{runtime, shared};
+use colored_tests::{join_all, runtime, shared};
 use std::collections::HashSet;
 use std::future::pending;
 use std::rc::Rc;
@@ -70,10 +70,7 @@ fn local_tasks_of_two_workers_are_dropped_at_shutdown() {
                             drop(spawn_local(keep(all.under(color), pending::<()>())));
                         }
                         // Moves the color between the workers: the worker that is done last wakes it, and runs it.
-                        let busy = [spawn_unique(sleepy()), spawn_unique(sleepy())];
-                        for busy in busy {
-                            busy.await.unwrap();
-                        }
+                        join_all([spawn_unique(sleepy()), spawn_unique(sleepy())]).await;
                     }
                     let slow = (Slow, all.under(color));
                     drop(spawn_here(keep(slow, pending::<()>())));

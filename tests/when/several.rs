@@ -4,7 +4,7 @@ use colored::{Color, ColorCell, Runtime, hop, spawn_colored, spawn_unique, when,
 use colored_tests::gate::Gate;
 use colored_tests::polls::poll_once;
 use colored_tests::witness::Witness;
-use colored_tests::{Dice, Trace, panic_of, run, runtime, settle, shared};
+use colored_tests::{Dice, Trace, join_all, panic_of, run, runtime, settle, shared};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -262,26 +262,22 @@ fn philosophers_dine_without_deadlock_and_without_a_waiter() {
     run(4, async move {
         let cells: Vec<_> =
             (0..SEATS).map(|seat| ColorCell::new(Color::new(seat as u64), ())).collect();
-        let tasks: Vec<_> = (0..SEATS)
-            .map(|seat| {
-                // Each philosopher names the left fork first.
-                let (left, right) = (cells[seat].clone(), cells[(seat + 1) % SEATS].clone());
-                let forks = Arc::clone(&ours);
-                spawn_unique(async move {
-                    for _ in 0..MEALS {
-                        let forks = Arc::clone(&forks);
-                        let eat = move |_: &mut (), _: &mut ()| {
-                            forks[seat].enter(|| forks[(seat + 1) % SEATS].touch());
-                        };
-                        when((&left, &right), eat).await;
-                        yield_now().await;
-                    }
-                })
+        join_all((0..SEATS).map(|seat| {
+            // Each philosopher names the left fork first.
+            let (left, right) = (cells[seat].clone(), cells[(seat + 1) % SEATS].clone());
+            let forks = Arc::clone(&ours);
+            spawn_unique(async move {
+                for _ in 0..MEALS {
+                    let forks = Arc::clone(&forks);
+                    let eat = move |_: &mut (), _: &mut ()| {
+                        forks[seat].enter(|| forks[(seat + 1) % SEATS].touch());
+                    };
+                    when((&left, &right), eat).await;
+                    yield_now().await;
+                }
             })
-            .collect();
-        for task in tasks {
-            task.await.unwrap();
-        }
+        }))
+        .await;
     });
     assert_eq!(Witness::total(&forks), 2 * MEALS * SEATS as u64);
 }
@@ -344,9 +340,7 @@ fn a_flood_of_behaviors_lets_others_run() {
         });
         beside.await.unwrap();
         stop.store(1, Ordering::Relaxed);
-        for flood in floods {
-            flood.await.unwrap();
-        }
+        join_all(floods).await;
     });
 }
 

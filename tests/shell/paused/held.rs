@@ -6,7 +6,7 @@ use colored::io::{AsyncReadExt, AsyncWriteExt};
 use colored::net::{UdpSocket, UnixStream};
 use colored::time::{Duration, Instant, advance, sleep, timeout};
 use colored_tests::scratch::Scratch;
-use colored_tests::watched;
+use colored_tests::{join_all, watched};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, mpsc};
 use std::thread;
@@ -89,10 +89,7 @@ fn the_peers_of_one_runtime_are_not_cut_off() {
 fn many_peers_of_one_runtime_are_not_cut_off() {
     for workers in [2, 9, 17, 33] {
         run(workers, async {
-            let pairs: Vec<_> = (0..6).map(|_| colored::spawn_unique(talk(200))).collect();
-            for pair in pairs {
-                pair.await.unwrap();
-            }
+            join_all((0..6).map(|_| colored::spawn_unique(talk(200)))).await;
         });
     }
 }

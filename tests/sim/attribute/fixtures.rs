@@ -2,6 +2,7 @@
 
 use colored::sim::{Builder, always};
 use colored::{ColorCell, spawn_colored, yield_now};
+use colored_tests::join_all;
 use std::collections::HashMap;
 use std::env;
 use std::future::poll_fn;
@@ -20,7 +21,7 @@ fn fails() -> bool {
 
 async fn deposits() {
     let balance = ColorCell::new(1, 100);
-    let deposits = [2, 3].map(|client: u64| {
+    join_all([2, 3].map(|client: u64| {
         let balance = balance.clone();
         spawn_colored(client, async move {
             if fails() {
@@ -30,10 +31,8 @@ async fn deposits() {
                 balance.call(|balance| *balance += 10).await;
             }
         })
-    });
-    for deposit in deposits {
-        deposit.await.unwrap();
-    }
+    }))
+    .await;
     always!(balance.call(|balance| *balance).await == 120, "both deposits count");
 }
 
