@@ -1,10 +1,10 @@
 //! A dump of a million waiting tasks: the aims are less than a second, and delays of 1 ms for the others.
 
+use colored::Color;
 use colored::time::{Instant, sleep};
-use colored::{Color, Runtime};
-use colored_tests::alone;
 use colored_tests::attempts::percentile;
 use colored_tests::soak::times;
+use colored_tests::{alone, runtime};
 use std::future::pending;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -25,7 +25,7 @@ async fn wait_for_ever(polls: Arc<AtomicUsize>) {
 fn a_dump_of_many_tasks_polls_none_and_delays_others_little() {
     alone(|| {
         let tasks = usize::try_from(times(30_000, 1_000_000)).unwrap();
-        let runtime = Runtime::builder().workers(2).build().unwrap();
+        let runtime = runtime(2);
         let handle = runtime.handle();
         let polls = Arc::new(AtomicUsize::new(0));
         for n in 0..tasks {
