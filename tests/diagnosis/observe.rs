@@ -5,7 +5,7 @@ use colored::diagnose::report::{Fault, Report};
 use colored::diagnose::usage::Level;
 use colored::runtime::Tuning;
 use colored::{Builder, Color, ColorCell, Runtime, spawn_colored, spawn_unique, yield_now};
-use colored_tests::{alone, attempts, child};
+use colored_tests::{alone, attempts, child, wait_until};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread;
@@ -127,19 +127,16 @@ fn observations_may_overlap() {
     alone(|| {
         let runtime = builder().build().unwrap();
         let handle = runtime.handle().clone();
-        let (begun, begins) = mpsc::channel();
-        let long = thread::spawn(move || {
-            begun.send(()).unwrap();
-            handle.observe_blocking(2 * SHORT)
-        });
-        begins.recv().unwrap();
+        let begin = Instant::now();
+        let long = thread::spawn(move || handle.observe_blocking(2 * SHORT));
+        wait_until(|| runtime.handle().trace_level() == Level::Slices || long.is_finished());
         attempts::within(SHORT, || {
             let start = Instant::now();
             drop(runtime.handle().observe_blocking(SHORT / 10));
             start.elapsed()
         });
         let level = runtime.handle().trace_level();
-        assert!(level == Level::Slices || long.is_finished());
+        assert!(level == Level::Slices || begin.elapsed() >= 2 * SHORT);
         long.join().unwrap();
         assert_eq!(runtime.handle().trace_level(), Level::Off);
     });
