@@ -5,6 +5,7 @@ use colored::diagnose::trace::{Event, Level, Record, Snapshot};
 use colored::io::{AsyncReadExt, AsyncWriteExt};
 use colored::net::{TcpListener, TcpStream};
 use colored::runtime::Tuning;
+use colored::task::JoinHandle;
 use colored::{Builder, Color, ColorCell, Runtime, exclusive, hop, spawn_colored, yield_now};
 use colored_tests::{alone, attempts, block, runtime, shared, wait_until};
 use std::collections::BTreeMap;
@@ -14,10 +15,17 @@ const ORDERS: Color = Color::new(7);
 const OTHERS: Color = Color::new(8);
 
 fn at(level: Level, workers: usize) -> Runtime {
+    // No slice ends early where the machine takes the CPU away.
+    let tuning = Tuning::new().spare_workers(0).slice(64, Duration::from_secs(1));
     let options = Options::new().trace_level(level);
-    let builder =
-        Builder::new().workers(workers).tuning(Tuning::new().spare_workers(0)).diagnose(options);
+    let builder = Builder::new().workers(workers).tuning(tuning).diagnose(options);
     builder.build().expect("the runtime starts")
+}
+
+async fn all_end(tasks: Vec<JoinHandle<()>>) {
+    for task in tasks {
+        task.await.expect("the task ends");
+    }
 }
 
 fn records(snapshot: &Snapshot) -> impl Iterator<Item = &Record> {
@@ -113,10 +121,7 @@ fn slices_polls_depths_and_sections_are_recorded() {
     shared(|| {
         let runtime = at(Level::Slices, 1);
         runtime.run(async {
-            let tasks: Vec<_> = (0..10).map(|_| spawn_colored(ORDERS, async {})).collect();
-            for task in tasks {
-                task.await.expect("the task ends");
-            }
+            all_end((0..10).map(|_| spawn_colored(ORDERS, async {})).collect()).await;
             let section = exclusive(colored::time::sleep(Duration::from_millis(3)));
             spawn_colored(OTHERS, section).await.expect("the task ends");
         });
@@ -165,10 +170,7 @@ fn a_theft_is_recorded() {
             runtime.run(async {
                 let task =
                     |n| spawn_colored(Color::new(n), async { block(Duration::from_millis(1)) });
-                let tasks: Vec<_> = (10..30).map(task).collect();
-                for task in tasks {
-                    task.await.expect("the task ends");
-                }
+                all_end((10..30).map(task).collect()).await;
             });
             count(&runtime, |event| matches!(event, Event::Steal { from: 0 | 1, .. })) > 0
         });
@@ -232,14 +234,9 @@ fn small_rings_lose_the_oldest_records_and_count_them() {
             Builder::new().workers(2).diagnose(options).build().expect("the runtime starts");
         let mut last = BTreeMap::new();
         for round in 0..40_u64 {
-            let tasks: Vec<_> =
-                (0..round).map(|n| runtime.spawn_colored(n % 3, a_bit_of_all())).collect();
+            let tasks = (0..round).map(|n| runtime.spawn_colored(n % 3, a_bit_of_all())).collect();
             let before = runtime.handle().trace();
-            runtime.run(async move {
-                for task in tasks {
-                    task.await.expect("the task ends");
-                }
-            });
+            runtime.run(all_end(tasks));
             let after = runtime.handle().trace();
             for snapshot in [&before, &after] {
                 check(snapshot, &mut last);
