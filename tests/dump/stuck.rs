@@ -27,7 +27,7 @@ fn a_dump_while_every_worker_is_stuck_names_color_task_place_and_worker_in_20_ms
             thread::sleep(Duration::from_millis(30));
             let begin = Instant::now();
             let dump = handle.dump();
-            let time = begin.elapsed();
+            let mut taken = begin.elapsed();
             let mut found = Vec::new();
             for worker in dump.workers() {
                 let WorkerState::Running { color, task: Some((_, spawned)), time, .. } =
@@ -38,10 +38,11 @@ fn a_dump_while_every_worker_is_stuck_names_color_task_place_and_worker_in_20_ms
                 assert!(spawned.file().ends_with("gate.rs"), "{spawned}");
                 assert!(time >= Duration::from_millis(30), "{time:?}");
                 let thread = worker.thread.as_deref().unwrap_or("thread 0: S");
-                assert!(
-                    cfg!(not(target_os = "linux")) || thread.contains(": S (sleeping)"),
-                    "{thread}"
-                );
+                // The machine may have given it no CPU since, on which to go to sleep.
+                if cfg!(target_os = "linux") && !thread.contains(": S (sleeping)") {
+                    println!("another attempt: {thread}");
+                    taken = Duration::MAX;
+                }
                 found.push(color);
             }
             found.sort_unstable();
@@ -56,7 +57,7 @@ fn a_dump_while_every_worker_is_stuck_names_color_task_place_and_worker_in_20_ms
                 "{text}"
             );
             gates.into_iter().for_each(Gate::open);
-            time
+            taken
         });
     });
 }

@@ -67,9 +67,8 @@ fn each_kind_of_wait_has_its_words_and_its_place() {
         let id = other.id();
         let text = text_of(&runtime, other);
         assert!(text.starts_with(&format!("awaits {id:?} (spawned at ")), "{text}");
-        let text = text_of(&runtime, async {
-            colored::spawn_blocking(|| std::thread::sleep(Duration::from_millis(200))).await
-        });
+        let (_ends, end) = std::sync::mpsc::channel::<()>();
+        let text = text_of(&runtime, async { colored::spawn_blocking(move || end.recv()).await });
         assert!(text.starts_with("awaits a blocking call (made at "), "{text}");
     });
 }
