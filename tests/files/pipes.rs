@@ -92,7 +92,7 @@ fn a_pipe_moves_all_bytes_in_order() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_read_that_waits_takes_no_thread() {
-    use colored_tests::process;
+    use colored_tests::process::{threads, tries_streams};
     child::run(module_path!(), "a_read_that_waits_takes_no_thread", || {
         run(1, async {
             let (reader, mut writer) = std::io::pipe().unwrap();
@@ -104,9 +104,12 @@ fn a_read_that_waits_takes_no_thread() {
                 byte[0]
             });
             sleep(Duration::from_millis(20)).await;
-            let threads = process::threads();
-            let has_thread = threads.values().any(|thread| thread.name.contains("-str-"));
-            assert_eq!(has_thread, !process::tries_streams());
+            let has_thread = || threads().values().any(|thread| thread.name.contains("-str-"));
+            // A thread names itself, some time after its start.
+            while !tries_streams() && !has_thread() {
+                sleep(Duration::from_millis(1)).await;
+            }
+            assert_eq!(has_thread(), !tries_streams());
             let mode = rustix::fs::fcntl_getfl(&watched).unwrap();
             assert!(!mode.contains(rustix::fs::OFlags::NONBLOCK), "the mode is shared");
             writer.write_all(b"x").unwrap();
@@ -120,6 +123,8 @@ fn a_write_to_a_pipe_without_a_reader_is_an_error() {
     in_all_modes(|| async {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
+        // Until no child that another test has forked holds the reader.
+        while (&writer).write(b"x").is_ok() {}
         let mut writer = File::from_std(std::fs::File::from(OwnedFd::from(writer))).unwrap();
         let error = named(writer.write(b"lost")).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::BrokenPipe);
@@ -157,27 +162,32 @@ impl Wake for Flag {
 
 #[test]
 fn the_error_of_a_dropped_write_is_not_that_of_another_write() {
-    let (_scratch, path) = pipe();
-    run(1, async move {
-        let mut both = std::fs::File::options();
-        both.read(true).write(true);
-        let reader = both.open(&path).unwrap();
-        let mut pipe = File::options().write(true).open(&path).await.unwrap();
-        drop(reader);
-        let is_over = Arc::new(Flag(AtomicBool::new(false)));
-        {
-            let mut lost = pin!(pipe.write(b"lost"));
-            if lost.as_mut().poll(&mut Context::from_waker(&is_over.clone().into())).is_pending() {
-                while !is_over.0.load(Ordering::SeqCst) {
-                    sleep(Duration::from_millis(1)).await;
+    // In a child that another test has forked, the reader might stay open.
+    let name = "the_error_of_a_dropped_write_is_not_that_of_another_write";
+    child::run(module_path!(), name, || {
+        run(1, async {
+            let (_scratch, path) = pipe();
+            let mut both = std::fs::File::options();
+            both.read(true).write(true);
+            let reader = both.open(&path).unwrap();
+            let mut pipe = File::options().write(true).open(&path).await.unwrap();
+            drop(reader);
+            let is_over = Arc::new(Flag(AtomicBool::new(false)));
+            {
+                let waker = is_over.clone().into();
+                let mut lost = pin!(pipe.write(b"lost"));
+                if lost.as_mut().poll(&mut Context::from_waker(&waker)).is_pending() {
+                    while !is_over.0.load(Ordering::SeqCst) {
+                        sleep(Duration::from_millis(1)).await;
+                    }
                 }
             }
-        }
-        let mut reader = both.open(&path).unwrap();
-        assert_eq!(pipe.write(b"kept").await.unwrap(), 4);
-        let mut bytes = [0; 4];
-        reader.read_exact(&mut bytes).unwrap();
-        assert_eq!(&bytes, b"kept");
+            let mut reader = both.open(&path).unwrap();
+            assert_eq!(pipe.write(b"kept").await.unwrap(), 4);
+            let mut bytes = [0; 4];
+            reader.read_exact(&mut bytes).unwrap();
+            assert_eq!(&bytes, b"kept");
+        })
     });
 }
 
