@@ -67,10 +67,10 @@ async fn idle_connections_are_closed_in_the_background() {
 
 #[colored::test(workers = 2)]
 async fn errors_say_what_could_not_be_connected_to() {
-    let port = {
-        let listener = colored::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        listener.local_addr().unwrap().port()
-    };
+    // Nobody listens, and no other test gets the port.
+    let socket = colored::net::TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let port = socket.local_addr().unwrap().port();
     let client: Pool = client();
     let error = async |uri: String| {
         let error = within(client.get(uri.parse().unwrap())).await.unwrap_err();

@@ -234,7 +234,8 @@ mod unix {
         // Its clients stay, and would for ever.
         drop(stop);
         within(server).await.unwrap().unwrap();
-        assert!(UnixStream::connect(&place.0).await.is_err());
+        // A child that another test has forked may hold the listener for a moment.
+        while within(UnixStream::connect(&place.0)).await.is_ok() {}
     }
 
     #[colored::test(workers = 2)]
