@@ -49,6 +49,8 @@ async fn body() {
         clients.push(within(socket.connect(server.addr)).await.unwrap());
     }
     sleep(STARVED).await;
+    // On a busy machine the first one may come later.
+    log.first().await;
     let errors = log.lines();
     // At 0, 5, 15, 35, 75 and 155 ms: late, perhaps, but never more.
     assert!((1..=7).contains(&errors.len()), "{errors:?}");

@@ -145,7 +145,8 @@ async fn over_tls() {
     let identity = Identity::new("silence", &["localhost"]);
     let server = start(|listener| {
         let listener = colored_hyper::tls::Listener::new(listener, identity.server());
-        hasty(serve(listener, service_fn(lenient)))
+        // Enough for a handshake on a busy machine.
+        hasty(serve(listener, service_fn(lenient))).header_read_timeout(SHORT * 10)
     })
     .await;
     for (protocol, words) in [("http/1.1", POSTS.to_vec()), ("h2", requests())] {

@@ -234,17 +234,18 @@ async fn a_session_that_does_not_end_is_dropped_when_the_time_is_over() {
             self.0.add("dropped");
         }
     }
-    let log = Log::default();
-    let drops = log.clone();
+    let (gate, log) = (Gate::default(), Log::default());
+    let (held, drops) = (gate.clone(), log.clone());
     let session = move |socket: WebSocket| {
-        let dropped = Dropped(drops.clone());
+        let (held, dropped) = (held.clone(), Dropped(drops.clone()));
         async move {
-            std::future::pending::<()>().await;
+            held.enter().await;
             drop((socket, dropped));
         }
     };
     let server = start(|listener| serve(listener, sockets!(session)).drain_timeout(SHORT)).await;
     let mut client = connect(&server, "/").await;
+    within(gate.entered.notified()).await;
     let error = within(server.stop()).await.unwrap().unwrap_err();
     assert_eq!((error.connections, error.timeout), (1, SHORT));
     assert_eq!(log.first().await, "dropped");

@@ -146,7 +146,8 @@ async fn a_tunnel_is_the_handlers_and_its_end_is_not_waited_for() {
         drop(colored::spawn_unique(async { echo_through(upgrade.await.unwrap()).await }));
         Answer::Ok(Response::new(Full::default()))
     });
-    let server = start(|listener| hasty(serve(listener, service))).await;
+    // The first bytes may be late on a busy machine.
+    let server = start(|listener| hasty(serve(listener, service)).header_read_timeout(LONG)).await;
     let mut stream = raw(&server).await;
     let mut words = PREFACE.to_vec();
     words.extend(frame(SETTINGS, 0, 0, b""));
