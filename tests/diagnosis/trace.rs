@@ -5,9 +5,8 @@ use colored::diagnose::trace::{Event, Level, Record, Snapshot};
 use colored::io::{AsyncReadExt, AsyncWriteExt};
 use colored::net::{TcpListener, TcpStream};
 use colored::runtime::Tuning;
-use colored::task::JoinHandle;
 use colored::{Builder, Color, ColorCell, Runtime, exclusive, hop, spawn_colored, yield_now};
-use colored_tests::{alone, attempts, block, runtime, shared, wait_until};
+use colored_tests::{alone, attempts, block, join_all, runtime, shared, wait_until};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -20,12 +19,6 @@ fn at(level: Level, workers: usize) -> Runtime {
     let options = Options::new().trace_level(level);
     let builder = Builder::new().workers(workers).tuning(tuning).diagnose(options);
     builder.build().expect("the runtime starts")
-}
-
-async fn all_end(tasks: Vec<JoinHandle<()>>) {
-    for task in tasks {
-        task.await.expect("the task ends");
-    }
 }
 
 fn records(snapshot: &Snapshot) -> impl Iterator<Item = &Record> {
@@ -121,7 +114,7 @@ fn slices_polls_depths_and_sections_are_recorded() {
     shared(|| {
         let runtime = at(Level::Slices, 1);
         runtime.run(async {
-            all_end((0..10).map(|_| spawn_colored(ORDERS, async {})).collect()).await;
+            join_all((0..10).map(|_| spawn_colored(ORDERS, async {}))).await;
             let section = exclusive(colored::time::sleep(Duration::from_millis(3)));
             spawn_colored(OTHERS, section).await.expect("the task ends");
         });
@@ -170,7 +163,7 @@ fn a_theft_is_recorded() {
             runtime.run(async {
                 let task =
                     |n| spawn_colored(Color::new(n), async { block(Duration::from_millis(1)) });
-                all_end((10..30).map(task).collect()).await;
+                join_all((10..30).map(task)).await;
             });
             count(&runtime, |event| matches!(event, Event::Steal { from: 0 | 1, .. })) > 0
         });
@@ -234,9 +227,10 @@ fn small_rings_lose_the_oldest_records_and_count_them() {
             Builder::new().workers(2).diagnose(options).build().expect("the runtime starts");
         let mut last = BTreeMap::new();
         for round in 0..40_u64 {
-            let tasks = (0..round).map(|n| runtime.spawn_colored(n % 3, a_bit_of_all())).collect();
+            let tasks: Vec<_> =
+                (0..round).map(|n| runtime.spawn_colored(n % 3, a_bit_of_all())).collect();
             let before = runtime.handle().trace();
-            runtime.run(all_end(tasks));
+            runtime.run(join_all(tasks));
             let after = runtime.handle().trace();
             for snapshot in [&before, &after] {
                 check(snapshot, &mut last);

@@ -11,7 +11,7 @@ use colored::time::Duration;
 use colored::{Runtime, spawn_unique};
 use colored_tests::scratch::Scratch;
 use colored_tests::soak::repeat;
-use colored_tests::{echo, run, shared};
+use colored_tests::{echo, join_all, run, shared};
 use rustix::fs::{Advice, fadvise};
 use std::future::poll_fn;
 use std::path::{Path, PathBuf};
@@ -200,22 +200,18 @@ fn all_of_many_reads_are_done() {
     run(1, async move {
         let file = Arc::new(open(&path));
         file.read_at(&mut [0], 0).await.unwrap();
-        let readers: Vec<_> = (0..4 * PAGES)
-            .map(|i| {
-                let (file, page) = (Arc::clone(&file), i % PAGES);
-                spawn_unique(async move {
-                    // The longest of all, 64 MiB of which are more than a ring takes.
-                    let mut buf = vec![0; if i % 16 == 0 { 1 << 20 } else { PAGE }];
-                    let n = file.read_at(&mut buf, (page * PAGE) as u64).await.unwrap();
-                    assert_eq!(n, buf.len().min((PAGES - page) * PAGE));
-                    assert!(is_page(&buf[..PAGE], page), "page {page}");
-                    assert!(is_page(&buf[n - PAGE..n], page + n / PAGE - 1), "page {page}");
-                })
+        join_all((0..4 * PAGES).map(|i| {
+            let (file, page) = (Arc::clone(&file), i % PAGES);
+            spawn_unique(async move {
+                // The longest of all, 64 MiB of which are more than a ring takes.
+                let mut buf = vec![0; if i % 16 == 0 { 1 << 20 } else { PAGE }];
+                let n = file.read_at(&mut buf, (page * PAGE) as u64).await.unwrap();
+                assert_eq!(n, buf.len().min((PAGES - page) * PAGE));
+                assert!(is_page(&buf[..PAGE], page), "page {page}");
+                assert!(is_page(&buf[n - PAGE..n], page + n / PAGE - 1), "page {page}");
             })
-            .collect();
-        for reader in readers {
-            reader.await.unwrap();
-        }
+        }))
+        .await;
     });
 }
 
