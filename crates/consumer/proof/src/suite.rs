@@ -99,7 +99,11 @@ impl Numbers {
 }
 
 /// Waits until something holds. Cancel safe if `holds` is.
-async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
+///
+/// # Panics
+///
+/// If that takes long.
+pub async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
     let end = Instant::now() + WAIT;
     while !holds().await {
         assert!(Instant::now() < end, "{what} did not come");

@@ -1,6 +1,6 @@
 //! Members come and go.
 
-use super::{ALL, SESSION, TestTopic, WAIT, assigned};
+use super::{ALL, SESSION, TestTopic, WAIT, assigned, until};
 use crate::effects::{Effects, millis, owned, run, settle};
 use colored::time::{Duration, Instant, sleep, timeout};
 use colored_consumer::{Commit, Committed, Consumer, Control, Source};
@@ -93,9 +93,7 @@ pub async fn a_drain_may_last_longer_than_the_session<T: TestTopic>(topic: &T) {
     let member = topic.join(session, None).await;
     let first = run(Consumer::builder(member), &effects, work);
     settle(&[&first], &[2]).await;
-    while first.metrics().await.in_flight < 4 {
-        sleep(millis(5)).await;
-    }
+    until("the handlers", async || first.metrics().await.in_flight == 4).await;
     let second = run(Consumer::builder(topic.join(session, None).await), &effects, Duration::ZERO);
     settle(&[&first, &second], &[1, 1]).await;
     effects.wait_for(4).await;

@@ -5,7 +5,7 @@ use colored::sync::Semaphore;
 use colored::time::Duration;
 use colored_consumer::{Consumer, Event, Room, Source};
 use colored_engines_proof::effects::{Effects, millis, run};
-use colored_engines_proof::suite::TestTopic;
+use colored_engines_proof::suite::{TestTopic, until};
 use std::sync::Arc;
 
 #[colored::test]
@@ -49,9 +49,7 @@ async fn keys_come_back() {
         std::future::ready(Ok(()))
     });
     let consumer = consumer.unwrap();
-    while consumer.metrics().await.done < 4 {
-        colored::time::sleep(millis(5)).await;
-    }
+    until("all", async || consumer.metrics().await.done == 4).await;
     consumer.stop().await.unwrap();
     let seen = seen.lock().unwrap();
     for key in keys {

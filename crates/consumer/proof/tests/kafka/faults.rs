@@ -1,10 +1,10 @@
 //! Bad input.
 
 use crate::support::Topic;
-use colored::time::{Duration, sleep, timeout};
+use colored::time::{Duration, timeout};
 use colored_consumer::{Consumer, Event, Room, Source};
 use colored_engines_proof::effects::millis;
-use colored_engines_proof::suite::TestTopic;
+use colored_engines_proof::suite::{TestTopic, until};
 use std::sync::{Arc, Mutex};
 
 #[colored::test]
@@ -78,9 +78,7 @@ async fn keys_come_back() {
             std::future::ready(Ok(()))
         });
     let consumer = consumer.unwrap();
-    while consumer.metrics().await.done < keys.len() as u64 {
-        sleep(millis(5)).await;
-    }
+    until("all", async || consumer.metrics().await.done == keys.len() as u64).await;
     consumer.stop().await.unwrap();
     let mut seen = seen.lock().unwrap().clone();
     let mut sent: Vec<_> =
@@ -110,9 +108,7 @@ async fn what_is_missing_is_not_empty() {
         std::future::ready(Ok(()))
     });
     let consumer = consumer.unwrap();
-    while consumer.metrics().await.done < 3 {
-        sleep(millis(5)).await;
-    }
+    until("all", async || consumer.metrics().await.done == 3).await;
     consumer.stop().await.unwrap();
     let headers =
         headers.map(|(name, value)| (name.to_owned(), value.map(|value: &str| value.into())));
