@@ -1,16 +1,20 @@
 //! Processes that end with this one.
 
+use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
 
-/// A free port of the loopback interface. The system gives it to no client: else a client could have the port while the
-/// server is down.
+/// A free port of the loopback interface. It is given once: it is free until its server listens, and while that is down. The
+/// system gives it to no client: else a client could have the port then.
 pub(crate) fn free_port() -> u16 {
+    static GIVEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
     loop {
         let port = fastrand::u16(15_000..32_000);
-        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+        let is_new = GIVEN.lock().expect("no holder panics").insert(port);
+        if is_new && TcpListener::bind(("127.0.0.1", port)).is_ok() {
             return port;
         }
     }
