@@ -146,7 +146,8 @@ impl Handled {
                 let (store, stored) = (Arc::clone(&store), stored.clone());
                 async move {
                     store.handle(&Order::decode(record.value.as_deref().unwrap_or_default())).await;
-                    stored.send_replace(store.counts().stored);
+                    // The count is read under the lock of the channel: so no smaller one comes behind it.
+                    stored.send_modify(|stored| *stored = store.counts().stored);
                     Ok(())
                 }
             })?;
