@@ -81,18 +81,17 @@ async fn a_key_has_a_rate_and_does_not_slow_others_down() {
     let start = Instant::now();
     // A token each 20 ms. More handlers than keys that are slowed down are not needed.
     let begun = begins(Consumer::builder(member).concurrency(1).rate(4, millis(80)), 42).await;
-    let slow = &begun["k0"];
-    assert!(slow[11] - slow[0] >= millis(8 * 20) - millis(1), "{slow:?}");
-    // In no span there were more than a full bucket and what fills in it.
+    let slow: Vec<_> = [start].into_iter().chain(begun["k0"].iter().copied()).collect();
+    // In no span more begin than a full bucket and what fills in it. A span is behind the begin of the record before: a handler
+    // may come long after its token is taken, but not after the next one is.
     for (at, first) in slow.iter().enumerate() {
-        for (count, last) in (1..).zip(&slow[at..]) {
-            let filled = (*last - *first).as_millis() / 20;
-            assert!(count <= 4 + filled + 1, "{slow:?}");
+        for (count, last) in (0_u32..).zip(&slow[at..]) {
+            assert!(*last - *first >= millis(20) * count.saturating_sub(4), "{slow:?}");
         }
     }
     let others = begun.iter().filter(|(key, _)| *key != "k0");
     let last = others.map(|(_, times)| times[0]).max().unwrap();
-    assert!(last < slow[11], "they wait for the slow key: {:?}", last - start);
+    assert!(last < slow[12], "they wait for the slow key: {:?}", last - start);
 }
 
 /// A key that comes back does not begin with a full bucket.
@@ -108,14 +107,14 @@ async fn a_rate_outlives_the_records_of_its_key() {
         begins.lock().unwrap().push(Instant::now());
         std::future::ready(Ok(()))
     });
-    let consumer = consumer.unwrap();
+    let (consumer, start) = (consumer.unwrap(), Instant::now());
     for number in 0..4 {
         send(&engine, 1, number, number + 1).await;
         assert!(consumer.caught_up().await);
     }
-    let begun = begun.lock().unwrap().clone();
-    let spans: Vec<_> = begun.windows(2).map(|pair| pair[1] - pair[0]).collect();
-    assert!(spans.iter().all(|span| *span >= millis(49)), "{spans:?}");
+    // A handler may come long after its token is taken.
+    let spans: Vec<_> = begun.lock().unwrap().iter().map(|begin| *begin - start).collect();
+    assert!((0..).zip(&spans).all(|(n, span)| *span >= millis(50 * n)), "{spans:?}");
     consumer.stop().await.unwrap();
 }
 
