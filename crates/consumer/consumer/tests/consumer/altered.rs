@@ -2,8 +2,7 @@
 //! engine, and on engines that lie, is in `tests/simulated/altered.rs`.
 
 use crate::memory::{Lie, Memory};
-use crate::support::{millis, until};
-use colored::time::sleep;
+use crate::support::{metrics_when, millis, until};
 use colored_consumer::conformance::alter::{AlterLog, Alteration, Case, check_case};
 use colored_consumer::{Consumer, Reset};
 use std::collections::BTreeSet;
@@ -119,9 +118,7 @@ async fn a_stop_names_a_partition_that_could_not_be_read() {
     let engine = Memory::new(2, Lie::Nothing);
     engine.set_error(1, Some("a bad sector"));
     let (consumer, _) = start(&engine, Reset::Earliest);
-    while consumer.metrics().await.engine_errors == 0 {
-        sleep(millis(1)).await;
-    }
+    metrics_when(&consumer, |metrics| metrics.engine_errors > 0).await;
     let error = consumer.stop().await.unwrap_err().to_string();
     assert!(error.contains("t/1 cannot be read: a bad sector"), "{error}");
 }

@@ -1,7 +1,7 @@
 //! What is read and not done stays within its bounds, while polling goes on.
 
 use crate::frozen::{Frail, Trouble};
-use crate::support::{Effects, Scratch, engine, millis, send, until};
+use crate::support::{Effects, Scratch, engine, metrics_when, millis, send, start_gated, until};
 use colored::sync::Semaphore;
 use colored::time::sleep;
 use colored_consumer::embedded::NewRecord;
@@ -18,24 +18,14 @@ async fn intake_stops_at_the_bound_and_polling_goes_on() {
         let scratch = Scratch::new();
         let engine = engine(&scratch, 2).await;
         send(&engine, 40, 0, 50).await;
-        let (trouble, effects) = (Trouble::default(), Effects::default());
-        let (seen, gate) = (effects.clone(), Arc::new(Semaphore::new(0)));
-        let entered = Arc::clone(&gate);
+        let (trouble, gate) = (Trouble::default(), Arc::new(Semaphore::new(0)));
+        let (begun, effects) = (Effects::default(), Effects::default());
         let member = engine.member("g", ["t"]).session(millis(500)).join().await.unwrap();
         let builder = Consumer::builder(Frail { member, trouble: trouble.clone() })
-            .strict(true)
             .records(records)
             .partition_records(of_partition)
             .bytes(bytes);
-        let consumer = builder.start(move |record, context| {
-            let (seen, entered) = (seen.clone(), Arc::clone(&entered));
-            async move {
-                drop(entered.acquire().await.unwrap());
-                seen.add(&record, context.generation());
-                Ok(())
-            }
-        });
-        let consumer = consumer.unwrap();
+        let consumer = start_gated(builder, &begun, &gate, &effects);
         // Ordering: a count of a test.
         until("records", || trouble.polled.load(Ordering::Relaxed) >= 40).await;
         let generations = |metrics: &Metrics| {
@@ -50,9 +40,8 @@ async fn intake_stops_at_the_bound_and_polling_goes_on() {
         assert_eq!(generations(&metrics), before, "it was never taken for dead");
         gate.add_permits(10_000);
         effects.wait_for(2_000).await;
-        let metrics = consumer.metrics().await;
-        assert!(metrics.partitions.iter().all(|of| !of.is_paused), "{metrics:?}");
-        assert_eq!(metrics.in_flight, 0);
+        let none_is_paused = |of: &Metrics| of.partitions.iter().all(|of| !of.is_paused);
+        metrics_when(&consumer, |of| of.in_flight == 0 && none_is_paused(of)).await;
         consumer.stop().await.unwrap();
         effects.assert_once_and_in_order(40, 50);
     }
@@ -129,9 +118,7 @@ async fn a_partition_that_was_full_goes_on_far_above_a_stuck_record() {
         }
     });
     let consumer = consumer.unwrap();
-    while !consumer.metrics().await.partitions.iter().any(|of| of.is_paused) {
-        sleep(millis(5)).await;
-    }
+    metrics_when(&consumer, |metrics| metrics.partitions.iter().any(|of| of.is_paused)).await;
     gates[1].add_permits(2_000);
     // All but the key that is stuck.
     effects.wait_for(1_800).await;
@@ -164,6 +151,7 @@ async fn a_partition_goes_on_when_its_stuck_key_recovers() {
     let consumer = consumer.unwrap();
     // What may be read up to the bound, without the key that is stuck.
     effects.wait_for(150).await;
+    metrics_when(&consumer, |metrics| metrics.partitions[0].is_paused).await;
     sleep(millis(50)).await;
     let metrics = consumer.metrics().await;
     assert!(metrics.polled <= 207 && metrics.partitions[0].is_paused, "{metrics:?}");

@@ -1,6 +1,6 @@
 //! What reports of the runtime, and its socket, tell of partitions: the feature `diagnose`.
 
-use crate::support::{Effects, Scratch, engine, key, millis, send};
+use crate::support::{Effects, Scratch, engine, key, metrics_when, millis, send};
 use colored::Handle;
 use colored::sync::{Mutex, mpsc};
 use colored::time::{Duration, Instant};
@@ -33,9 +33,7 @@ async fn start_stuck(engine: &Engine, effects: &Effects) -> (Consumer, mpsc::Sen
     });
     let consumer = consumer.unwrap();
     effects.wait_for(14).await;
-    while consumer.metrics().await.done < 15 {
-        colored::time::sleep(millis(1)).await;
-    }
+    metrics_when(&consumer, |metrics| metrics.done >= 15).await;
     (consumer, open)
 }
 
@@ -68,9 +66,7 @@ async fn a_report_names_the_key_that_holds_a_partition_back_and_what_it_waits_fo
     }
     drop(open);
     effects.wait_for(19).await;
-    while consumer.metrics().await.done < 20 {
-        colored::time::sleep(millis(1)).await;
-    }
+    metrics_when(&consumer, |metrics| metrics.done >= 20).await;
     loop {
         let report = Handle::current().observe(millis(50)).await;
         if report.partitions.is_empty() {

@@ -1,6 +1,6 @@
 //! The engine by itself: one owner of the directory, retention, and a process that is killed while it writes.
 
-use crate::support::{Effects, Scratch, engine, key, millis, number, partition, send};
+use crate::support::{Effects, Scratch, engine, key, metrics_when, number, partition, send};
 use colored::time::{Duration, timeout};
 use colored_consumer::embedded::{Engine, NewRecord, Options};
 use colored_consumer::{Committed, Consumer, ConsumerError, Reset};
@@ -195,9 +195,7 @@ async fn a_consumer_behind_the_retention_goes_on_as_it_was_told() {
             }
         };
         // What is sent after it has begun.
-        while consumer.metrics().await.partitions.is_empty() {
-            colored::time::sleep(millis(1)).await;
-        }
+        metrics_when(&consumer, |metrics| !metrics.partitions.is_empty()).await;
         send(&engine, 1, 1_000, 1_010).await;
         effects.wait_for(1_010 - first as usize).await;
         assert_eq!(effects.by_key()["k0"], (first..1_010).collect::<Vec<_>>());

@@ -2,7 +2,9 @@
 
 use crate::delegated::as_its_member;
 use crate::failures::Bomb;
-use crate::support::{Effects, Scratch, engine, millis, number, send, until};
+use crate::support::{
+    Effects, Scratch, engine, metrics_when, millis, number, send, start_gated, until,
+};
 use bytes::Bytes;
 use colored::sync::Semaphore;
 use colored::time::{sleep, timeout};
@@ -52,22 +54,13 @@ async fn a_place_that_was_left_does_not_move_the_sought_one() {
     let scratch = Scratch::new();
     let engine = engine(&scratch, 1).await;
     send(&engine, 1, 0, 10).await;
-    let (effects, gate) = (Effects::default(), Arc::new(Semaphore::new(0)));
-    let (seen, entered, event) = (effects.clone(), Arc::clone(&gate), Arc::default());
+    let (begun, effects, event) = (Effects::default(), Effects::default(), Arc::default());
+    let gate = Arc::new(Semaphore::new(3));
     let member = engine.member("g", ["t"]).join().await.unwrap();
     let source = Late { member, event: Arc::clone(&event) };
-    let consumer = Consumer::builder(source).strict(true).start(move |record, context| {
-        let (seen, entered) = (seen.clone(), Arc::clone(&entered));
-        async move {
-            entered.acquire().await.unwrap().forget();
-            seen.add(&record, context.generation());
-            Ok(())
-        }
-    });
-    let consumer = consumer.unwrap();
-    gate.add_permits(3);
-    effects.wait_for(3).await;
-    // A handler of the old place runs still.
+    let consumer = start_gated(Consumer::builder(source), &begun, &gate, &effects);
+    // Three are done, and a handler of the old place runs still.
+    begun.wait_for(4).await;
     assert_eq!(consumer.seek("t", Place::Start).await.unwrap(), 1);
     let late = lost_before_8(&consumer).await;
     *event.lock().unwrap() = Some(late);
@@ -152,9 +145,7 @@ async fn a_destructor_of_a_record_that_comes_again_loses_nothing() {
         let records = records.into();
         *event.lock().unwrap() = Some(Event::Records { owned, records, next: 11, end: 11 });
         until("the event", || event.lock().unwrap().is_none()).await;
-        while consumer.metrics().await.stale < stale {
-            sleep(millis(1)).await;
-        }
+        metrics_when(&consumer, |metrics| metrics.stale >= stale).await;
     }
     effects.wait_for(11).await;
     let metrics = consumer.metrics().await;

@@ -1,6 +1,8 @@
 //! Which records are handled in their order, and which at the same time.
 
-use crate::support::{Effects, Scratch, engine, key, millis, number, partition, send, until};
+use crate::support::{
+    Effects, Scratch, engine, key, metrics_when, millis, number, partition, send, until,
+};
 use colored::time::sleep;
 use colored_consumer::{Consumer, Order, color_of};
 use std::collections::BTreeMap;
@@ -93,11 +95,7 @@ async fn a_slow_key_delays_itself_only() {
     });
     effects.wait_for(900).await;
     let consumer = consumer.unwrap();
-    // The last handlers report after their effects.
-    while consumer.metrics().await.in_flight > 100 {
-        sleep(millis(1)).await;
-    }
-    let metrics = consumer.metrics().await;
+    let metrics = metrics_when(&consumer, |metrics| metrics.in_flight <= 100).await;
     let first = metrics.partitions[0].first.clone().unwrap();
     assert_eq!((first.key.as_str(), first.offset), ("key \"k3\"", 3));
     assert_eq!(first.waits_for, "its handler");

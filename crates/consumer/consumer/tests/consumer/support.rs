@@ -1,8 +1,9 @@
 //! Engines in directories of their own, numbered records, and effects that are checked.
 
+use colored::sync::Semaphore;
 use colored::time::{Duration, Instant, sleep};
 use colored_consumer::embedded::{Engine, NewRecord, Options};
-use colored_consumer::{Record, TopicPartition};
+use colored_consumer::{Builder, Consumer, Metrics, Record, Source, TopicPartition};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -142,6 +143,39 @@ pub(crate) fn until(what: &str, holds: impl Fn() -> bool) -> impl Future<Output 
             sleep(Duration::from_millis(2)).await;
         }
     }
+}
+
+/// Waits until the metrics of a consumer are so: handlers report after their effects.
+pub(crate) async fn metrics_when(consumer: &Consumer, holds: impl Fn(&Metrics) -> bool) -> Metrics {
+    let end = Instant::now() + Duration::from_secs(60);
+    loop {
+        let metrics = consumer.metrics().await;
+        if holds(&metrics) {
+            return metrics;
+        }
+        assert!(Instant::now() < end, "{metrics:?}");
+        sleep(millis(1)).await;
+    }
+}
+
+/// A consumer whose handlers begin, and have their effect when each has a permit of the gate.
+pub(crate) fn start_gated<S: Source>(
+    builder: Builder<S>,
+    begun: &Effects,
+    gate: &Arc<Semaphore>,
+    effects: &Effects,
+) -> Consumer {
+    let all = (begun.clone(), Arc::clone(gate), effects.clone());
+    let consumer = builder.strict(true).start(move |record, context| {
+        let (begun, gate, effects) = all.clone();
+        async move {
+            begun.add(&record, context.generation());
+            gate.acquire().await.unwrap().forget();
+            effects.add(&record, context.generation());
+            Ok(())
+        }
+    });
+    consumer.unwrap()
 }
 
 pub(crate) const fn millis(millis: u64) -> Duration {
