@@ -89,11 +89,11 @@ async fn a_compacted_log_is_read_over_its_holes() {
         let (consumer, seen) = topic.start(Reset::Earliest).await;
         topic.wait_until_done(&consumer, 3_001).await;
         consumer.stop().await.unwrap();
-        // The broker compacts when it likes.
-        if seen.all().len() < 3_001 {
+        // The broker compacts when it likes, and maybe a part of it first.
+        if seen.all().len() <= 4 {
             break seen.sorted();
         }
-        assert!(Instant::now() < end, "nothing was compacted");
+        assert!(Instant::now() < end, "not all was compacted");
         topic.delete_group().await;
         sleep(millis(200)).await;
     };
