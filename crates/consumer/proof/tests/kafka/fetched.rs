@@ -5,7 +5,7 @@ use colored::sync::Semaphore;
 use colored::time::{Duration, Instant, sleep, timeout};
 use colored_consumer::{Consumer, Control, Event, Room, Source};
 use colored_consumer_kafka::{Engine, Member};
-use colored_engines_proof::suite::TestTopic;
+use colored_engines_proof::suite::{TestTopic, until};
 use rdkafka::producer::{BaseRecord, DefaultProducerContext, Producer, ThreadedProducer};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,6 +23,8 @@ struct Statistics(Mutex<HashMap<String, Said>>);
 
 #[derive(Clone, Debug, Default)]
 struct Said {
+    /// How often.
+    times: u64,
     /// The bytes that the client got from its broker.
     got: u64,
     /// The bytes of records of a partition that were in its queue: at most, and of each partition at last.
@@ -49,6 +51,7 @@ impl log::Log for Statistics {
         let Some(name) = name.split('"').nth(1) else { return };
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let said = all.entry(name.to_owned()).or_default();
+        said.times += 1;
         said.got = numbers(json, "rx_bytes").next().unwrap_or(0);
         said.queued = numbers(json, "fetchq_size").collect();
         said.most = said.queued.iter().copied().fold(said.most, u64::max);
@@ -117,8 +120,9 @@ async fn handle(topic: &Topic, name: &str, bounds: Option<usize>) -> Said {
     assert!(consumer.caught_up().await);
     // Ordering: the consumer has caught up.
     assert_eq!(counts.load(Ordering::Relaxed), COUNT);
-    // Two more statistics.
-    sleep(Duration::from_millis(300)).await;
+    // The statistics that come next may have begun before: so two more.
+    let said = statistics().of(name).times;
+    until("two statistics", async || statistics().of(name).times >= said + 2).await;
     consumer.stop().await.unwrap();
     statistics().of(name)
 }
@@ -163,6 +167,19 @@ async fn read(member: &mut Member, next: &mut [u64; 2], time: Duration) -> Optio
     None
 }
 
+/// Takes records until that is enough, and before the end. Nothing else happens.
+async fn read_until(
+    member: &mut Member,
+    next: &mut [u64; 2],
+    end: Instant,
+    is_enough: impl Fn(&[u64; 2]) -> bool,
+) {
+    while !is_enough(next) {
+        assert!(Instant::now() < end, "{next:?}");
+        assert!(read(member, next, Duration::from_millis(100)).await.is_none());
+    }
+}
+
 /// Of a partition of which the consumer wants nothing for a third of the session the client keeps nothing. It goes on where it was.
 #[colored::test]
 async fn a_partition_that_stands_for_long_holds_nothing() {
@@ -187,10 +204,7 @@ async fn a_partition_that_stands_for_long_holds_nothing() {
     }
     assert_eq!(next, before);
     assigned.iter().for_each(|of| member.resume(&of.owned.partition));
-    while next.iter().sum::<u64>() < COUNT {
-        assert!(Instant::now() < end, "{next:?}");
-        assert!(read(&mut member, &mut next, millis(100)).await.is_none());
-    }
+    read_until(&mut member, &mut next, end, |next| next.iter().sum::<u64>() == COUNT).await;
     member.close().await.unwrap();
 }
 
@@ -206,8 +220,7 @@ async fn nothing_that_was_read_ahead_comes_behind_a_hand_over() {
         panic!("no partitions")
     };
     all.iter().for_each(|of| member.begin(&of.owned, 0));
-    assert!(read(&mut member, &mut next, millis(300)).await.is_none());
-    assert!(next.iter().all(|next| *next > 0), "{next:?}");
+    read_until(&mut member, &mut next, end, |next| !next.contains(&0)).await;
     // It is polled by a task of its own, as long as it is there.
     let mut other = topic.member().join().await.unwrap();
     let is_assigned = Arc::new(AtomicU64::new(0));
@@ -238,9 +251,6 @@ async fn nothing_that_was_read_ahead_comes_behind_a_hand_over() {
     assert!(back.len() == 1 && back[0].owned.partition == gone.partition);
     next[at] = 0;
     member.begin(&back[0].owned, 0);
-    while next.iter().sum::<u64>() < COUNT {
-        assert!(Instant::now() < end, "{next:?}");
-        assert!(read(&mut member, &mut next, millis(100)).await.is_none());
-    }
+    read_until(&mut member, &mut next, end, |next| next.iter().sum::<u64>() == COUNT).await;
     member.close().await.unwrap();
 }
