@@ -32,20 +32,20 @@ impl Kafka {
         let admin = self.admin();
         let made = wait(admin.create_topics([topic], &AdminOptions::new()));
         made.expect("the broker answers").remove(0).expect("a topic is made");
-        self.wait_for(topic.name, 1);
+        self.wait_for(topic.name, |partitions| partitions > 0);
     }
 
-    /// The controller has a topic with so many partitions, and the broker hears of it.
-    fn wait_for(&self, name: &str, partitions: usize) {
+    /// The controller has given a topic so many partitions, and the broker hears of it.
+    fn wait_for(&self, name: &str, is_so: impl Fn(usize) -> bool) {
         let client: BaseConsumer = self.config().create().expect("the configuration is good");
         let end = Instant::now() + WAIT;
-        let is_there = || {
+        let partitions = || {
             let found = client.fetch_metadata(Some(name), WAIT).expect("an answer");
-            let mut topics = found.topics().iter();
-            topics.any(|of| of.error().is_none() && of.partitions().len() >= partitions)
+            let topics = found.topics().iter().filter(|of| of.error().is_none());
+            topics.map(|of| of.partitions().len()).sum::<usize>()
         };
-        while !is_there() {
-            assert!(Instant::now() < end, "the broker does not know {name}");
+        while !is_so(partitions()) {
+            assert!(Instant::now() < end, "the broker does not know {name} as it is");
             std::thread::sleep(Duration::from_millis(20));
         }
     }
@@ -59,7 +59,7 @@ impl Kafka {
         let (admin, more) = (self.admin(), NewPartitions::new(name, partitions));
         let grown = wait(admin.create_partitions([&more], &AdminOptions::new()));
         grown.expect("the broker answers").remove(0).expect("a topic grows");
-        self.wait_for(name, partitions);
+        self.wait_for(name, |of| of >= partitions);
     }
 
     /// Deletes a topic.
@@ -71,6 +71,8 @@ impl Kafka {
         let admin = self.admin();
         let deleted = wait(admin.delete_topics(&[name], &AdminOptions::new()));
         deleted.expect("the broker answers").remove(0).expect("a topic is deleted");
+        // Else who makes it again could take the old one for the new one.
+        self.wait_for(name, |partitions| partitions == 0);
     }
 
     /// Deletes the records of a partition before an offset, as retention does.
