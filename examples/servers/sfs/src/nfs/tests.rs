@@ -36,6 +36,8 @@ impl Folder {
         // Ordering: the numbers are different, whatever their order.
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let path = std::env::temp_dir().join(format!("sfs-nfs-{}-{number}", std::process::id()));
+        // An earlier process of this number may have been killed, and have left it behind.
+        let _ = fs::remove_dir_all(&path);
         fs::create_dir(&path).unwrap();
         Folder(path)
     }
