@@ -12,6 +12,7 @@ pub(crate) use self::witness::in_colors;
 use colored::{Runtime, runtime::Builder};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// More than this machine's, so that a task is often resumed elsewhere.
 const WORKERS: usize = 4;
@@ -32,6 +33,28 @@ pub(crate) fn alone<T: Send + 'static>(test: impl Future<Output = T> + Send + 's
 fn run<T: Send + 'static>(builder: Builder, test: impl Future<Output = T> + Send + 'static) -> T {
     let _watched = watchdog::arm();
     builder.workers(WORKERS).build().expect("a runtime").run(test)
+}
+
+/// A new directory of temporary files, which is removed at the end.
+pub(crate) struct Directory(pub(crate) PathBuf);
+
+impl Directory {
+    pub(crate) fn new(name: &str) -> Directory {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        // Ordering: the numbers are different, whatever their order.
+        let n = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("colored-{name}-{}-{n}", std::process::id()));
+        // An earlier process of this number may have been killed, and have left it behind.
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir(&path).expect("the directory is new");
+        Directory(path)
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
 }
 
 /// The program of an example.

@@ -8,7 +8,7 @@ mod store;
 use self::delivery::{DEPOSITS, crash_after, expected, finish, member, send};
 use self::store::{Outcome, Position, Store, add_deposit, add_position, claim_partition};
 use super::postgres::server;
-use crate::support::{lines_of, with_tokio};
+use crate::support::{Directory, lines_of, with_tokio};
 use colored::spawn_unique;
 use colored::sync::mpsc;
 use colored::time::Duration;
@@ -16,32 +16,14 @@ use colored_consumer::embedded::Engine;
 use colored_consumer::{Context, Failure, Record};
 use sqlx::postgres::PgTransaction;
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 type Accounts = Vec<(String, Vec<i64>)>;
 
-/// The directory of an engine.
-struct Directory(PathBuf);
-
 impl Directory {
-    fn new() -> Directory {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        // Ordering: the numbers are different, whatever their order.
-        let n = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("colored-exactly-once-test-{}-{n}", std::process::id());
-        Directory(std::env::temp_dir().join(name))
-    }
-
     async fn engine(&self) -> Engine {
         Engine::open(&self.0).await.unwrap()
-    }
-}
-
-impl Drop for Directory {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
@@ -100,7 +82,7 @@ fn deliver<F>(
 where
     F: Future<Output = Result<(), Failure>> + Send + 'static,
 {
-    let directory = Arc::new(Directory::new());
+    let directory = Arc::new(Directory::new("exactly-once-test"));
     let (log, first) = (Arc::clone(&directory), handler.clone());
     let done = with_tokio(async move {
         let (store, engine) = (open(addr).await, log.engine().await);
@@ -154,7 +136,7 @@ fn a_consumer_that_has_lost_its_partition_has_no_effect() {
     let Some(server) = server() else { return };
     let addr = server.addr();
     with_tokio(async move {
-        let directory = Directory::new();
+        let directory = Directory::new("exactly-once-test");
         let (store, engine) = (open(addr).await, directory.engine().await);
         store.create_tables().await.unwrap();
         send(&engine).await.unwrap();

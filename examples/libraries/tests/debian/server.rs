@@ -1,10 +1,10 @@
 //! [`Server`]: a server on loopback, with a directory of its own, until it is dropped.
 
+use crate::support::Directory;
 use std::fs;
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -21,7 +21,7 @@ pub(super) struct Server {
     start: Start,
     /// The signal that ends it at once.
     end: &'static str,
-    dir: PathBuf,
+    dir: Directory,
     port: u16,
     child: Option<Child>,
 }
@@ -29,18 +29,14 @@ pub(super) struct Server {
 impl Server {
     /// A server in a new directory, which `prepare` fills.
     pub(super) fn new(end: &'static str, prepare: impl FnOnce(&Path), start: Start) -> Server {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let n = COUNT.fetch_add(1, Ordering::Relaxed);
-        let dir = std::env::temp_dir().join(format!("colored-server-{}-{n}", std::process::id()));
-        fs::create_dir(&dir).expect("the directory is new");
-        let mut server = Server { start, end, dir, port: 0, child: None };
-        prepare(&server.dir);
+        let mut server = Server { start, end, dir: Directory::new("server"), port: 0, child: None };
+        prepare(&server.dir.0);
         // Another program may take the port before the server does.
         let started = (0..5).any(|_| {
             server.port = free_port();
             server.try_start()
         });
-        assert!(started, "{:?} ends at once", start(&server.dir, server.port));
+        assert!(started, "{:?} ends at once", start(&server.dir.0, server.port));
         server
     }
 
@@ -73,8 +69,8 @@ impl Server {
 
     /// Whether it has started; it has ended otherwise.
     fn try_start(&mut self) -> bool {
-        let mut command = (self.start)(&self.dir, self.port);
-        let log = fs::File::create(self.dir.join("log")).expect("a file for its log");
+        let mut command = (self.start)(&self.dir.0, self.port);
+        let log = fs::File::create(self.dir.0.join("log")).expect("a file for its log");
         let errors = log.try_clone().expect("a second descriptor of the log");
         command.stdin(Stdio::null()).stdout(log).stderr(errors);
         let mut child = command.spawn().expect("the program starts");
@@ -100,13 +96,13 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            let log = fs::read_to_string(self.dir.join("log")).unwrap_or_default();
+            let log = fs::read_to_string(self.dir.0.join("log")).unwrap_or_default();
             println!("the server's log:\n{log}");
         }
         self.stop();
         // Processes of PostgreSQL may still be writing.
         let _ = (0..100).any(|_| {
-            fs::remove_dir_all(&self.dir).is_ok() || {
+            fs::remove_dir_all(&self.dir.0).is_ok() || {
                 sleep(OFTEN);
                 false
             }

@@ -1,7 +1,7 @@
 //! Libraries that block, unchanged, in tasks with a stack: tungstenite, rustls' `Stream`, and rusqlite, which is C.
 
 use super::EACH;
-use crate::support::in_colors;
+use crate::support::{Directory, in_colors};
 use colored::{Color, ColorCell};
 use colored_libraries::SelfSigned;
 use rusqlite::functions::FunctionFlags;
@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tungstenite::{Message, WebSocket};
@@ -158,28 +158,10 @@ pub(super) async fn tls_gone() {
 }
 
 /// A file of a database, in a folder that goes with it.
-struct Orders(PathBuf);
-
-impl Orders {
-    fn create(name: &str) -> Orders {
-        let folder = format!("colored-{name}-{}", std::process::id());
-        let folder = std::env::temp_dir().join(folder);
-        std::fs::create_dir(&folder).unwrap();
-        let orders = Orders(folder);
-        let table = "create table orders (customer, item, price)";
-        orders.open().execute(table, ()).unwrap();
-        orders
-    }
-
-    fn open(&self) -> Connection {
-        open(&self.0)
-    }
-}
-
-impl Drop for Orders {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
+fn orders(name: &str) -> Directory {
+    let folder = Directory::new(name);
+    open(&folder.0).execute("create table orders (customer, item, price)", ()).unwrap();
+    folder
 }
 
 fn open(folder: &Path) -> Connection {
@@ -215,7 +197,7 @@ fn order(connection: &mut Connection, prices: &Prices, customer: u64, visit: imp
 }
 
 pub(super) async fn sqlite() -> u64 {
-    let orders = Orders::create("rusqlite");
+    let orders = orders("rusqlite");
     let prices = [("apple", 3), ("pear", 4)].into_iter().collect();
     let prices: Prices = ColorCell::new(Color::named("prices"), prices);
     let visits = in_colors(4, 2, |witness, customer| {
@@ -225,15 +207,15 @@ pub(super) async fn sqlite() -> u64 {
     let visits = visits.await;
     let query = "select count(*), sum(price) from orders";
     let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
-    let sums: (i64, i64) = orders.open().query_row(query, (), row).unwrap();
+    let sums: (i64, i64) = open(&orders.0).query_row(query, (), row).unwrap();
     assert_eq!(sums, (400, 1_400));
     visits
 }
 
 /// Another connection writes, and does not come to an end.
 pub(super) async fn sqlite_gone() {
-    let orders = Orders::create("rusqlite-gone");
-    let writer = orders.open();
+    let orders = orders("rusqlite-gone");
+    let writer = open(&orders.0);
     writer.execute_batch("begin immediate").unwrap();
     let visits = in_colors(4, 2, |witness, _| {
         let folder = orders.0.clone();
