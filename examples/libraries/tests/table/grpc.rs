@@ -7,13 +7,14 @@ use super::EACH;
 use crate::support::in_colors;
 use colored::net::TcpListener;
 use colored::sync::oneshot;
+use colored::time::{Duration, sleep};
 use colored::{JoinHandle, spawn_unique};
 use colored_hyper::{Coloring, serve, tower};
 use std::io;
 use tally::{Add, Prefix, Tally, TallyClient};
-use tonic::Code;
 use tonic::service::Routes;
 use tonic::transport::{Channel, Endpoint};
+use tonic::{Code, Status};
 
 /// A server, what ends it, and a channel to it.
 async fn connect() -> (JoinHandle<io::Result<()>>, oneshot::Sender<()>, Channel) {
@@ -54,14 +55,23 @@ pub(super) async fn many() -> u64 {
     visits
 }
 
+async fn refused(channel: Channel) -> Status {
+    let mut client = TallyClient::new(channel);
+    client.add(Add { key: "late".into(), amount: 1 }).await.unwrap_err()
+}
+
 pub(super) async fn gone() {
     let (server, end, channel) = connect().await;
     drop(end);
     server.await.unwrap().unwrap();
+    // The task of the channel reads the last words of the server: a call before that ends otherwise.
+    while refused(channel.clone()).await.code() != Code::Unavailable {
+        sleep(Duration::from_millis(1)).await;
+    }
     let visits = in_colors(4, 2, |witness, _| {
-        let mut client = TallyClient::new(channel.clone());
+        let channel = channel.clone();
         async move {
-            let refused = client.add(Add { key: "late".into(), amount: 1 }).await.unwrap_err();
+            let refused = refused(channel).await;
             assert_eq!(refused.code(), Code::Unavailable, "{refused}");
             witness.visit();
         }
