@@ -34,7 +34,10 @@ mod watchdog;
 pub mod witness;
 
 use colored::runtime::Tuning;
-use colored::{Color, Runtime};
+use colored::{Builder, Color, Runtime};
+use colored_core::port::{Point, on_points};
+use std::cell::Cell;
+use std::env;
 use std::fmt::Debug;
 use std::panic;
 use std::pin::pin;
@@ -54,7 +57,20 @@ pub fn shared<R>(body: impl FnOnce() -> R) -> R {
     quiet();
     let _turn = TURN.read().unwrap_or_else(PoisonError::into_inner);
     let _watch = watchdog::arm();
+    // A test that passes only since a thread is quick fails then.
+    if env::var_os("COLORED_DELAYS").is_some() {
+        on_points(Some(delay));
+    }
     body()
+}
+
+/// Now and then, the thread has no CPU before or after it does something to a color. Half a second in all, for storms.
+fn delay(_: Point) {
+    thread_local!(static LEFT: Cell<u32> = const { Cell::new(500) });
+    if LEFT.get() > 0 && fastrand::u8(..) < 8 {
+        LEFT.set(LEFT.get() - 1);
+        thread::sleep(Duration::from_millis(1));
+    }
 }
 
 /// Runs a test while no other runs.
@@ -78,13 +94,22 @@ pub fn watched<R>(body: impl FnOnce() -> R) -> R {
 /// A runtime on which so many threads run tasks. It has no spare workers: where the machine is busy, a spare would take
 /// the place of a worker that has lost its CPU, or of one that a gate holds, and the order of colors would be another.
 pub fn runtime(workers: usize) -> Runtime {
-    let builder = Runtime::builder().workers(workers).tuning(Tuning::new().spare_workers(0));
-    builder.build().expect("the runtime starts")
+    build(Runtime::builder().workers(workers).tuning(Tuning::new().spare_workers(0)))
 }
 
 /// A runtime with so many workers, and the spare workers that it has by default.
 pub fn runtime_with_spares(workers: usize) -> Runtime {
-    Runtime::builder().workers(workers).build().expect("the runtime starts")
+    build(Runtime::builder().workers(workers))
+}
+
+/// Its threads are delayed as this one is.
+fn build(builder: Builder) -> Runtime {
+    let look = on_points(None);
+    on_points(look);
+    let builder = builder.on_thread_start(move || {
+        on_points(look);
+    });
+    builder.build().expect("the runtime starts")
 }
 
 /// Waits until all that was scheduled under the color so far has had its turn, and the color is idle.
