@@ -115,9 +115,7 @@ fn the_value_need_not_be_sync_and_calls_from_everywhere_are_exact() {
         let foreign = thread::spawn(move || {
             (0..5_000).for_each(|_| ours.post(|value| value.set(value.get() + 1)));
         });
-        for task in tasks {
-            home.run(task).unwrap();
-        }
+        home.run(join_all(tasks));
         foreign.join().unwrap();
         settle(&home, RED);
         assert_eq!(home.run(async move { cell.call(|value| value.get()).await }), 37_000);

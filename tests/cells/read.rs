@@ -125,9 +125,7 @@ fn writers_are_alone_and_what_readers_see_is_whole() {
                 })
             })
             .collect();
-        for task in tasks {
-            runtime.run(task).unwrap();
-        }
+        runtime.run(join_all(tasks));
         let total = runtime.block_on(cell.read(|value| *value));
         assert_eq!(total, (WRITERS * ROUNDS, WRITERS * ROUNDS));
     });
@@ -172,9 +170,7 @@ fn endless_readers_do_not_starve_a_writer() {
             runtime.block_on(cell.call(|value| *value += 1));
         }
         stop.store(true, Ordering::Relaxed);
-        for reader in readers {
-            runtime.run(reader).unwrap();
-        }
+        runtime.run(join_all(readers));
         assert_eq!(runtime.block_on(cell.read(|value| *value)), 200);
     });
 }
@@ -213,9 +209,7 @@ fn reads_and_writes_of_one_producer_keep_their_order() {
                 })
             })
             .collect();
-        for task in tasks {
-            runtime.run(task).unwrap();
-        }
+        runtime.run(join_all(tasks));
     });
 }
 
@@ -339,9 +333,7 @@ fn behaviors_that_share_a_cell_run_together() {
                 settle(&runtime, BLUE);
                 gate.open();
             }
-            for task in tasks {
-                runtime.run(task).unwrap();
-            }
+            runtime.run(join_all(tasks));
         }
         assert_eq!(runtime.block_on(when(&own, |own| own.iter().sum::<i32>())), 27);
     });

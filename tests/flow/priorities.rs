@@ -9,7 +9,7 @@ use colored::{
 use colored_tests::choice::{by, policies};
 use colored_tests::drops::{Drops, keep};
 use colored_tests::gate::Gate;
-use colored_tests::{Trace, meet, run, runtime, shared, storm, wait_until};
+use colored_tests::{Trace, join_all, meet, run, runtime, shared, storm, wait_until};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
@@ -313,9 +313,7 @@ fn turns_beside_an_endless_high_color(workers: usize) -> [u64; 3] {
     gates.into_iter().for_each(Gate::open);
     wait_until(|| polls[..2].iter().all(|polls| polls.load(Ordering::Relaxed) >= 300));
     over.store(true, Ordering::Relaxed);
-    for task in tasks {
-        runtime.run(task).unwrap();
-    }
+    runtime.run(join_all(tasks));
     [0, 1, 2].map(|class| polls[class].load(Ordering::Relaxed))
 }
 

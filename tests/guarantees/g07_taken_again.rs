@@ -7,7 +7,7 @@ use colored::{
     Color, ColorCell, JoinHandle, Limit, PinnedCell, Runtime, exclusive, hop, spawn_colored,
     spawn_here, when, yield_now,
 };
-use colored_tests::{runtime, shared, wait_until};
+use colored_tests::{join_all, runtime, shared, wait_until};
 use std::future::pending;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -308,9 +308,7 @@ fn sections_beside_the_loop_of_a_guest() {
             after.iter().zip(before).map(|(after, before)| after - before).collect::<Vec<_>>()
         });
         is_over.store(true, Ordering::SeqCst);
-        for task in tasks {
-            runtime.block_on(task).unwrap();
-        }
+        runtime.block_on(join_all(tasks));
         assert!(rounds.iter().all(|of| (18..=22).contains(of)), "{rounds:?} beside 20");
     });
 }

@@ -6,7 +6,7 @@ use colored::runtime::Tuning;
 use colored::time::{Instant, sleep};
 use colored_tests::attempts::{percentile, some, within};
 use colored_tests::soak::repeat;
-use colored_tests::{alone, block, echo, runtime};
+use colored_tests::{alone, block, echo, join_all, runtime};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier};
 use std::thread;
@@ -52,9 +52,7 @@ fn beside_busy_polls(workers: usize, busy: usize, poll: fn(Duration)) {
                 let stuck: Vec<_> = (0..busy)
                     .map(|_| server.handle().spawn_unique(async move { poll(BUSY) }))
                     .collect();
-                for stuck in stuck {
-                    clients.run(stuck).unwrap();
-                }
+                clients.run(join_all(stuck));
             })
         });
     });

@@ -4,7 +4,7 @@ use colored::task::{self, BlockingClass};
 use colored::time::{Duration, sleep, timeout};
 use colored::{Color, ColorCell, Handle, exclusive, hop, spawn, spawn_blocking, spawn_colored};
 use colored_tests::gate::Gate;
-use colored_tests::{Trace, panic_of, run, runtime, shared};
+use colored_tests::{Trace, join_all, panic_of, run, runtime, shared};
 
 #[test]
 fn a_blocking_call_spawns_calls_and_waits() {
@@ -91,9 +91,7 @@ fn a_blocking_call_in_a_section_is_serial_with_its_color() {
             runtime.handle().spawn_colored(7, async move { after.push("after") }),
         ];
         gate.open();
-        for task in tasks {
-            runtime.run(task).unwrap();
-        }
+        runtime.run(join_all(tasks));
         assert_eq!(trace.take(), ["before", "begins", "ends", "after"]);
     });
 }

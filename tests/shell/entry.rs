@@ -6,7 +6,7 @@ use colored::{
     spawn_unique, task, yield_now,
 };
 use colored_tests::drops::{Drops, keep};
-use colored_tests::{Trace, panic_of, run, runtime, shared};
+use colored_tests::{Trace, join_all, panic_of, run, runtime, shared};
 use std::cell::Cell;
 use std::future::pending;
 use std::panic::{RefUnwindSafe, UnwindSafe};
@@ -262,9 +262,7 @@ fn local_tasks_of_a_worker_end_there_with_the_runtime() {
                     })
                 })
                 .collect();
-            for maker in makers {
-                runtime.run(maker).unwrap();
-            }
+            runtime.run(join_all(makers));
             drop(tell);
             runtime.shutdown_timeout(Duration::from_secs(60)).unwrap();
             drops.assert_exact(32);

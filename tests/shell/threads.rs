@@ -5,7 +5,7 @@ use colored::sync::{Notify, oneshot};
 use colored::time::{Duration, Instant};
 use colored::{Handle, Runtime, net, spawn_blocking, spawn_unique};
 use colored_tests::meet::on_each;
-use colored_tests::{ON_PURPOSE, block, child, process, shared, wait_until};
+use colored_tests::{ON_PURPOSE, block, child, join_all, process, shared, wait_until};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -29,9 +29,7 @@ fn life(builder: colored::Builder, expected: &[&str]) {
         let call = |meeting: Arc<Barrier>| spawn_blocking(move || meeting.wait().is_leader());
         [call(Arc::clone(&meeting)), call(meeting)]
     });
-    for call in calls {
-        runtime.run(call).unwrap();
-    }
+    runtime.run(join_all(calls));
     // A thread names itself, when it first runs.
     wait_until(|| names(&known) == expected);
     runtime.shutdown_timeout(Duration::from_secs(60)).unwrap();

@@ -134,7 +134,14 @@ fn cpu_times() -> Vec<(u32, String)> {
 #[test]
 fn the_report_names_the_waiting_tests_and_their_places() {
     let place = Place::enter();
-    let sleeper = thread::Builder::new().name("a sleeper".into()).spawn(thread::park).unwrap();
+    let (begin, begun) = mpsc::channel();
+    let sleep = move || {
+        begin.send(()).unwrap();
+        thread::park();
+    };
+    let sleeper = thread::Builder::new().name("a sleeper".into()).spawn(sleep).unwrap();
+    // A thread names itself.
+    begun.recv().unwrap();
     let text = report();
     sleeper.thread().unpark();
     sleeper.join().unwrap();

@@ -6,7 +6,9 @@ use colored::{
 };
 use colored_tests::drops::keep;
 use colored_tests::gate::Gate;
-use colored_tests::{ON_PURPOSE, Trace, message, panic_of, run, runtime, shared, wait_until};
+use colored_tests::{
+    ON_PURPOSE, Trace, join_all, message, panic_of, run, runtime, shared, wait_until,
+};
 use std::cell::RefCell;
 use std::pin::pin;
 use std::rc::Rc;
@@ -84,9 +86,7 @@ fn it_has_its_place_in_the_order_of_the_color() {
             .collect();
         assert!(trace.take().is_empty());
         gate.open();
-        for task in tasks {
-            runtime.run(task).unwrap();
-        }
+        runtime.run(join_all(tasks));
         assert_eq!(trace.take(), (0..30).collect::<Vec<_>>());
     });
 }

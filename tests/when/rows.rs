@@ -4,7 +4,7 @@ use colored::cell::Several;
 use colored::{Color, ColorCell, Limit, Runtime, hop, shared as look, spawn_unique, when};
 use colored_tests::gate::Gate;
 use colored_tests::polls::poll_once;
-use colored_tests::{Dice, ON_PURPOSE, message, panic_of, run, runtime, settle, shared};
+use colored_tests::{Dice, ON_PURPOSE, join_all, message, panic_of, run, runtime, settle, shared};
 use std::pin::pin;
 use std::sync::{Arc, Barrier};
 
@@ -103,9 +103,7 @@ fn behaviors_that_only_read_run_together() {
                 settle(&runtime, 7);
             }
             gates.into_iter().for_each(Gate::open);
-            for task in tasks {
-                runtime.run(task).unwrap();
-            }
+            runtime.run(join_all(tasks));
         }
     });
 }

@@ -168,9 +168,7 @@ fn money_is_exact_over_transfers_that_have_to_wait() {
                 })
             })
             .collect();
-        for task in tasks {
-            runtime.run(task).unwrap();
-        }
+        runtime.run(join_all(tasks));
         let all = Arc::clone(&accounts);
         let total =
             runtime.run(async move { when(all.as_slice(), |all| all.iter().sum::<i64>()).await });
@@ -308,9 +306,7 @@ fn waiting_behaviors_hold_no_worker_and_other_colors_go_on() {
         }
         assert!(waiting.iter().all(|task| !task.is_finished()));
         gate.open();
-        for task in waiting {
-            runtime.run(task).unwrap();
-        }
+        runtime.run(join_all(waiting));
         assert_eq!(runtime.block_on(when((&red, &blue), |red, blue| (*red, *blue))), (100, 100));
     });
 }
@@ -369,9 +365,7 @@ fn cells_of_two_runtimes_can_be_had_at_once() {
                 })
             })
             .collect();
-        for task in tasks {
-            home.run(task).unwrap();
-        }
+        home.run(join_all(tasks));
         assert_eq!(home.block_on(when((&red, &blue), |red, blue| (*red, *blue))), (8_000, 8_000));
     });
 }

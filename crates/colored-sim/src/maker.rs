@@ -281,16 +281,18 @@ mod tests {
     #[test]
     fn what_is_in_use_is_waited_for() {
         let calls = AtomicU32::new(0);
-        let (inside, has_begun) = channel();
+        let ((inside, has_begun), (go_on, waits)) = (channel(), channel());
         let body = move |lent: &super::Lent<AtomicU32>| {
             lent.with(|calls| {
                 inside.send(()).unwrap();
+                waits.recv().unwrap();
                 sleep(50 * WAIT);
                 calls.fetch_add(1, SeqCst)
             })
         };
         let never = || -> bool {
             has_begun.recv().unwrap();
+            go_on.send(()).unwrap();
             panic!("of the watch")
         };
         let watched = AssertUnwindSafe(|| maker().run(&calls, body, WAIT, never));

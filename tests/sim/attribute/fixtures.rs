@@ -91,16 +91,17 @@ async fn static_state() {
 #[colored::test(sim, seeds = 2)]
 async fn a_thread() {
     if fails() {
-        let polls = Arc::new(AtomicU32::new(0));
-        let counted = Arc::clone(&polls);
+        let [polls, wakes] = [const { AtomicU32::new(0) }; 2].map(Arc::new);
+        let (counted, woken) = (Arc::clone(&polls), Arc::clone(&wakes));
         let task = spawn_colored(
             1,
             poll_fn(move |cx| {
                 if counted.fetch_add(1, SeqCst) == 0 {
-                    let waker = cx.waker().clone();
+                    let (waker, woken) = (cx.waker().clone(), Arc::clone(&woken));
                     let wakes = move || {
                         for _ in 0..10_000 {
                             waker.wake_by_ref();
+                            woken.fetch_add(1, SeqCst);
                             thread::sleep(Duration::from_micros(10));
                         }
                     };
@@ -111,6 +112,10 @@ async fn a_thread() {
         );
         // A replay may choose this task again and again.
         for _ in (0..2_000).take_while(|_| polls.load(SeqCst) < 200) {
+            // The thread may begin late.
+            while polls.load(SeqCst) > 0 && wakes.load(SeqCst) < 100 {
+                thread::yield_now();
+            }
             thread::sleep(Duration::from_micros(10));
             yield_now().await;
         }

@@ -136,12 +136,12 @@ fn a_browser_that_does_not_read_is_put_out() {
         while put_out.try_recv().is_err() {
             write.say(&text);
         }
+        write.frame(8, &1000_u16.to_be_bytes());
     });
     let mut news = || (0..).map(|_| speaker.line()).find(|line| line.starts_with('*'));
     assert_eq!(news().unwrap(), "* sleeper was too slow");
     out.send(()).unwrap();
     // What is on the way is heard, so that the speech can end.
-    speaker.0.set_read_timeout(Some(std::time::Duration::from_secs(1))).unwrap();
     let _ = speaker.0.read_to_end(&mut Vec::new());
     speech.join().unwrap();
 }

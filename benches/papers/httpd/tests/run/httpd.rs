@@ -17,6 +17,8 @@ pub(crate) struct Files(PathBuf);
 impl Files {
     pub(crate) fn new(name: &str) -> Files {
         let path = std::env::temp_dir().join(format!("httpd-{name}-{}", std::process::id()));
+        // An earlier process of this number may have been killed, and have left it behind.
+        let _ = fs::remove_dir_all(&path);
         fs::create_dir_all(path.join("sub dir/empty")).unwrap();
         let files = Files(path);
         files.write("hello.txt", b"Hello, World!");

@@ -31,7 +31,7 @@ fn one_fault(kind: FaultKind, answer: Answer) -> String {
     let mut settings = Settings::closed(server.address, 1);
     settings.check_content = true;
     if kind == FaultKind::Timeout {
-        settings.timeout = Duration::from_secs(1);
+        settings.timeout = Duration::from_secs(2);
     }
     let report = run(&settings, &text(1));
     assert_eq!((report.all_faults(), report.faults(kind)), (1, 1), "{report}");
@@ -87,7 +87,7 @@ fn a_connection_that_the_server_says_it_closes_is_opened_again() {
 
 #[test]
 fn every_kind_of_fault_is_counted_and_reported_with_its_request() {
-    let late = Answer::Late(Duration::from_secs(3));
+    let late = Answer::Late(Duration::from_secs(5));
     for (kind, answer, text) in [
         (FaultKind::Status, Answer::Status(503), "status: 503; allowed is 200"),
         (

@@ -18,6 +18,8 @@ impl Directory {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let name = format!("colored-traces-{}-{}", std::process::id(), NUMBER.fetch_add(1, SeqCst));
         let path = std::env::temp_dir().join(name);
+        // An earlier process of this number may have been killed, and have left it behind.
+        let _ = fs::remove_dir_all(&path);
         fs::create_dir(&path).expect("the name is new");
         Self(path)
     }

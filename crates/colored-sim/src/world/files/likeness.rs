@@ -21,9 +21,8 @@ pub(super) fn of(stat: &Stat) -> io::Result<Metadata> {
         Kind::Socket => system::socket(stat),
     };
     found.map_err(|error| {
-        let place = env::temp_dir();
-        let text =
-            format!("nothing in {} can be made like a simulated file: {error}", place.display());
+        let place = env::temp_dir().display().to_string();
+        let text = format!("nothing in {place} can be made like a simulated file: {error}");
         io::Error::new(error.kind(), text)
     })
 }
@@ -48,17 +47,17 @@ struct StandIn(Mutex<Option<File>>);
 impl StandIn {
     /// The metadata of the stand-in, which looks like this first. `make` makes it.
     fn look_like(&self, stat: &Stat, make: fn(&Path) -> io::Result<File>) -> io::Result<Metadata> {
-        let mut stand_in = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let file = match &mut *stand_in {
-            Some(file) => file,
-            none => none.insert(make(&new_path())?),
-        };
+        // No lock is held while the system works: a run that waits for another run's lock would look stuck.
+        let taken = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let file = taken.map_or_else(|| make(&new_path()), Ok)?;
         if stat.kind == Kind::File {
             file.set_len(stat.len)?;
         }
         file.set_times(FileTimes::new().set_modified(stat.modified).set_accessed(stat.modified))?;
-        system::set_mode(file, stat.mode)?;
-        file.metadata()
+        system::set_mode(&file, stat.mode)?;
+        let metadata = file.metadata();
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(file);
+        metadata
     }
 }
 
